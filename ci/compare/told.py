@@ -45,7 +45,7 @@ for name in files:
     document = json.load(open(name))
     runs = [len(side["runs"]) for side in document["sides"]]
     assert runs[0] == runs[1], f"{name}: {runs} runs"
-    chances.append(likely(math.log1p(document["power"]["scatter_share"]), runs[0], critical(runs[0])))
+    chances.append(likely(math.log1p(document["power"]["variation_share"]), runs[0], critical(runs[0])))
     shifts.append(document["verdict"]["shift_share"])
     if document["verdict"]["low_share"] > 0:
         told += 1

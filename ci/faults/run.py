@@ -1,4 +1,4 @@
-"""What the scripts of ci/faults share: an engine and an agent that serve, a capture of them, and figures of it."""
+"""Shared by the scripts of ci/faults: an engine, a serving agent, a capture of them, and its figures."""
 
 import json
 import os
@@ -14,7 +14,7 @@ ANALYZE = os.environ["PROFINFER_ANALYZE"]
 NODES = os.environ["PROFINFER_ENGINE_DIR"] + "/nodes"
 MODEL = os.environ["FAULTS_MODEL"]
 
-# Started here; ended at the end, whatever happens.
+# Processes started here. They are ended at the end in any case.
 started = []
 
 
@@ -39,7 +39,7 @@ def end_all():
 
 
 def engine_command(calls=200, rounds=1_000_000):
-    """The driver that decodes; with many rounds until somebody ends it."""
+    """The driver that decodes; with many rounds it runs until it is ended."""
     return [NODES, "-m", MODEL, "-t", "2", "-p", "5", "-n", calls, "-c", "512", "--fresh", "-r", rounds]
 
 
@@ -61,7 +61,7 @@ def children(pid):
 
 
 def end_engines(engines):
-    """Engines that an agent started go on when it ends."""
+    """Engines that an agent started continue when it ends."""
     for engine in engines:
         try:
             os.kill(engine, signal.SIGKILL)
@@ -92,13 +92,13 @@ def health(folder):
 
 
 def accounted(folder, before=0):
-    """Every operator that the kernel saw is received or counted under another word; the sentence that says so."""
+    """Checks that every operator that the kernel saw was received or is counted; returns a sentence with the sums."""
     found = health(folder)
     s = found["spans"]
     if found["cut_short"] or s["unaccounted"] != 0:
         fail(f"not every span is accounted for: {found}")
     total = before + s["received"] + s["dropped"] + s["left_out"] + s["no_start"]
     if total != s["kernel"]:
-        fail(f"{s['kernel']} spans seen, {total} accounted for, {before} of them in pieces before")
+        fail(f"{s['kernel']} spans seen, {total} accounted for, {before} of them in earlier pieces")
     return (f"{s['kernel']} spans seen = {before + s['received']} received + {s['dropped']} dropped and counted + "
             f"{s['left_out']} left out + {s['no_start']} at the edges")

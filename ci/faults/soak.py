@@ -12,22 +12,23 @@ import run
 
 # Seconds between two looks.
 LOOK = 2
-# Bytes of the agent's queue to the link, with what it keeps to send it again: agent-static/src/link/output.rs.
+# Bytes of the agent's queue to the link, sent frames included: agent-static/src/link/output.rs.
 QUEUE = 3 << 19
 # Least number of looks at its memory, however slow the engine is.
 LOOKS = 15
-# Engines that have ended which the agent keeps in mind: ENDED_KEPT of agent-static/src/probes/tracer/end.rs. Before it has forgotten some, it grows.
+# Number of ended engines that the agent remembers: ENDED_KEPT of
+# agent-static/src/probes/tracer/end.rs. Until it forgets some, its memory grows.
 ENDED = 8
 
 
 def memory(pid):
-    """Memory of its own, KB, in swap or not. Pages of files, its program's, are the kernel's to drop and to read again."""
+    """Private memory, KB, swap included. The kernel may drop pages of files and read them again."""
     status = pathlib.Path(f"/proc/{pid}/status").read_text()
     return sum(int(re.search(rf"^{line}:\s+(\d+) kB", status, re.M)[1]) for line in ("RssAnon", "VmSwap"))
 
 
 def read(pieces, folder):
-    """`analyze` reads pieces: the health it finds."""
+    """The health of pieces, from `analyze`."""
     out = folder / "read"
     done = subprocess.run([run.ANALYZE, *pieces, "--out", out], capture_output=True, text=True, stdin=subprocess.DEVNULL)
     if done.returncode != 0:
@@ -36,7 +37,7 @@ def read(pieces, folder):
 
 
 def check_whole(piece, last, folder):
-    """A piece that is over: readable alone, nothing damaged. How many spans are in it."""
+    """Checks a finished piece: readable alone, nothing damaged. Returns its number of spans."""
     health = read([piece], folder)
     if health["damaged"] or health["cut_short"] and not last:
         run.fail(f"{piece.name}: {health}")
@@ -44,8 +45,8 @@ def check_whole(piece, last, folder):
 
 
 def flat(own, server):
-    """Whether memory neither grows nor shrinks by a page. Files of engines are read while they start, so a server's comes and goes: what
-    it comes back to must be the same in each third."""
+    """Whether memory neither grows nor shrinks by a page. An agent reads files of engines while they
+    start, so a server's memory changes: its minimum must be the same in each third."""
     third = len(own) // 3
     parts = [own[:third], own[third : 2 * third], own[2 * third :]]
     return len({min(part) for part in parts}) == 1 if server else min(own) == max(own)
@@ -79,7 +80,8 @@ def main():
                 run.fail(f"{name} ended: {(folder / (name + '.log')).read_text()}")
         engines |= set(run.children(agent.pid))
         pieces = sorted(profile.glob("recording-*.pfi"))
-        # The warm-up is over when the queue to the link, which goes round in its memory, has been everywhere, and engines were forgotten.
+        # The warm-up is over when the queue to the link, a ring, has wrapped around, and the agent has
+        # forgotten engines.
         if sum(p.stat().st_size for p in pieces) > QUEUE * 2 and not (options.server and restarts < ENDED + 4):
             own.append(memory(agent.pid))
         for piece in pieces[whole:-1]:
@@ -101,7 +103,7 @@ def main():
     size = sum(p.stat().st_size for p in pieces) / 1e6
     print(f"{seconds:.0f} s, {len(pieces)} pieces, {size:.1f} MB" + (f", {restarts} starts of the engine" if options.server else ""))
     print(run.accounted(folder / "read", sums))
-    print(f"the agent's memory after the warm-up: {min(own)} to {max(own)} KB, {len(own)} looks")
+    print(f"the agent's memory after the warm-up: {min(own)} to {max(own)} KB, {len(own)} samples")
     if not flat(own, options.server):
         run.fail(f"the agent's memory changes: {own}")
     shutil.rmtree(folder)

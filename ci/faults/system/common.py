@@ -1,4 +1,4 @@
-"""What the cases share: engines and agents of ci/kills/life/support.py, control groups, and what must hold afterwards."""
+"""Shared by the cases: engines and agents of ci/kills/life/support.py, control groups, and the checks afterwards."""
 
 import contextlib
 import json
@@ -16,25 +16,25 @@ GROUPS = Path("/sys/fs/cgroup")
 
 
 class Skipped(Exception):
-    """Why a case cannot be tried on this machine."""
+    """A case cannot run on this machine; the reason."""
 
 
 def breakpoints(pid):
-    """How many bytes of the engine's code are an instruction of a uprobe or of a debugger. Nothing else may differ from the files."""
+    """Number of bytes of the engine's code that are an instruction of a uprobe or of a debugger. Nothing else may differ from the files."""
     assert not support.changed(pid), support.changed(pid)
     pages = support.differences(pid)
     return sum(a != b for _, _, is_page, has_page in pages for a, b in zip(is_page, has_page))
 
 
 def agent(engine, *options, probes=UPROBES):
-    """An agent that records this engine already."""
+    """An agent that is recording this engine."""
     started = Agent("--pid", engine.pid, *options, probes=probes)
     started.records()
     return started
 
 
 def unharmed(engine):
-    """It goes on, no thread is stopped or traced, its code is its files', every token is that of an undisturbed run; then it ends."""
+    """Checks the engine: it continues, no thread is stopped or traced, its code equals its files, every token equals that of an undisturbed run. Then ends it."""
     # The kernel takes a second or two to release the uprobes of an agent that was killed.
     until("probes are left in the engine's code", lambda: breakpoints(engine.pid) == 0)
     for task in Path(f"/proc/{engine.pid}/task").iterdir():
@@ -51,7 +51,7 @@ def read(path):
 
 
 def summary(path):
-    """What `analyze` makes of a recording."""
+    """The output of `analyze` for a recording."""
     out = folder / f"{path.stem}.read"
     done = subprocess.run([ANALYZE, path, "--out", out], capture_output=True, text=True, stdin=subprocess.DEVNULL)
     assert done.returncode == 0, done.stderr
@@ -59,7 +59,7 @@ def summary(path):
 
 
 def accounted(path, lost=False):
-    """A recording that has its end: every operator that the kernel saw is in it, or counted under another word."""
+    """Checks a complete recording: every operator that the kernel saw is in it, or is counted."""
     found = read(path)
     s = found["spans"]
     assert not found["cut_short"] and not found["damaged"], found
@@ -70,15 +70,15 @@ def accounted(path, lost=False):
 
 
 def cut_short(path):
-    """A recording without an end: readable up to there, nothing damaged."""
+    """Checks a recording without an end: readable up to the cut, nothing damaged."""
     found = read(path)
     assert found["cut_short"] and not found["damaged"], found
-    return f"{found['spans']['received']} spans up to there"
+    return f"{found['spans']['received']} spans up to the cut"
 
 
 @contextlib.contextmanager
 def group(controller):
-    """A control group (version 1) of its own: a function that puts a process there, and one that sets a value."""
+    """A new control group (version 1): a function that moves a process there, and one that sets a value."""
     if not (GROUPS / controller).is_dir():
         raise Skipped(f"no control groups of the kind {controller}")
     path = GROUPS / controller / f"faults-{os.getpid()}"
@@ -97,13 +97,13 @@ def group(controller):
 
 
 def ended(started, patience=60):
-    """The agent has ended by itself: its status and what it said."""
+    """The agent has ended by itself: its status and output."""
     until("the agent does not end", lambda: started.process.poll() is not None, patience)
     return started.process.returncode, started.said()
 
 
 def explained(status, said):
-    """An error that says what was tried, what the system answered, and what to do."""
+    """Checks an error with its three parts: what was tried, what the system answered, what to do."""
     assert status not in (0, None) and status > 0, f"status {status}: {said}"
     assert "error" in said and "help: " in said, said
 

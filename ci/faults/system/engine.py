@@ -1,4 +1,4 @@
-"""What happens to the engine while uprobes are in it."""
+"""Events of the engine while it has uprobes."""
 
 import os
 import signal
@@ -19,7 +19,7 @@ def killed():
 
 
 def exec_():
-    """The process becomes another program: that has no probe, and the session ends well."""
+    """The process becomes another program, which has no probe; the session ends normally."""
     engine = Engine(threads=1, LD_PRELOAD=str(TOOLS / "preload.so"))
     recorder = agent(engine)
     engine.process.send_signal(signal.SIGUSR2)
@@ -34,7 +34,7 @@ def exec_():
 
 
 def with_child(name):
-    """An engine of one thread that is recorded, and its child, which goes on with what its parent did."""
+    """A recorded engine of one thread, and its child, which continues its parent's work."""
     child_out = folder / name
     engine = Engine(threads=1, LD_PRELOAD=str(TOOLS / "preload.so"), LIFE_CHILD=str(child_out))
     recorder = agent(engine)
@@ -46,7 +46,7 @@ def with_child(name):
 
 
 def child_unharmed(child, child_out):
-    """It goes on, its code is its files', its tokens are right; then it ends."""
+    """Checks the child: it continues, its code equals its files, its tokens are right. Then ends it."""
     until("probes are left in the child", lambda: breakpoints(child) == 0)
     size = child_out.stat().st_size
     until("the child does not go on", lambda: child_out.stat().st_size > size + 2000)
@@ -55,7 +55,7 @@ def child_unharmed(child, child_out):
 
 
 def fork():
-    """A child computes what is right; the recording is of the parent alone; no probe is left in either."""
+    """A child computes correctly; the recording has only the parent; no probe is left in either."""
     engine, recorder, child, child_out = with_child("forked")
     recorder.records()
     recorder.end()
@@ -105,7 +105,7 @@ def stopped():
 
 
 def two_agents():
-    """Two agents record one engine: both have all of it, and each takes only its own probes out."""
+    """Two agents record one engine: both have all of it, and each removes only its own probes."""
     engine = Engine()
     first, second = agent(engine), agent(engine)
     first.end()
@@ -115,7 +115,7 @@ def two_agents():
 
 
 def signals():
-    """An agent that is asked to end at any moment of its beginning ends well, and leaves nothing."""
+    """An agent that gets a request to end at any moment of its start ends normally and leaves nothing."""
     engine = Engine()
     for n in range(9):
         started = Agent("--pid", engine.pid, probes=UPROBES)

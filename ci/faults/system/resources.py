@@ -1,4 +1,4 @@
-"""What the agent has too little of: room in its buffers and on its disk, memory, descriptors, processes, time on a CPU."""
+"""Scarce resources of the agent: space in its buffers and on its disk, memory, descriptors, processes, CPU time."""
 
 import contextlib
 import os
@@ -11,7 +11,7 @@ from support import AGENT, Agent, Engine, check_tokens, folder, until
 
 
 def overflow():
-    """It does not come to reading for some time: the kernel's buffer overflows, and what did not fit is counted."""
+    """The agent cannot read for some time: the kernel's buffer overflows, and the lost records are counted."""
     engine = Engine(threads=1)
     recorder = agent(engine, "--ring", "1M")
     os.kill(recorder.process.pid, signal.SIGSTOP)
@@ -23,7 +23,7 @@ def overflow():
 
 
 def decodes(engine, calls):
-    """So many token calls more, of some sixty operators each: 700 of them fill a buffer of 1 MB."""
+    """Waits for this many more decode calls, of about sixty operators each: 700 of them fill a buffer of 1 MB."""
     def done():
         return engine.out.read_text().count("\ndecode\t")
     before = done()
@@ -45,7 +45,7 @@ def disk(*options):
 
 
 def disk_full():
-    """The recording is whole up to there, and the error says so."""
+    """The recording is complete up to the full disk, and the agent reports the error."""
     engine = Engine()
     with disk() as place:
         recorder = Agent("--pid", engine.pid, probes=UPROBES, out=place / "full.pfi")
@@ -56,7 +56,7 @@ def disk_full():
 
 
 def disk_read_only():
-    """Said before a probe is put in; the engine is not touched."""
+    """The agent reports it before it inserts a probe; the engine is not touched."""
     engine = Engine()
     with disk("ro") as place:
         recorder = Agent("--pid", engine.pid, probes=UPROBES, out=place / "none.pfi")
@@ -67,7 +67,7 @@ def disk_read_only():
 
 
 def disk_slow():
-    """Somebody takes 10 kB a second: what does not fit is dropped and counted, the engine is not held up, and Ctrl-C ends it."""
+    """A reader takes 10 kB per second: the agent drops and counts the rest, the engine is not delayed, and Ctrl-C ends the agent."""
     engine = Engine(threads=1)
     pipe, taken = folder / "slow", folder / "slow.pfi"
     os.mkfifo(pipe)
@@ -85,7 +85,7 @@ def disk_slow():
     return f"{unharmed(engine)}, {accounted(taken, lost=True)}, ended after {took:.1f} s"
 
 
-# Reads a pipe slowly until it is told by a signal that it may be quick.
+# Reads a pipe slowly until a signal makes it fast.
 SLOWLY = """
 import signal, sys, time
 slow = [True]
@@ -98,7 +98,7 @@ with open(sys.argv[1], 'rb', 0) as pipe, open(sys.argv[2], 'wb', 0) as taken:
 
 
 def limits():
-    """Under limits of a shell it either works or says what it needs; nothing is left in the engine."""
+    """Under limits of a shell the agent either works or reports what it needs; nothing is left in the engine."""
     engine = Engine()
     works, refused = [], []
     for limit in ("--nofile=8", "--nofile=24", "--nofile=64", "--as=16777216", "--as=67108864", "--as=268435456", "--memlock=0",
@@ -114,7 +114,7 @@ def limits():
             accounted(recorder.out)
             works.append(limit[2:])
         elif process.returncode == -signal.SIGABRT and "memory allocation" in recorder.said():
-            # The standard library's own words, where nothing more can be allocated to say something better.
+            # The standard library's message: nothing more can be allocated for a better one.
             refused.append(limit[2:])
         else:
             try:
@@ -123,11 +123,11 @@ def limits():
                 raise AssertionError(f"{limit}: {e}") from e
             refused.append(limit[2:])
         until("probes are left", lambda: breakpoints(engine.pid) == 0)
-    return f"{unharmed(engine)}; works with {', '.join(works)}; says what it needs with {', '.join(refused)}"
+    return f"{unharmed(engine)}; works with {', '.join(works)}; reports its need with {', '.join(refused)}"
 
 
 def out_of_memory():
-    """The kernel kills the agent for want of memory at several moments of its beginning: nothing of it is left in the engine."""
+    """The kernel kills the agent for lack of memory at several moments of its start: nothing of it is left in the engine."""
     engine = Engine()
     killed = []
     with group("memory") as (join, put):
@@ -137,7 +137,7 @@ def out_of_memory():
             if recorder.process.poll() is None:
                 recorder.end()
                 break
-            # The kernel, or an error of the agent's own where it was told that there is no memory.
+            # The kernel killed it, or the agent reported that an allocation failed.
             status, said = ended(recorder)
             assert status == -signal.SIGKILL or "help: " in said, (status, said)
             killed.append(megabytes)
@@ -147,7 +147,7 @@ def out_of_memory():
 
 
 def agent_within(join, engine):
-    """An agent that is in a group from its first page on, and records or is gone."""
+    """An agent that is in a group from its first page on. It is recording or gone."""
     script = 'import os, sys; sys.stdin.read(1); os.execv(sys.argv[1], sys.argv[1:])'
     recorder = Agent("--pid", engine.pid, probes=UPROBES, by=["python3", "-c", script], stdin=subprocess.PIPE)
     join(recorder.process.pid)
@@ -157,7 +157,7 @@ def agent_within(join, engine):
 
 
 def killed_for_memory():
-    """The kernel kills the agent while it records, and then the engine, because somebody else in their group takes memory."""
+    """The kernel kills the agent while it records, and then the engine, because another process in their group takes memory."""
     engine = Engine()
     recorder = agent(engine)
     with group("memory") as (join, put):
@@ -172,7 +172,7 @@ def killed_for_memory():
 
 
 def take_memory(join, put, victim):
-    """Somebody takes more than the group may have; the victim is the one whom the kernel kills first."""
+    """A process takes more than the group's limit; the kernel kills the victim first."""
     join(victim.pid)
     with open(f"/proc/{victim.pid}/oom_score_adj", "w") as score:
         score.write("1000")
@@ -188,7 +188,7 @@ def take_memory(join, put, victim):
 
 
 def no_time():
-    """The agent gets 2 % of a CPU for three seconds, and all of it again."""
+    """The agent gets 2 % of a CPU for three seconds, then all of it again."""
     engine = Engine()
     recorder = agent(engine, "--ring", "1M")
     with group("cpu") as (join, put):

@@ -1,4 +1,4 @@
-"""Somebody else traces the engine already, or begins while it is recorded."""
+"""Another tracer of the engine, before or during the recording."""
 
 import os
 import re
@@ -17,14 +17,14 @@ def need(program):
 
 
 def start(name, command):
-    """A tracer; what it says goes into a file."""
+    """A tracer; its output goes into a file."""
     log = folder / f"{name}.log"
     with open(log, "w") as told:
         return subprocess.Popen([str(c) for c in command], stdin=subprocess.PIPE, stdout=told, stderr=subprocess.STDOUT), log
 
 
 def traced(engine):
-    """By whom its first thread is."""
+    """The tracer of its first thread."""
     return int(re.search(r"TracerPid:\t(\d+)", Path(f"/proc/{engine.pid}/status").read_text())[1])
 
 
@@ -37,7 +37,7 @@ def library(engine):
 
 
 def gdb_command(engine, stop_at=None):
-    """Goes on at once; with a breakpoint that says so and goes on."""
+    """Continues at once; a breakpoint prints a line and continues."""
     script = ["set pagination off", "set confirm off"]
     if stop_at:
         script += [f"break {stop_at}", "commands", "silent", "printf \"hit\\n\"", "continue", "end"]
@@ -47,7 +47,7 @@ def gdb_command(engine, stop_at=None):
 
 
 def leaves(tracer, engine):
-    """It lets the engine go, as when somebody ends it."""
+    """It detaches from the engine, as when a user ends it."""
     tracer.send_signal(signal.SIGINT)
     wait(0.5)
     if tracer.poll() is None:
@@ -57,8 +57,9 @@ def leaves(tracer, engine):
 
 
 def gdb():
-    """gdb holds the engine before the agent comes, with a breakpoint where the agent has a probe; and comes while it records. Where a probe
-    is already, gdb's breakpoint would not be reached: Linux takes the trap for the probe's."""
+    """gdb is attached before the agent, with a breakpoint where the agent has a probe; then it attaches
+    during the recording. Where a probe already is, gdb's breakpoint would not be reached: Linux takes
+    the trap for the probe's."""
     need("gdb")
     said = []
     for before, stop_at in ((True, "llama_decode"), (False, "llama_memory_clear")):
@@ -71,7 +72,7 @@ def gdb():
         recorder.records()
         recorder.end()
         engine.goes_on()
-        # gdb takes its breakpoint out when it is asked to detach; killed, it would leave it.
+        # gdb removes its breakpoint on detach; if killed, it would leave it.
         os.kill(tracer.pid, signal.SIGINT)
         tracer.stdin.write(b"delete\ndetach\nquit\n")
         tracer.stdin.flush()
@@ -100,14 +101,14 @@ def strace():
 
 
 def perf():
-    """perf samples the engine and has a uprobe of its own where the agent has one: it counts all calls, and so do we."""
+    """perf samples the engine and has its own uprobe where the agent has one: both count all calls."""
     need("perf")
     engine = Engine()
     name = f"faults{os.getpid()}"
     added = subprocess.run(["perf", "probe", "-q", "-x", library(engine), "--add", f"{name}=llama_decode"], capture_output=True, text=True)
     if added.returncode != 0:
         engine.end()
-        raise Skipped(f"perf puts in no probe: {added.stderr.strip()}")
+        raise Skipped(f"perf inserts no probe: {added.stderr.strip()}")
     try:
         event = re.search(r"(probe_\w+:\w+)", subprocess.run(["perf", "probe", "-l"], capture_output=True, text=True).stdout)[1]
         first, before = start("perf", ["perf", "stat", "-x", ",", "-e", event, "-p", engine.pid])
@@ -147,7 +148,7 @@ def bpftrace():
 
 
 def direct():
-    """Direct probes are not put into an engine that a debugger holds: uprobes record it."""
+    """Direct probes are not inserted into an engine with an attached debugger: uprobes record it."""
     need("gdb")
     engine = Engine()
     tracer, _ = start("gdb-direct", gdb_command(engine))

@@ -1,140 +1,102 @@
-//! Results: pure functions of the model.
+//! Results of a recording: pure functions of its tables.
 //!
-//! Stage: analysis. From: [`profinfer_trace::model`]. To: [`Analysis`], which the views write out; [`findings`] judges by both. Promises: the same model
-//! gives the same result; nothing here panics on a model that keeps the promises of `model`; each table is read
-//! in single passes with dense arrays, and what several results need is computed once.
+//! Stage: analysis. From: [`profinfer_trace::model`]. To: [`Analysis`], which the views write;
+//! [`findings`] judges both. Promises: the same model gives the same result. Nothing here panics on
+//! a model that keeps the promises of `model`. Every table is read in single passes with dense
+//! arrays, and what several results need is computed once.
+//!
+//! Folders: `stats` knows numbers only, `shared` holds what several results need, `results` what a
+//! user knows. `compare`, `predict`, `tune` and [`findings`] use the results.
 
-pub mod accelerator;
-pub mod bound;
-pub mod budget;
-pub mod capture;
-pub mod ceiling;
 pub mod compare;
-mod context;
-pub mod cost;
-pub mod counter;
-pub mod critical_path;
-pub mod dag;
-pub mod duty;
-pub mod empty;
-pub mod ending;
-pub mod engine;
-pub mod excerpt;
-pub mod execution;
-pub mod expert;
-pub mod fact;
 pub mod findings;
-pub mod gauge;
-pub mod graph;
-pub mod group;
-pub mod health;
-pub mod kv;
-pub mod module;
-mod name;
-pub mod nested;
-pub mod op;
-pub mod per_node;
-pub mod percentile;
-pub mod phase;
 pub mod predict;
-mod rate;
-pub mod request;
-pub mod roof;
-pub mod sched;
-pub mod server;
-pub mod session;
-pub mod speculative;
-mod steps;
-mod student;
-pub mod tally;
-pub mod thread;
-pub mod token;
-pub mod tracing;
-pub mod track;
+mod results;
+mod shared;
+mod stats;
 pub mod tune;
-pub mod weight;
-pub mod work;
+
+pub use results::{
+    accelerator, bound, budget, capture, ceiling, cost, counter, critical_path, dag, duty, ending, engine,
+    excerpt, expert, fact, gauge, graph, health, kv, module, nested, op, request, roof, sched, server,
+    speculative, thread, token, track, weight, work,
+};
+pub use shared::{empty, execution, group, per_node, phase, session, tally, tracing};
+pub use stats::percentile;
 
 use profinfer_trace::model::Model;
 
 /// All results for one session.
 #[derive(Debug, Clone, Default)]
 pub struct Analysis {
-    /// What was lost; every view shows it first.
+    /// What was lost. Every view shows it first.
     pub health: health::Health,
-    /// How the session ended; where nothing was traced, why.
+    /// How the session ended, and why nothing was traced if so.
     pub ending: ending::Ending,
     /// Length of the session, ns.
     pub duration_ns: u64,
-    /// Which engine each process runs.
+    /// Engine and version, by process.
     pub engine: Vec<engine::Engine>,
-    /// Where the weights of each context lie.
+    /// Buffers that hold the weights, by context.
     pub weight: Vec<weight::Weights>,
-    /// Phase of every call.
     pub phases: phase::Phases,
-    /// What of the operators was captured.
+    /// Which operators were captured.
     pub capture: capture::Capture,
-    /// Token level.
     pub token: token::Token,
-    /// Requests by slot.
     pub server: server::Server,
-    /// Speculative decoding, by draft and target.
+    /// By draft and target.
     pub speculative: Vec<speculative::Speculative>,
-    /// Where every nanosecond of every token went.
+    /// Time per token by class; accounts for every nanosecond.
     pub budget: budget::Budget,
-    /// Graph level.
     pub graph: Vec<graph::Graph>,
     /// What grows with the context.
     pub kv: Vec<kv::Kv>,
-    /// Operator level.
     pub op: op::Op,
-    /// Intervals of the types of operators, by row of `op.types`; empty where every call was traced.
+    /// Confidence intervals by operator type, by row of `op.types`. Empty where every call was
+    /// traced.
     pub op_estimate: Vec<duty::types::TypeEstimate>,
     /// Bytes and operations of every execution.
     pub work: work::Works,
-    /// What the operators achieved with them.
+    /// Rates that the operators achieved.
     pub achieved: work::Achieved,
-    /// What the board could do at best in each phase.
+    /// Ceilings that apply to each phase.
     pub roof: roof::Roofs,
-    /// What bounds each operator, by row of `op.operators`.
+    /// What limits each operator, by row of `op.operators`.
     pub bound: Vec<bound::Bound>,
-    /// What modules and layers took.
+    /// Time by module and layer.
     pub module: module::Modules,
-    /// Operators by shape across backends, and what accelerators' own profiles say.
+    /// Operators by shape across backends, and the profiles that accelerators wrote.
     pub accelerator: accelerator::Accelerators,
-    /// What operators had functions of backends do.
+    /// Time that operators spend in functions of backends.
     pub nested: Vec<nested::Nested>,
-    /// Experts, of models that have them.
+    /// Routing to experts, for models that have them.
     pub expert: Vec<expert::Routing>,
-    /// Threads.
     pub thread: Vec<thread::Thread>,
     /// Graphs with the times of their nodes.
     pub dag: Vec<dag::Dag>,
     /// Tracks of the timeline.
     pub track: Vec<track::Track>,
-    /// What each type of operator counted.
+    /// Counter sums by operator type.
     pub counted: Vec<counter::Counted>,
-    /// What the board's sensors said.
     pub gauge: Vec<gauge::Gauge>,
-    /// What the system and the engine's processes were set to.
+    /// Configuration of the system and of the engine's processes.
     pub conditions: fact::Conditions,
-    /// What the board can do at best.
+    /// Measured ceilings of the board.
     pub ceiling: ceiling::Ceilings,
     /// What the kernel's scheduler did with the engine's threads.
     pub sched: sched::Sched,
-    /// What the measuring cost.
+    /// Cost of tracing.
     pub cost: cost::Cost,
 }
 
 impl Analysis {
-    /// The results for `model`.
     #[must_use]
     pub fn compute(model: &Model) -> Self {
         Self::compute_parallel(model, |budget, rest| (budget(), rest()))
     }
 
-    /// The same in two parts, which `run` may run side by side: the budget, which takes longest of all and needs nothing of the rest but
-    /// phases, and the rest.
+    /// Computes the results in two parts, which `run` may run in parallel. One part is the budget:
+    /// it takes longest and needs only the phases. The other part is all the rest.
     pub fn compute_parallel(
         model: &Model,
         run: impl FnOnce(
@@ -172,7 +134,7 @@ impl Analysis {
         let dag = dag::dags(model, &groups, &executions, &tallies, &places);
         let accelerator = accelerator::Accelerators::compute(model, &groups, &tallies, &work, &achieved);
         let ending = ending::Ending::compute(model);
-        // They are as large as the tracks, which take their place.
+        // Free them before the tracks are built: both are equally large.
         drop((executions, tallies));
         Self {
             op_estimate,

@@ -6,108 +6,107 @@ use serde::{Deserialize, Serialize};
 use super::profile::ProfileJoin;
 use super::work::Done;
 
-/// Backends side by side.
+/// Comparison of backends by operator shape (docs/accelerators.md).
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Accelerators {
-    /// How far each profile fits the recording, in the order in which they were named.
+    /// Match of each profile with the recording, in the order given.
     pub profiles: Vec<ProfileJoin>,
-    /// Operators by shape, the longest first. Empty of a recording of one backend without a
+    /// Operators by shape, the longest first. Empty for a recording with one backend and without a
     /// profile.
     pub rows: Vec<ShapeRow>,
 }
 
-/// Operators of one shape on all backends that computed it; of several shapes where a profile does
-/// not tell them apart.
+/// Operators of one shape on all backends that computed it. A row with several shapes is a group
+/// that the profile cannot separate.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ShapeRow {
-    /// The shape, or all shapes that the kernels fit.
+    /// The shape, or all shapes that match the kernels.
     pub shapes: Vec<Shape>,
-    /// Who computed it, the longest first.
+    /// Times per backend, the longest first.
     pub backends: Vec<OnBackend>,
 }
 
-/// What one backend took for it.
+/// Times of one backend.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct OnBackend {
     /// Backend.
     pub backend: String,
-    /// Executions: nodes of such a shape in the graphs that the backend computed, times their
-    /// calls.
+    /// Executions: nodes of this shape in the backend's graphs, times the calls of these graphs.
     pub executions: u64,
-    /// On the host; `null` where the recording has no operators of the backend.
+    /// Host time; `null` if no operators of this backend were recorded.
     pub host: Option<OnHost>,
-    /// On the device; `null` without a profile that tells it.
+    /// Device time; `null` without a profile that has it.
     pub device: Option<OnDevice>,
 }
 
 /// Time on the host.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct OnHost {
-    /// It is the time of handing operators over to the backend, not of computing them.
+    /// The time is for submitting operators to the backend, not for computing them.
     pub host_side: bool,
-    /// Executions that were traced.
+    /// Traced executions.
     pub executions: u64,
-    /// First start to last end over the threads, summed over executions, ns.
+    /// Wall time (first start to last end over the threads), summed over executions, ns.
     pub wall_ns: u64,
-    /// What was done in that time.
+    /// Work in that time.
     pub work: Done,
 }
 
 /// Time on the device.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct OnDevice {
-    /// Kernels.
+    /// Number of kernels.
     pub kernels: u64,
-    /// Their time by the device's clock, summed, ns.
+    /// Sum of the kernel times by the device clock, ns.
     pub device_ns: u64,
-    /// What was done in that time; `null` where it is not known what these kernels computed, or not
-    /// of how many executions they are.
+    /// Work in `device_ns`; `null` if the operators of the kernels, or the number of their
+    /// executions, is unknown.
     pub work: Option<Done>,
-    /// Other operators ran on the device in the same time.
+    /// Other operators ran on the device at the same time.
     pub at_once: bool,
-    /// Of them, kernels that computed further operators; their work counts the first one only.
+    /// Kernels that also computed further operators. `work` counts only the first operator.
     pub fused: Vec<FusedKernels>,
 }
 
 /// Kernels that computed several operators.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FusedKernels {
-    /// What, in the engine's words.
+    /// Name of the fusion, from the engine.
     pub what: String,
-    /// Kernels.
+    /// Number of kernels.
     pub kernels: u64,
-    /// Their time on the device, ns.
+    /// Device time, ns.
     pub device_ns: u64,
 }
 
-/// An operator with types and dimensions.
+/// An operator with its types and dimensions.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Shape {
     /// Operator.
     pub op: String,
-    /// As the engine describes it.
+    /// Operator description from the engine.
     pub desc: String,
     /// Types of the sources.
     pub types: Vec<String>,
     /// Type of the result.
     pub dtype: String,
-    /// Elements per dimension of the sources.
+    /// Elements per dimension of each source.
     pub src: Vec<[u64; 4]>,
     /// Elements per dimension of the result.
     pub ne: [u64; 4],
-    /// Of a matrix product, what it is in the usual letters.
+    /// Dimensions as a matrix product; `null` for other operators.
     pub product: Option<Product>,
 }
 
 /// A matrix product: `m` × `k` by `k` × `n`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Product {
-    /// Elements of the result's first dimension: rows of the weights.
+    /// First dimension of the result: rows of the weights.
     pub m: u64,
-    /// Elements of its second: tokens, or experts of a token.
+    /// Second dimension of the result: tokens, or experts of a token.
     pub n: u64,
-    /// Length of the sum.
+    /// Length of the dot products.
     pub k: u64,
-    /// Elements of its third times fourth.
+    /// Product of the third and fourth dimension of the result.
     pub batch: u64,
 }

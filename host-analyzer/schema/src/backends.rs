@@ -9,41 +9,41 @@ use super::profile::ProfileJoin;
 /// `backends.json`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Backends {
-    /// Version of the schema.
+    /// Schema version.
     pub schema: u32,
-    /// This version is not released: fields may still change.
+    /// True until this version is released. Fields of a draft may still change.
     #[serde(default = "crate::draft")]
     pub draft: bool,
     /// The recordings.
     pub recordings: Vec<BackendsRecording>,
-    /// Operators by shape; those that several backends or recordings have a time of come first.
+    /// Operators by shape; shapes with times of several backends or recordings come first.
     pub rows: Vec<SeveralRow>,
 }
 
-/// One recording.
+/// A recording.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct BackendsRecording {
-    /// Its name.
+    /// Name of the recording.
     pub name: String,
-    /// Accelerators' own profiles of it.
+    /// Accelerator profiles of this recording.
     pub profiles: Vec<ProfileJoin>,
 }
 
 /// Operators of one shape in all recordings.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SeveralRow {
-    /// The shape, or all shapes that the kernels fit.
+    /// The shape, or all shapes that match the kernels.
     pub shapes: Vec<Shape>,
-    /// Who computed it, by recording, then the longest first.
+    /// Times by recording, then the longest first.
     pub backends: Vec<InRecording>,
 }
 
-/// One backend of one recording.
+/// Times of one backend in one recording.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct InRecording {
-    /// Position in `recordings`.
+    /// Index in `recordings`.
     pub recording: u64,
-    /// What it took.
+    /// Times.
     #[serde(flatten)]
     pub on: OnBackend,
 }

@@ -1,36 +1,36 @@
-//! `operators[].bound`: what an operator is bound by.
+//! `operators[].bound`: the limiting resource of an operator.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A verdict on one operator.
+/// What limits the speed of an operator.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Bound {
-    /// What bounds it.
+    /// Limiting resource.
     pub by: BoundBy,
-    /// How sure that is.
+    /// Confidence in `by`.
     pub confidence: Confidence,
     /// The numbers, the decisive one first.
     pub evidence: Vec<BoundEvidence>,
 }
 
-/// What an operator is bound by.
+/// The resource that limits an operator.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum BoundBy {
-    /// By the bytes that memory delivers.
+    /// Memory bandwidth.
     Memory,
-    /// By the operations that the cores do.
+    /// Arithmetic throughput of the cores.
     Compute,
-    /// By threads that wait for the last of them.
+    /// Threads wait at the barrier for the slowest one.
     Synchronisation,
-    /// By others that had its CPUs.
+    /// Other tasks occupied its CPUs.
     Interference,
-    /// By pages that are read from a disk.
+    /// Page faults that read from storage.
     Io,
-    /// By what it takes to start any operator: there is next to no work in it.
+    /// The fixed cost of starting an operator; it has almost no work.
     Dispatch,
-    /// Not enough is known, or nothing stands out.
+    /// Not enough data, or no clear limit.
     #[default]
     Unknown,
     /// A value of a newer `analyze`.
@@ -39,14 +39,14 @@ pub enum BoundBy {
     Newer(String),
 }
 
-/// How sure a verdict is.
+/// Confidence in a verdict.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Confidence {
-    /// From one number that allows another reading.
+    /// From one number that allows other explanations.
     #[default]
     Low,
-    /// From one number that is clear, or from two that agree.
+    /// From one clear number, or from two numbers that agree.
     Medium,
     /// From numbers far beyond their thresholds.
     High,
@@ -56,42 +56,43 @@ pub enum Confidence {
     Newer(String),
 }
 
-/// One number with what it is compared to.
+/// A number and its reference value.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct BoundEvidence {
-    /// What it is a number of.
+    /// Quantity.
     pub kind: BoundEvidenceKind,
-    /// The number, in the unit of its kind; `null` where the kind has only a share.
+    /// Value, in the unit of `kind`; `null` if the kind has only a share.
     pub value: Option<f64>,
-    /// What it is compared to, in the same unit.
+    /// Reference value, in the same unit; `null` without one.
     pub against: Option<f64>,
-    /// Part of a ceiling, of threads' time, of cycles, of the bytes that had to be read, or of the wall time.
+    /// Share of a ceiling, of thread time, of cycles, of the bytes that had to be read, or of the
+    /// wall time.
     pub share: Option<f64>,
 }
 
-/// What a piece of evidence is a number of.
+/// Quantity of a piece of evidence.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum BoundEvidenceKind {
-    /// Bytes read and written per second, against the read ceiling.
+    /// Bytes read and written per second; reference: the read ceiling.
     Bandwidth,
-    /// Operations per second, against the ceiling of their arithmetic.
+    /// Operations per second; reference: the arithmetic ceiling of the type.
     Arithmetic,
     /// Operations per byte.
     Intensity,
-    /// Wait at the barrier, ns, summed over threads; `share` of work and wait.
+    /// Barrier wait summed over threads, ns; `share` of work plus wait.
     Waited,
-    /// Cycles in which the core waited for data or for a free unit; only `share`.
+    /// Cycles in which the core stalled for data or for an execution unit; only `share`.
     BackendStalls,
-    /// Bytes that the last cache read from memory; `share` of the bytes that had to be read.
+    /// Bytes that the last-level cache read from memory; `share` of the bytes that had to be read.
     Refills,
     /// Instructions per cycle.
     Ipc,
-    /// Page faults that read from storage; `share` of the work.
+    /// Number of page faults that read from storage; `share` of the work.
     MajorFaults,
-    /// Part of the wall time in which others had its CPUs; only `share`.
+    /// Part of the wall time in which other tasks occupied its CPUs; only `share`.
     Disturbed,
-    /// Median wall time, ns, against the part of it that is its probe, ns.
+    /// Median wall time, ns; reference: the probe's part of it, ns.
     Tiny,
     /// A value of a newer `analyze`.
     #[serde(untagged)]

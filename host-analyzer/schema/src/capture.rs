@@ -5,115 +5,120 @@ use serde::{Deserialize, Serialize};
 
 use super::phase::Phase;
 
-/// Capture of a session.
+/// Which operators were captured, and in which calls. Statistics of operators (`op_types`,
+/// `operators`, `work`, `nested_calls`, `threads`, `counters`, dag.json, `op_wall_ns`) include only
+/// calls whose `traced` is `whole`. Their sums are over these calls and are not scaled to the
+/// others. ops.parquet and the timelines also contain the spans of edge calls.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Capture {
-    /// Share of the token calls whose operators were to be captured, 0 to 1.
+    /// Requested share of `llama_decode` calls with operator capture, 0 to 1.
     pub duty_share: f64,
-    /// Which edges of an operator had a probe: `both` or `none`. With `none` the time of an
-    /// operator has the wait behind it in it.
+    /// Operator boundaries with a probe: `both` or `none`. With `none` a span lasts until the
+    /// thread's next start. Operator times then include the barrier wait after the operator, every
+    /// `wait_ns` is `null`, and the budget has the class `work_and_wait`.
     pub ends: String,
-    /// Speed that the controller kept, tokens per second.
+    /// Decode speed that the controller kept, tokens per second; `null` without this limit.
     pub keep_above_per_s: Option<f64>,
-    /// Slowdown of all tokens that the controller kept; 0.01 is 1 %.
+    /// Slowdown of all tokens that the controller kept, 0.01 is 1 %; `null` without this limit.
     pub max_slowdown: Option<f64>,
-    /// Options that were asked for and are not in force.
+    /// Requested options that are not in effect.
     pub refused: Vec<RefusedOption>,
-    /// Filters that were asked for.
+    /// Requested filters.
     pub filters: Vec<Filter>,
-    /// Spans that a filter left out: seen by the kernel, and not lost.
+    /// Spans excluded by a filter. Not a loss.
     pub spans_filtered: u64,
     /// Spans of tokens that were not to be captured.
     pub spans_gated: u64,
-    /// Of the phases that have token calls.
+    /// Captured calls per phase.
     pub coverage: Vec<Coverage>,
-    /// When operator probes were put in or taken out, by process and time.
+    /// When operator probes were attached or detached, by process and time.
     pub switches: Vec<Switch>,
-    /// What the controller changed, by time.
+    /// Changes by the controller, by time.
     pub steps: Vec<DutyStep>,
 }
 
-/// Of how many calls of a phase operators are known.
+/// How many calls of a phase have captured operators.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Coverage {
     /// Phase.
     pub phase: Phase,
     /// Successful calls.
     pub calls: u64,
-    /// Calls whose operators were captured whole.
+    /// Calls with complete operator capture.
     pub traced: u64,
-    /// Calls that ran without operator probes.
+    /// Calls without operator probes.
     pub untraced: u64,
-    /// Calls in which probes were attached or detached: in no figure of operators.
+    /// Calls during which probes were attached or detached. They are in no operator statistics.
     pub edge: u64,
-    /// Bursts that the traced calls are in.
+    /// Number of bursts. A burst is a sequence of traced calls without an untraced call in between.
     pub bursts: u64,
 }
 
-/// An option that is not in force.
+/// An option that is not in effect.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RefusedOption {
-    /// The option.
+    /// Option.
     pub option: String,
-    /// Why.
+    /// Reason.
     pub why: String,
 }
 
-/// A filter.
+/// A filter on operators.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Filter {
-    /// What it looks at.
+    /// Property that the filter tests.
     pub on: String,
-    /// What passes, as it was given.
+    /// Pattern, as given by the user.
     pub text: String,
-    /// Where it works: `trap`, `kernel`, `agent` or `nowhere`.
+    /// Where the filter is applied: `trap` (no probe is placed), `kernel`, `agent` or `nowhere`
+    /// (refused).
     pub place: String,
-    /// Why it works nowhere.
+    /// Why the filter was refused; `null` if it was not.
     pub refused: Option<String>,
 }
 
-/// Operator probes were put in or taken out.
+/// Operator probes were attached or detached.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Switch {
-    /// Process.
+    /// Process id.
     pub pid: u32,
-    /// Put in.
+    /// Attached, not detached.
     pub on: bool,
-    /// Why.
+    /// Reason.
     pub reason: String,
-    /// It began, ns.
+    /// Start of the change, ns.
     pub began_ns: u64,
-    /// It was done, ns.
+    /// End of the change, ns.
     pub done_ns: u64,
-    /// Probes.
+    /// Number of probes.
     pub probes: u16,
-    /// Longest time for which the engine stood still for it, ns.
+    /// Longest time that the engine was stopped for the change, ns; `null` if it was not stopped.
     pub pause_ns: Option<u64>,
 }
 
-/// A change of the duty by the controller.
+/// A change of the duty cycle by the controller.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct DutyStep {
-    /// When, ns.
+    /// Time, ns.
     pub at_ns: u64,
-    /// Process that was measured.
+    /// Measured process.
     pub pid: u32,
-    /// Why.
+    /// Reason.
     pub reason: String,
-    /// The limit: a speed not to fall under, tokens per second.
+    /// Limit: minimum decode speed, tokens per second.
     pub keep_above_per_s: Option<f64>,
-    /// The limit: a slowdown not to exceed.
+    /// Limit: maximum slowdown.
     pub max_slowdown: Option<f64>,
-    /// Median speed of the last decode tokens.
+    /// Median speed of the latest decode tokens.
     pub tokens_per_s: Option<f64>,
-    /// What operators cost all tokens.
+    /// Slowdown of all tokens by operator capture.
     pub slowdown: Option<f64>,
-    /// Low end of its interval of 95 %.
+    /// Low end of its 95 % interval.
     pub low_slowdown: Option<f64>,
-    /// High end.
+    /// High end of the interval.
     pub high_slowdown: Option<f64>,
-    /// Duty before, 0 to 1.
+    /// Duty before the change, 0 to 1.
     pub before_share: f64,
-    /// From here on; 0: no operators.
+    /// Duty after the change, 0 to 1; 0 turns operator capture off.
     pub after_share: f64,
 }

@@ -1,76 +1,80 @@
-//! `ceilings`: what the board can do at best.
+//! `ceilings`: measured limits of the board.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// One ceiling, as the views show it.
+/// A measured limit of the board. The agent measures it before the session (`--bench`), or it comes
+/// from a file (`--ceilings`). Each way to compute has a separate row. Doubtful figures are never
+/// used as a reference.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Ceiling {
-    /// What was measured: `read`, `copy`, `int8`, `f32`, `f16`, `barrier` or `wake-up`.
+    /// Measured quantity.
     pub kind: CeilingKind,
-    /// `bytes_per_s`, `ops_per_s` or `ns`.
+    /// Unit: `bytes_per_s`, `ops_per_s` or `ns`.
     pub unit: String,
-    /// Core types of the CPUs; `null` when not known.
+    /// Core types of the CPUs, joined by `+`; `null` if unknown.
     pub core: Option<String>,
-    /// Number of threads, each on one of the CPUs.
+    /// Number of threads, one per CPU.
     pub threads: u64,
-    /// The CPUs.
+    /// CPU numbers.
     pub cpus: Vec<u16>,
-    /// What the measuring loop used.
+    /// Instructions of the measuring loop.
     pub how: String,
-    /// Repetitions, 0 if it was not measured.
+    /// Repetitions; 0 if it was not measured.
     pub repeats: u32,
-    /// Median of the repetitions; this and the next two are `null` when it was not measured.
+    /// Median of the repetitions. `median`, `min` and `max` are `null` if it was not measured.
     pub median: Option<u64>,
-    /// Least.
+    /// Smallest repetition.
     pub min: Option<u64>,
-    /// Most.
+    /// Largest repetition.
     pub max: Option<u64>,
-    /// For people: why it was not measured, or what makes it doubtful; empty when nothing does.
+    /// Why it was not measured, or why it is doubtful, as text; empty otherwise.
     pub note: String,
-    /// The working set of these figures; `null` for kinds that read no memory, and in recordings of
+    /// Working set of these figures, bytes; `null` for kinds other than `read` and `copy`, and for
     /// older agents.
     pub working_set_bytes: Option<u64>,
-    /// What makes these figures doubtful.
+    /// Reasons why these figures are doubtful.
     pub doubts: Vec<Doubt>,
-    /// Why the curve has no larger working set; `null` for what is no curve.
+    /// Why the curve has no larger working set; `null` for kinds other than `read` and `copy`, and
+    /// for older agents.
     pub end: Option<CurveEnd>,
-    /// Of a curve, its points, the smallest working set first; the last one has the figures above.
+    /// Points of the curve by working set, the smallest first; the last point has the figures
+    /// above. Empty for kinds other than `read` and `copy`, and for older agents.
     pub points: Vec<CurvePoint>,
 }
 
-/// A point of a curve, as the views show it.
+/// A point of a read or copy curve.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CurvePoint {
-    /// Bytes that all threads together went through again and again.
+    /// Bytes that all threads together traversed repeatedly.
     pub working_set_bytes: u64,
     /// Repetitions.
     pub repeats: u32,
     /// Median of the repetitions.
     pub median: u64,
-    /// Least.
+    /// Smallest repetition.
     pub min: u64,
-    /// Most.
+    /// Largest repetition.
     pub max: u64,
-    /// What makes it doubtful.
+    /// Reasons why it is doubtful.
     pub doubts: Vec<Doubt>,
 }
 
-/// What was measured.
+/// Measured quantity.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum CeilingKind {
-    /// Reading memory, bytes per second.
+    /// Memory read bandwidth, bytes per second.
     Read,
-    /// Copying memory, bytes per second; a byte that is read and written counts once.
+    /// Memory copy bandwidth, bytes per second; a copied byte counts once.
     Copy,
-    /// Products of 8-bit integers, operations per second; a multiplication and an addition are two.
+    /// 8-bit integer products in registers, operations per second; a multiply-add counts as two.
     Int8,
-    /// Multiply-accumulate in 32-bit floats, operations per second.
+    /// 32-bit float multiply-add in registers, operations per second; a multiply-add counts as two.
     F32,
-    /// Multiply-accumulate in 16-bit floats, operations per second.
+    /// 16-bit float multiply-add in registers, operations per second; a multiply-add counts as two.
     F16,
-    /// All threads reach a barrier by spinning and leave it, ns.
+    /// Barrier of all threads, spinning, ns.
     Barrier,
     /// From the call that wakes a sleeping thread until it runs, ns.
     #[serde(rename = "wake-up")]
@@ -81,15 +85,15 @@ pub enum CeilingKind {
     Newer(String),
 }
 
-/// What makes a ceiling doubtful.
+/// Why a ceiling is doubtful.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Doubt {
-    /// The best repetition is half as fast again as the median.
+    /// The best repetition is 1.5 times the median or better.
     Unstable,
     /// An engine ran during the measurement.
     EngineRan,
-    /// An agent that sends no codes wrote a `note`.
+    /// The agent sends no codes, but wrote a `note`.
     Noted,
     /// A code of a newer agent.
     Unknown,
@@ -103,13 +107,13 @@ pub enum Doubt {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum CurveEnd {
-    /// The last points are lost.
+    /// The last points were lost.
     Open,
-    /// It reached four times the last-level cache.
+    /// Four times the last-level cache was reached.
     Cache,
-    /// The memory allowed no more.
+    /// Memory limit.
     Memory,
-    /// The time allowed no more.
+    /// Time limit.
     Time,
     /// A value of a newer `analyze`.
     #[serde(untagged)]

@@ -1,118 +1,120 @@
-//! `compare.json`: two sides of runs.
+//! `compare.json`: comparison of two sides.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::thing::{Thing, ThingKind};
 
-/// `compare.json`. `p` is a float, as the shares are.
+/// `compare.json`: comparison of two sides, each with one or more runs.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Comparison {
-    /// Version of the schema.
+    /// Schema version.
     pub schema: u32,
-    /// This version is not released: fields may still change.
+    /// True until this version is released. Fields of a draft may still change.
     #[serde(default = "crate::draft")]
     pub draft: bool,
     /// Whether B is faster than A.
     pub verdict: ComparisonVerdict,
-    /// What runs that vary like these can tell; `null` where that is not known.
+    /// Smallest difference that these runs can detect; `null` if unknown.
     pub power: Option<Power>,
-    /// The runs did the same work.
+    /// All runs did the same work.
     pub same_work: bool,
-    /// What the runs differ in, what differs first.
+    /// Properties that may differ between the runs; differences first.
     pub gate: Vec<GateItem>,
-    /// Which tokens are compared.
+    /// Compared tokens.
     pub selection: Selection,
     /// A, then B.
     pub sides: Vec<Side>,
-    /// What to keep in mind.
+    /// Caveats.
     pub notes: Vec<Note>,
-    /// Mean decode token of both sides; `null` where nothing can be compared.
+    /// Mean decode token of both sides; `null` if nothing can be compared.
     pub change: Option<Change>,
     /// The change by class, operator and tensor; the rows of each level sum to `change`.
     pub rows: Vec<ChangeRow>,
 }
 
-/// The verdict, of B against A.
+/// Verdict on B relative to A.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ComparisonVerdict {
     /// `faster`, `slower`, `no_difference_beyond`, `too_few_runs`, `undecided` or `different_work`.
     pub code: String,
-    /// The verdict in words.
+    /// Description.
     pub sentence: String,
-    /// By how much a token of B takes longer, as a share of A's time.
+    /// How much longer a token of B takes, as a share of A's time.
     pub shift_share: Option<f64>,
     /// Low end of its interval.
     pub low_share: Option<f64>,
     /// High end of its interval.
     pub high_share: Option<f64>,
-    /// The end that is farther from 0, without its sign.
+    /// The larger absolute value of both ends.
     pub bound_share: Option<f64>,
     /// Smallest difference that matters.
     pub practical_share: f64,
-    /// Others disturbed only few runs, or means and medians changed differently.
+    /// Other tasks disturbed a few runs, or means and medians changed differently.
     pub doubtful: bool,
-    /// `ranks` or `spread`.
+    /// `ranks` or `spread`; `null` without a comparison.
     pub method: Option<String>,
-    /// By `ranks`: how likely the interval covers the shift, at least.
+    /// `ranks`: minimum probability that the interval covers the true shift.
     pub coverage_share: Option<f64>,
-    /// By `spread`: what varies within the runs.
+    /// `spread`: variation within the runs.
     pub within_share: Option<f64>,
-    /// By `spread`: how far sessions may be apart.
+    /// `spread`: assumed variation between sessions.
     pub between_share: Option<f64>,
-    /// By `spread`: runs of one side are that far apart.
+    /// `spread`: runs of one side differ by that much.
     pub between_seen: Option<bool>,
 }
 
-/// What runs that vary like these can tell.
+/// Statistical power: which differences can be detected with this run-to-run variation.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Power {
-    /// Part of such comparisons in which the figures below hold.
+    /// Probability of detection that `detectable_share` and `runs` refer to, 0 to 1.
     pub power_share: f64,
-    /// Standard deviation of a run's mean among the runs of its side.
-    pub scatter_share: f64,
-    /// Difference that is found (the interval is on one side of 0); `null` with fewer than four runs on
-    /// a side.
-    pub told_share: Option<f64>,
-    /// Runs on each side that would find `practical_share` as often; `null` if they are more than 200.
+    /// Run-to-run variation: standard deviation of the run means within a side, as a share.
+    pub variation_share: f64,
+    /// Difference that is detected (the interval is on one side of 0) with probability
+    /// `power_share`; `null` with fewer than four runs on a side.
+    pub detectable_share: Option<f64>,
+    /// Runs per side that would detect `practical_share` with that probability; `null` if more than
+    /// 200.
     pub runs: Option<u64>,
-    /// The same in words.
+    /// Description.
     pub sentence: String,
 }
 
-/// One thing that runs may differ in.
+/// A property that runs may differ in.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct GateItem {
-    /// The thing.
+    /// Property.
     pub thing: Thing,
-    /// Which of several; empty where there is only one.
+    /// Instance of the property, for example the name of a sensor; empty if there is only one.
     pub which: String,
-    /// Its name, for people.
+    /// Display name.
     pub title: String,
-    /// What a difference in it means.
+    /// Meaning of a difference.
     pub kind: ThingKind,
-    /// `different`, `mixed` (runs of one side differ), `unknown` (not recorded by all runs) or `same`.
+    /// `different`, `mixed` (runs of one side differ), `unknown` (not recorded in all runs) or
+    /// `same`.
     pub found: String,
-    /// The difference makes it other work.
+    /// The difference means that the runs did different work.
     pub other_work: bool,
     /// Value in each run of A.
     pub a: Vec<ThingValue>,
     /// Value in each run of B.
     pub b: Vec<ThingValue>,
-    /// Texts that A alone has.
+    /// Texts that only A has.
     pub only_a: Vec<String>,
-    /// Texts that B alone has.
+    /// Texts that only B has.
     pub only_b: Vec<String>,
-    /// The same in words.
+    /// Description.
     pub sentence: String,
 }
 
-/// A value of a thing in one run. Numbers are in the unit of the thing: Hz for `clock`, 1/1000 °C for
-/// `temperature`, ns for `probe_cost`, the ceiling's own for `ceiling`.
+/// Value in one run. The unit depends on the property: Hz for `clock`, 1/1000 °C for `temperature`,
+/// ns for `probe_cost`, the unit of the ceiling for `ceiling`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum ThingValue {
-    /// A number; of more than 32 texts their number.
+    /// A number; for more than 32 texts their count.
     Number(f64),
     /// Texts.
     Texts(Vec<String>),
@@ -120,101 +122,102 @@ pub enum ThingValue {
     Unknown(Option<()>),
 }
 
-/// Which tokens are compared.
+/// Compared tokens.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Selection {
-    /// `decode`.
+    /// Always `decode`.
     pub phase: String,
-    /// Decode tokens of each run that are left out at its beginning.
+    /// Decode tokens skipped at the start of each run.
     pub warm_up: u64,
-    /// First position in the context that all runs have; `null` where positions are not known.
+    /// First context position that all runs have; `null` if positions are unknown.
     pub first_position: Option<u32>,
-    /// Last position.
+    /// Last context position that all runs have; `null` if positions are unknown.
     pub last_position: Option<u32>,
-    /// Only tokens whose operators were captured whole are compared.
+    /// Only tokens with complete operator capture are compared.
     pub traced: bool,
-    /// The same in words.
+    /// Description.
     pub sentence: String,
 }
 
-/// One side.
+/// One side of the comparison.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Side {
-    /// Its name.
+    /// Name.
     pub name: String,
-    /// Mean over the runs of their means, ns.
+    /// Mean over the runs of the run means, ns.
     pub mean_ns: Option<u64>,
-    /// Median over the runs of their medians, ns.
+    /// Median over the runs of the run medians, ns.
     pub median_ns: Option<u64>,
-    /// The mean as tokens per second.
+    /// Tokens per second, from `mean_ns`.
     pub tokens_per_s: Option<f64>,
-    /// How far the runs are apart, as a share of the fastest; `null` of a single one.
+    /// Difference between the slowest and the fastest run, as a share of the fastest; `null` with a
+    /// single run.
     pub spread_share: Option<f64>,
-    /// Its runs.
+    /// Runs.
     pub runs: Vec<Run>,
 }
 
 /// One run.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Run {
-    /// Its name.
+    /// Name.
     pub name: String,
-    /// Tokens that are compared.
+    /// Number of compared tokens.
     pub tokens: u64,
-    /// Their mean time, ns.
+    /// Mean token time, ns.
     pub mean_ns: u64,
-    /// Their median time, ns.
+    /// Median token time, ns.
     pub median_ns: u64,
-    /// Half of the 95 % interval of the mean, by what varies within the run.
+    /// Half of the 95 % interval of the mean, from the variation within the run, as a share.
     pub half_share: Option<f64>,
-    /// Part of the time for which others had its CPUs.
+    /// Share of the time in which other tasks occupied its CPUs.
     pub disturbed_share: Option<f64>,
 }
 
-/// What to keep in mind.
+/// A caveat.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Note {
     /// `different_work`, `no_common_positions`, `tail`, `disturbed`, `runs`, `positions`,
     /// `not_in_turn`, `not_traced`, `rows_need_runs` or `other_contexts`.
     pub code: String,
-    /// The same in words.
+    /// Description.
     pub sentence: String,
 }
 
 /// Mean decode token of both sides.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Change {
-    /// Of A, ns.
+    /// A, ns.
     pub a_ns: i64,
-    /// Of B, ns.
+    /// B, ns.
     pub b_ns: i64,
-    /// B less A, ns.
+    /// B minus A, ns.
     pub change_ns: i64,
 }
 
-/// Where the change is.
+/// A part of the change.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ChangeRow {
-    /// `class`, `operator` or `tensor`.
+    /// `class`, `operator` or `tensor`. The rows of each level sum to `change`.
     pub level: String,
-    /// Class of the budget.
+    /// Budget class.
     pub class: String,
-    /// Operator; `null` for what no operator did.
+    /// Operator; `null` for time outside of operators.
     pub op: Option<String>,
-    /// Tensor.
+    /// Tensor name; `null` for rows of other levels.
     pub tensor: Option<String>,
-    /// Its name, for people.
+    /// Display name.
     pub title: String,
-    /// Of a token of A, ns.
+    /// Time per token of A, ns.
     pub a_ns: i64,
-    /// Of a token of B, ns.
+    /// Time per token of B, ns.
     pub b_ns: i64,
-    /// B less A, ns.
+    /// B minus A, ns.
     pub change_ns: i64,
-    /// The change as a share of a token of A.
+    /// The change as a share of A's token time.
     pub change_share: Option<f64>,
     /// p-value; `null` with fewer than four runs on a side.
     pub p: Option<f64>,
-    /// The change is more than chance, all rows considered.
+    /// The change is significant, corrected for the number of rows; `null` without a p-value.
     pub stands: Option<bool>,
 }

@@ -1,39 +1,39 @@
-//! `cost`: the profiler's own cost.
+//! `cost`: overhead of the profiler.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::slowdown::Slowdown;
 
-/// Cost of a session.
+/// Overhead of the profiler. No other figure is corrected by it.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Cost {
-    /// Bytes of the stream.
+    /// Size of the stream, bytes.
     pub stream_bytes: u64,
-    /// Bytes of the frames that carried spans, as they are on the wire; `null` when there were
-    /// none.
+    /// Size of the frames with spans, bytes on the wire; `null` without such frames.
     pub span_bytes: Option<u64>,
     /// Spans received.
     pub spans: u64,
     /// Bytes on the wire per span; `null` without spans.
     pub bytes_per_span: Option<f64>,
-    /// Run time of the BPF programs by the kernel's bpf_stats in a sample of the session, ns;
-    /// `null` when not measured.
+    /// Run time of the BPF programs in a sample of 1/20 of the session, ns, from the kernel's
+    /// bpf_stats; `null` if not measured.
     pub bpf_run_ns: Option<u64>,
-    /// Runs in that sample; `null` when not measured.
+    /// Runs of the BPF programs in that sample; `null` if not measured.
     pub bpf_runs: Option<u64>,
-    /// Time that the two probes of an operator take from a thread, ns, as the agent measured it on
-    /// itself before it traced: traps, programs and all; `null` when not measured.
+    /// Time that the two probes of an operator cost a thread, ns, including traps and programs. The
+    /// agent measures it on a function of its own code before it traces; `null` if not measured.
     pub probe_pair_ns: Option<u64>,
-    /// The part of it that lies inside the operator's time: an operator that does nothing seems to
-    /// take as long.
+    /// Part of `probe_pair_ns` that is within the operator's time, ns: the apparent duration of an
+    /// operator that does nothing.
     pub probe_inside_ns: Option<u64>,
-    /// The estimate of `Slowdown::Estimated`; `null` where the slowdown is measured, or not known.
+    /// Estimated slowdown, see `slowdown`; `null` if the slowdown is measured or unknown.
     pub decode_slowdown: Option<f64>,
     /// Slowdown of decode calls.
     pub slowdown: Slowdown,
-    /// CPU time of the agent, ns; `null` without its closing words.
+    /// CPU time of the agent, ns; `null` if its final totals are missing.
     pub agent_cpu_ns: Option<u64>,
-    /// Largest resident set of the agent, bytes; `null` without its closing words.
+    /// Peak resident memory of the agent while it traced, bytes, without the pages of engine files
+    /// that it holds while it examines them; `null` if its final totals are missing.
     pub agent_rss_bytes: Option<u64>,
 }

@@ -5,50 +5,51 @@ use serde::{Deserialize, Serialize};
 
 use super::phase::Phase;
 
-/// One type of operator in one phase on one type of core.
+/// Counter sums of one operator type, in one phase, on one core type.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Counted {
     /// Phase.
     pub phase: Phase,
     /// Operator, for example `MUL_MAT`.
     pub op: String,
-    /// As the engine describes it.
+    /// Operator description from the engine.
     pub desc: String,
-    /// PMU that counted; empty where the CPU has no hardware counters in this session.
+    /// PMU that counted; empty if the CPU has no hardware counters in this session.
     pub pmu: String,
-    /// Spans.
+    /// Number of spans.
     pub spans: u64,
-    /// Their work, ns.
+    /// Work in these spans, ns.
     pub work_ns: u64,
-    /// How often their threads lost the CPU in them.
+    /// How often threads lost their CPU during these spans.
     pub switches: u64,
-    /// Spans whose hardware counters are absent, by reason.
+    /// Spans without hardware counters, by reason.
     pub absent: AbsentCounts,
-    /// Sums, in the order of counters.
+    /// Sums by counter.
     pub values: Vec<CounterSum>,
 }
 
-/// One counter's sum.
+/// Sum of one counter, in user mode. It excludes counts of other threads while the thread was off
+/// its CPU. It is not scaled up to spans without counts.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CounterSum {
-    /// Counter.
+    /// Counter name.
     pub name: String,
     /// Sum over the spans that were counted.
     pub sum: u64,
-    /// How many those are.
+    /// Number of spans that were counted.
     pub spans: u64,
-    /// Their work, ns.
+    /// Work in the spans that were counted, ns.
     pub work_ns: u64,
 }
 
-/// Spans whose hardware counters are absent, by reason; a span may have several reasons.
+/// Spans without hardware counters, by reason. A span may have several reasons.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct AbsentCounts {
     /// The kernel did not read them.
     pub unread: u64,
     /// The thread moved to a core of another type during the operator.
     pub mixed: u64,
-    /// They did not count all the time: another user has counters, too.
+    /// The counters were multiplexed with another user and did not count all the time.
     pub multiplexed: u64,
     /// The thread lost its CPU while they were read.
     pub torn: u64,

@@ -6,118 +6,119 @@ use serde::{Deserialize, Serialize};
 use super::module::Module;
 use super::phase::Phase;
 
-/// One graph.
+/// The topology that was computed most often (ties: most recently) in one phase, context and split.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct DagGraph {
-    /// Position among the graphs.
+    /// Index of the graph, from 0.
     pub id: u32,
     /// Phase.
     pub phase: Phase,
-    /// Process.
+    /// Process id.
     pub pid: u32,
-    /// Address of the context in hex; `null` when there was no token call around.
+    /// Address of the context in hex; `null` outside of `llama_decode` calls.
     pub context: Option<String>,
-    /// Position among the splits into which the scheduler cut the graph, from 0.
+    /// Index among the scheduler's splits of the graph, from 0.
     pub split: u32,
-    /// Row of the topology in the session.
+    /// Number of the topology in the session.
     pub topology: u32,
     /// Backend of the latest call.
     pub backend: String,
-    /// Tokens in the latest call; `null` when not known.
+    /// Tokens in the latest call; `null` if unknown.
     pub n_tokens: Option<u32>,
     /// Graph calls with this topology.
     pub calls: u64,
-    /// Those of them whose operators were captured: times are of these.
+    /// Calls with captured operators. Times are for these.
     pub traced_calls: u64,
-    /// Nodes.
+    /// Number of nodes.
     pub n_nodes: u32,
-    /// Leafs.
+    /// Number of leafs.
     pub n_leafs: u32,
-    /// The whole topology arrived.
+    /// The topology was received completely.
     pub complete: bool,
     /// Nodes in the engine's order, then leafs.
     pub nodes: Vec<DagNode>,
-    /// Who reads whom.
+    /// Which node reads which tensor.
     pub edges: Vec<DagEdge>,
 }
 
-/// A tensor of a graph. Times are means over the executions with this topology.
+/// A tensor of a graph. Times are means over the executions with this topology in this phase.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct DagNode {
-    /// Position in `Dag::nodes`.
+    /// Index in `nodes`.
     pub index: u32,
     /// Tensor name.
     pub name: String,
     /// Operator; `NONE` for leafs.
     pub op: String,
-    /// Operator as the engine describes it.
+    /// Operator description from the engine.
     pub desc: String,
     /// Element type.
     pub dtype: String,
     /// Elements per dimension.
     pub ne: [u64; 4],
-    /// Bytes of the elements; `null` when not known.
+    /// Bytes of the elements; `null` if unknown.
     pub bytes: Option<u64>,
-    /// `node`, `weight`, `cache`, `input` or `other`.
+    /// Role: `node`, `weight`, `cache`, `input` or `other`.
     pub role: String,
-    /// What memory holds a weight: `file`, `anonymous`, `device` or `unknown`; `null` for other
-    /// tensors, and where nothing was recorded of it.
+    /// Kind of memory that holds a weight: `file`, `anonymous`, `device` or `unknown`; `null` for
+    /// other tensors, and if it was not recorded.
     pub memory: Option<String>,
-    /// The type of buffer that holds a weight, as the engine calls it; `null` when it is not known.
+    /// Buffer type of a weight, by its engine name; `null` for other tensors, and if unknown.
     pub buffer: Option<String>,
-    /// The part of the model that it belongs to.
+    /// Module of the model.
     pub module: Module,
-    /// Its layer, from 0; `null` outside of the layers.
+    /// Layer, from 0; `null` outside of the layers.
     pub layer: Option<u32>,
-    /// The tensor that it is a view of.
+    /// Index of the tensor that this is a view of; `null` for other tensors.
     pub view_of: Option<u32>,
-    /// Position in the order of execution, from 0; `null` for nodes that are never run by
-    /// themselves.
+    /// Position in execution order, from 0; `null` for nodes that are never executed on their own
+    /// (views, reshapes, fused nodes).
     pub order: Option<u32>,
-    /// The node whose execution computed this one too.
+    /// Index of the node whose execution also computed this one; `null` if there is none.
     pub fused_with: Option<u32>,
-    /// Executions.
+    /// Number of executions.
     pub executions: u64,
-    /// First start to last end over the threads, ns.
+    /// Wall time (first start to last end over the threads), ns; `null` without executions.
     pub wall_ns: Option<u64>,
-    /// Work, summed over the threads, ns.
+    /// Work, summed over the threads, ns; `null` without executions.
     pub work_ns: Option<u64>,
-    /// Wait at the barrier, summed over the threads, ns.
+    /// Barrier wait, summed over the threads, ns; `null` without executions, and without operator
+    /// ends.
     pub wait_ns: Option<u64>,
-    /// Part of the wall time of all operators of this graph, 0 to 1.
+    /// Share of the operator wall time of this graph, 0 to 1.
     pub share: f64,
-    /// It was executed and no probe was to see it: a filter left it out, or no call of the graph
-    /// was traced. Its times are not known.
+    /// Executed, but not captured: a filter excluded it, or no call of the graph was traced. Its
+    /// times are unknown.
     pub not_captured: bool,
-    /// On the critical path; `null` where that was not looked for.
+    /// On the critical path; `null` for graphs of other phases than `decode`.
     pub critical: Option<bool>,
 }
 
-/// A node reads a tensor.
+/// A node that reads a tensor. `ne`, `dtype` and `bytes` are those of the tensor.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct DagEdge {
-    /// The tensor that is read.
+    /// Index of the tensor that is read.
     pub from: u32,
-    /// The node that reads.
+    /// Index of the node that reads it.
     pub to: u32,
-    /// In which of its source slots.
+    /// Source slot of that node.
     pub slot: u8,
-    /// Elements per dimension of what is read.
+    /// Elements per dimension.
     pub ne: [u64; 4],
-    /// Its element type.
+    /// Element type.
     pub dtype: String,
-    /// Its bytes; `null` when not known.
+    /// Bytes; `null` if unknown.
     pub bytes: Option<u64>,
 }
 
-/// `dag.json`.
+/// `dag.json`: operator graphs. dag.dot has the same graphs for Graphviz.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Dag {
-    /// Version of the schema.
+    /// Schema version.
     pub schema: u32,
-    /// This version is not released: fields may still change.
+    /// True until this version is released. Fields of a draft may still change.
     #[serde(default = "crate::draft")]
     pub draft: bool,
-    /// One graph for each phase, context and split.
+    /// Graphs, one per phase, context and split.
     pub graphs: Vec<DagGraph>,
 }

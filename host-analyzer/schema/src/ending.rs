@@ -3,41 +3,43 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The end of a session.
+/// How the session ended. For agents that do not send the `ending` record, `code` is derived:
+/// `computed`, `no_process`, `no_probe`, `engine_ended`, `nothing_computed` or `cut_short`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Ending {
-    /// Which.
+    /// Outcome.
     pub code: EndingCode,
-    /// How to show it.
+    /// How views show it.
     pub state: EndingState,
-    /// A call was seen to its end.
+    /// At least one call was seen until it returned. If false, `analyze` exits with status 3,
+    /// except for `not_asked`.
     pub traced: bool,
-    /// Process that the code is about.
+    /// Process that `code` refers to.
     pub pid: Option<u32>,
-    /// Its name.
+    /// Name of that process.
     pub name: Option<String>,
-    /// Exit status of the program that the agent started, if it is known and not 0.
+    /// Exit status of the program that the agent started; `null` if unknown or 0.
     pub status: Option<i32>,
     /// Signal that ended it.
     pub signal: Option<i32>,
-    /// Its last diagnostics on standard error, without prompts, answers and secrets.
+    /// Last five diagnostics on the engine's standard error, without prompts, answers and secrets.
     pub output: Vec<String>,
-    /// The name of which no process appeared.
+    /// Process name that the agent waited for (`no_process`).
     pub waited_for: Option<String>,
-    /// The process's id in its own PID namespace.
+    /// Process id inside its PID namespace (`pid_namespace`).
     pub inside_pid: Option<u32>,
-    /// Where no probe was attached: how many were tried. None was where no part of an engine was
-    /// found.
+    /// Number of probes that the agent tried to attach (`no_probe`); 0 if it found no part of an
+    /// engine.
     pub tried: Option<u64>,
-    /// The archive that code is mapped out of.
+    /// Archive from which the libraries are mapped (`packed_library`).
     pub file: Option<String>,
-    /// Children that have the same engine and are not traced.
+    /// Children with the same engine that are not traced (`children_compute`).
     pub children: Vec<Child>,
-    /// How long the call has run that did not return, ns.
+    /// Time since the start of the call that did not return, ns (`call_unreturned`).
     pub open_ns: Option<u64>,
-    /// Memory of the process's control group, where a call did not return and it is known.
+    /// Memory of the process's control group (`call_unreturned`); `null` if unknown.
     pub memory: Option<GroupMemory>,
-    /// The same in words; `null` for `computed` and `not_asked`.
+    /// Description; `null` for `computed` and `not_asked`.
     pub sentence: Option<String>,
 }
 
@@ -45,32 +47,36 @@ pub struct Ending {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum EndingCode {
-    /// Calls were traced, and nothing is wrong with the end.
+    /// Calls were traced, and the session ended normally.
     #[default]
     Computed,
-    /// The engine ended by an error or a signal.
+    /// The program that the agent started exited with an error status or was killed by a signal.
+    /// SIGHUP, SIGINT, SIGPIPE and SIGTERM do not count as failures if calls were traced.
     EngineFailed,
-    /// The engine ended, without an error that is known, and had computed nothing.
+    /// The engine ended before its first token, without a known error (status 0, or unknown because
+    /// the agent did not start it).
     EngineEnded,
-    /// No process of the name appeared.
+    /// No process with the given name appeared.
     NoProcess,
-    /// No probe was attached.
+    /// No probe could be attached; `session.probes` has the reasons.
     NoProbe,
-    /// A call began and has not returned.
+    /// A call did not return: the first one, or one that ran for more than 5 s and ten times as
+    /// long as the longest other call.
     CallUnreturned,
-    /// The engine lives in a PID namespace below the agent's.
+    /// The engine is in a PID namespace below the agent's, which is not the initial one. Events
+    /// cannot be assigned to it.
     PidNamespace,
-    /// Its code is mapped out of an archive.
+    /// Its libraries are mapped from an archive (APK, HAP).
     PackedLibrary,
-    /// Its children compute, and are not traced.
+    /// The process computed nothing; its children with the same engine are not traced.
     ChildrenCompute,
-    /// The agent refused the plan.
+    /// The agent could not carry out the plan; see `health.refused`.
     Refused,
-    /// The stream stops, and had no call before that.
+    /// The stream stops before the first call.
     CutShort,
-    /// The engine ran and computed nothing.
+    /// The engine kept running and computed nothing.
     NothingComputed,
-    /// No level of the engine was asked for: measured ceilings, or the scheduler alone.
+    /// No engine level was requested: only ceilings or the scheduler.
     NotAsked,
     /// A value of a newer `analyze`.
     #[serde(untagged)]
@@ -78,16 +84,17 @@ pub enum EndingCode {
     Newer(String),
 }
 
-/// How that is to be shown.
+/// How views show an ending.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum EndingState {
-    /// As it should be.
+    /// Normal: green.
     #[default]
     Good,
-    /// Nothing went wrong, and there is nothing to show: grey.
+    /// Nothing to show, or an abnormal end after traced calls: grey, or yellow if calls were
+    /// traced.
     Nothing,
-    /// Something went wrong: red.
+    /// Error: red.
     Bad,
     /// A value of a newer `analyze`.
     #[serde(untagged)]
@@ -95,28 +102,29 @@ pub enum EndingState {
     Newer(String),
 }
 
-/// A child that is not traced.
+/// A child process that is not traced.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Child {
-    /// Process.
+    /// Process id.
     pub pid: u32,
-    /// Its name.
+    /// Process name.
     pub name: String,
 }
 
 /// Memory of a control group.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct GroupMemory {
-    /// `memory.high`, the tightest, bytes.
+    /// Tightest `memory.high`, bytes.
     pub high_bytes: Option<u64>,
-    /// The hard limit, the tightest, bytes.
+    /// Tightest hard limit, bytes.
     pub limit_bytes: Option<u64>,
-    /// In use at last, bytes.
+    /// Last usage, bytes.
     pub used_bytes: Option<u64>,
-    /// How often `memory.high` was passed in the session.
+    /// How often the group exceeded `memory.high` during the session.
     pub high_events: Option<u64>,
-    /// How long no task of the group ran for want of memory in the session, ns.
+    /// Time during the session in which all tasks of the group waited for memory, ns.
     pub stalled_ns: Option<u64>,
-    /// The figures show that this is why the call did not return.
+    /// Memory explains why the call did not return: the group was at a limit or exceeded
+    /// `memory.high`, or all its tasks waited for memory during a fifth of the time.
     pub is_reason: bool,
 }

@@ -1,35 +1,35 @@
-//! `engines`: the engine in each process.
+//! `engines`: the engine of each process.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The engine in one process.
+/// The engine of one process.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Engine {
-    /// Process.
+    /// Process id.
     pub pid: u32,
-    /// Short name of the process.
+    /// Short process name.
     pub name: String,
-    /// Version as the engine says itself; empty when it does not.
+    /// Version reported by the engine; empty if it reports none.
     pub version: String,
-    /// How the CPU backend came into the process; `null` when none was found.
+    /// How the CPU backend is linked; `null` if none was found.
     pub cpu_backend: Option<CpuBackend>,
-    /// Which of several CPU backends is loaded, for example `zen4`.
+    /// Loaded CPU variant, for example `zen4`; `null` without variants.
     pub cpu_variant: Option<String>,
-    /// The file that holds the CPU backend.
+    /// File that contains the CPU backend; `null` if none was found.
     pub cpu_library: Option<String>,
 }
 
-/// How the CPU backend came into the process.
+/// How the CPU backend is linked.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum CpuBackend {
-    /// One of several variants was loaded.
+    /// One of several libraries, each for one CPU generation.
     Variant,
-    /// A library of its own, the only one of its build.
+    /// A separate library without variants.
     #[default]
     Library,
-    /// A part of the program or of a library with other parts of the engine.
+    /// Part of the program or of a larger library.
     BuiltIn,
     /// A value of a newer `analyze`.
     #[serde(untagged)]

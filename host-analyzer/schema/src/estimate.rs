@@ -1,9 +1,9 @@
-//! `op_types[].estimate`: figures of all tokens, from a part of them.
+//! `op_types[].estimate`: estimates for all tokens, from the traced ones.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// An interval of 95 %.
+/// A 95 % interval.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Interval {
     /// Low end.
@@ -12,23 +12,25 @@ pub struct Interval {
     pub high: f64,
 }
 
-/// A figure with its interval.
+/// An estimate with its interval.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Estimate {
-    /// The figure.
+    /// Estimate.
     pub value: f64,
-    /// Its interval of 95 %; `null` from fewer than three bursts, which say too little of others.
+    /// 95 % interval; `null` with fewer than three bursts.
     pub interval: Option<Interval>,
 }
 
-/// What the traced tokens say of all tokens of the phase, for one type of operator. Nothing is
-/// scaled: each is a ratio.
+/// Estimates for all tokens of the phase, for one operator type. Nothing is scaled up: each is a
+/// ratio. The tokens of a burst are similar, so the burst is the sampling unit: ratio estimator of
+/// a cluster sample, Student's t with bursts - 1 degrees of freedom (Cochran, Sampling Techniques,
+/// 1977, 6.3 and 9A.1).
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TypeEstimate {
-    /// Wall time for a traced token call, ns.
+    /// Wall time per `llama_decode` call, ns.
     pub wall_per_call: Option<Estimate>,
-    /// Wall time of one execution, ns.
+    /// Wall time per execution, ns.
     pub wall_per_execution: Option<Estimate>,
-    /// Part of the operator wall time of the phase on its backend, 0 to 1.
+    /// Share of the operator wall time of the phase on this backend, 0 to 1.
     pub share: Option<Estimate>,
 }

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 /// One piece of evidence.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Evidence {
-    /// What it is a number of; stable, for scripts.
+    /// Key of the quantity; stable.
     pub key: String,
     /// Unit of `value`.
     pub unit: Unit,
@@ -64,7 +64,7 @@ pub enum EvidenceValue {
     Name(String),
 }
 
-/// Where the report shows it.
+/// Part of the report that shows the number.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Place {

@@ -1,23 +1,23 @@
-//! `graphs`: calls of whole graphs and of their splits.
+//! `graphs`: calls of complete graphs and of their splits.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The calls of one layer on one backend.
+/// Calls of one layer on one backend.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct GraphRow {
-    /// `scheduler` for whole graphs, `backend` for the splits that a backend computed.
+    /// `scheduler` for complete graphs, `backend` for the splits that a backend computed.
     pub layer: String,
-    /// Name of the backend; empty for the scheduler.
+    /// Backend name; empty for the scheduler.
     pub backend: String,
     /// Calls.
     pub calls: u64,
-    /// Different topologies among them, as far as they were read.
+    /// Number of distinct topologies, as far as they were read.
     pub topologies: u64,
-    /// Fewest nodes of a call.
+    /// Smallest number of nodes.
     pub min_nodes: u32,
-    /// Most nodes of a call.
+    /// Largest number of nodes.
     pub max_nodes: u32,
-    /// Sum of their lengths, ns.
+    /// Sum of the call durations, ns.
     pub time_ns: u64,
 }

@@ -1,4 +1,4 @@
-//! `health`: what is missing or damaged.
+//! `health`: losses and damage.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -6,60 +6,62 @@ use serde::{Deserialize, Serialize};
 /// Health of a session.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Health {
-    /// Nothing dropped, nothing damaged, not cut short, every operator accounted for.
+    /// Nothing was dropped, damaged or cut short, and every operator is accounted for.
     pub perfect: bool,
     /// Sentences that every view shows first, worst first; never empty.
     pub lines: Vec<String>,
-    /// Lost at the source; `null` when the agent's totals did not arrive.
+    /// Losses on the board, before the stream; `null` if the agent's totals did not arrive.
     pub dropped: Option<Dropped>,
-    /// Damaged on the way, by kind, worst first.
+    /// Damage in the stream, by kind, worst first.
     pub damaged: Vec<Damage>,
-    /// Records of a newer agent that this build does not know, by kind.
+    /// Records of kinds that this build does not know (from a newer agent).
     pub skipped: Vec<SkippedKind>,
-    /// The stream has no end.
+    /// The stream has no end record.
     pub cut_short: bool,
-    /// Why the session ended; `null` when cut short.
+    /// Why the session ended; `null` if the stream was cut short.
     pub end_reason: Option<String>,
-    /// The agent's refusal, when it could not carry out the plan.
+    /// Why the agent refused the plan; `null` if it did not.
     pub refused: Option<String>,
-    /// Operator spans, from the kernel to here.
+    /// Count of operator spans at each stage, from the kernel to this file.
     pub spans: SpanSum,
-    /// Experts that routers chose, from the kernel to here; `null` when none was seen and none told
-    /// of.
+    /// Count of selected experts at each stage; `null` if none arrived and the agent reported none.
     pub experts: Option<ExpertSum>,
-    /// What held up the reader of the kernel's ring buffer; `null` from agents that do not count
-    /// it.
+    /// Delays of the reader of the kernel's ring buffer; `null` from agents that do not count them.
     pub ring_stalls: Option<RingStalls>,
-    /// Processes whose first calls may be missing.
+    /// Processes that already had their engine loaded when the agent attached; their first calls
+    /// may be missing.
     pub late: Vec<Late>,
 }
 
-/// Lost at the source.
+/// Losses on the board, by reason. `spans` = `ring_full` + `queue_full` + `no_graph` +
+/// `graph_too_large` + `graph_unreadable` + `damaged`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Dropped {
-    /// Operator spans, for whichever reason.
+    /// Operator spans, all reasons.
     pub spans: u64,
-    /// Operator spans: the kernel's ring buffer was full.
+    /// Operator spans dropped because the kernel's ring buffer was full.
     pub ring_full: u64,
-    /// Operator spans: the link is slower than the trace.
+    /// Operator spans dropped because the link was too slow.
     pub queue_full: u64,
-    /// Operator spans: the topology of their graph was not read yet.
+    /// Operator spans dropped because the topology of their graph was not read yet.
     pub no_graph: u64,
-    /// Operator spans: their graph has more nodes than the agent reads.
+    /// Operator spans dropped because their graph has more nodes than the agent reads.
     pub graph_too_large: u64,
-    /// Operator spans: the memory of their graph could not be read.
+    /// Operator spans dropped because the memory of their graph could not be read.
     pub graph_unreadable: u64,
-    /// Operator spans: their record names no node of its graph, or ends before it starts.
+    /// Operator spans dropped because their record names no node of its graph, or ends before it
+    /// starts.
     pub damaged: u64,
-    /// Probe hits: the kernel had no room for the state of more threads.
+    /// Probe hits without effect, because the kernel had no room for the state of more threads.
     pub no_state: u64,
-    /// Calls of the token and graph level: the kernel's ring buffer was full.
+    /// Token-level and graph-level calls dropped because the kernel's ring buffer was full.
     pub calls: u64,
-    /// Parts of graph topologies: the kernel's ring buffer was full. They were read again later.
+    /// Parts of graph topologies dropped because the kernel's ring buffer was full. The agent reads
+    /// them again later.
     pub tensors: u64,
-    /// Frames: the queue to the link was full.
+    /// Frames dropped because the queue to the link was full.
     pub frames: u64,
-    /// Bytes of these frames.
+    /// Bytes in the dropped frames.
     pub frame_bytes: u64,
 }
 
@@ -68,85 +70,87 @@ pub struct Dropped {
 pub struct Damage {
     /// Kind, in words.
     pub kind: String,
-    /// How often.
+    /// Number of occurrences.
     pub count: u64,
-    /// Bytes that it cost, where that can be told.
+    /// Bytes lost, as far as that is known.
     pub bytes: u64,
-    /// Offset in the stream where it was first met.
+    /// Offset in the stream of the first occurrence.
     pub first_offset: u64,
 }
 
 /// Records of one kind that this build does not know.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SkippedKind {
-    /// The kind's number (docs/wire-format.md).
+    /// Record kind number (docs/wire-format.md).
     pub kind: u16,
-    /// How many.
+    /// Number of records.
     pub count: u64,
 }
 
-/// Operator spans, from the kernel to here.
+/// Operator spans by stage since the session began: `kernel` = `received` + `dropped` + `left_out`
+/// + `empty` + `no_start` + `unaccounted`. `kernel`, `dropped`, `no_start`, `no_end` and
+/// `unaccounted` are `null` if the agent's totals did not arrive.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SpanSum {
-    /// Ends of operators that the kernel saw; `null` when the agent's totals did not arrive.
+    /// Operator ends that the kernel's probes saw.
     pub kernel: Option<u64>,
     /// Spans received.
     pub received: u64,
-    /// Spans dropped at the source.
+    /// Spans dropped on the board.
     pub dropped: Option<u64>,
-    /// Spans that filters and the duty left out, as it was asked for: not lost.
+    /// Spans excluded by filters or by the duty cycle, as configured. Not a loss.
     pub left_out: Option<u64>,
-    /// Ends of nodes without elements, which the engine does not compute: nothing to record.
+    /// Ends of nodes without elements. The engine does not compute them, so nothing is lost.
     pub empty: Option<u64>,
-    /// Ends of operators that were running already when the probes were attached, or whose graph
-    /// was when the session ended.
+    /// Operator ends without a start: the operator was already running when the probes were
+    /// attached, or its graph was still running when the session ended.
     pub no_start: Option<u64>,
-    /// Starts of operators that were still running when the session ended.
+    /// Operator starts without an end: the operator was still running when the session ended.
     pub no_end: Option<u64>,
-    /// The rest, without those in the pieces before: lost on the way. Negative when spans arrived
-    /// after the last totals of a stream cut short.
+    /// Spans lost in transit: the remainder of the sum. Negative if spans arrived after the last
+    /// totals of a stream that was cut short.
     pub unaccounted: Option<i64>,
 }
 
-/// Experts that routers chose, one for each token, layer and rank.
+/// Selected experts by stage; one per token, layer and rank. `chosen` = sent + `ring_full` +
+/// `queue_full` + `unreadable` + `no_graph`. The agent's counts are `null` if its totals did not
+/// arrive.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ExpertSum {
-    /// Chosen, as the kernel saw it; `null`, as all below that the agent tells, when its totals did
-    /// not arrive.
+    /// Selections that the kernel's probes saw.
     pub chosen: Option<u64>,
-    /// In the tables.
+    /// Selections in the tables.
     pub kept: u64,
-    /// Lost at the source: the kernel's ring buffer was full.
+    /// Dropped because the kernel's ring buffer was full.
     pub ring_full: Option<u64>,
-    /// Lost at the source: the link is slower than the trace.
+    /// Dropped because the link was too slow.
     pub queue_full: Option<u64>,
-    /// Lost at the source: the engine's memory that holds them could not be read, or held no number
-    /// of an expert.
+    /// Dropped because the engine's memory could not be read, or held no expert number.
     pub unreadable: Option<u64>,
-    /// Lost at the source: the topology of their graph is not known.
+    /// Dropped because the topology of their graph is unknown.
     pub no_graph: Option<u64>,
-    /// Sent, and neither here nor left out as damaged. Negative when some arrived after the last
-    /// totals of a stream cut short.
+    /// Sent, but neither received nor counted as damaged. Negative if some arrived after the last
+    /// totals of a stream that was cut short.
     pub unaccounted: Option<i64>,
-    /// Positions that never came, whatever the reason, of graph calls of which others did.
+    /// Selections missing, for any reason, from graph calls whose other selections arrived.
     pub missing: u64,
 }
 
-/// Records that were reserved and not submitted, because their threads had lost their CPUs: all
-/// records after them had to wait.
+/// Records that a thread reserved but did not submit in time, because it lost its CPU. All later
+/// records had to wait.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RingStalls {
-    /// How often the reader met one.
+    /// Number of stalls that the reader saw.
     pub count: u64,
-    /// The longest wait, ns; a lower bound.
+    /// Longest wait, ns; a lower bound.
     pub longest_ns: u64,
 }
 
-/// A process whose first calls may be missing.
+/// A process whose first calls may be missing, because its engine was already loaded.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Late {
-    /// Which.
+    /// Process id.
     pub pid: u32,
-    /// How long after its program began its probes were in place, ns.
+    /// Time from the start of the program until its probes were in place, ns.
     pub after_ns: u64,
 }

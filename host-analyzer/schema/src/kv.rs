@@ -1,80 +1,84 @@
-//! `kv`: growth of a decode call with the context.
+//! `kv`: how the time of a decode call grows with the context.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// One context.
+/// How the decode calls of one context grow with its KV cells. The estimate is a straight line
+/// through the medians of at least three steps, weighted by their tokens.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Kv {
-    /// Process.
+    /// Process id.
     pub pid: u32,
     /// Address of the context in hex.
     pub context: Option<String>,
-    /// Steps with enough tokens for a median.
+    /// Cell counts that at least 8 decode calls had. The engine pads the cells, so they grow in
+    /// steps.
     pub steps: Vec<KvStep>,
-    /// Cells that the context has at most, as its cache was made; `null` when not known.
+    /// Capacity of the KV cache, cells; `null` if the cache tensor does not reveal it.
     pub limit_cells: Option<u64>,
-    /// A whole token call; `null` with fewer than three steps, as everything below.
+    /// Growth of a `llama_decode` call; `null` with fewer than three steps.
     pub token: Option<Growth>,
-    /// A token with the cache full.
+    /// Time of a call with the cache full; `null` with fewer than three steps.
     pub at_limit: Option<KvAtLimit>,
-    /// By type of operator, what grows most first.
+    /// Growth by operator type, the steepest first; empty with fewer than three steps.
     pub types: Vec<GrowingOperators>,
-    /// By tensor name without the layer's number.
+    /// Growth by tensor name without the layer number; empty with fewer than three steps.
     pub names: Vec<GrowingOperators>,
 }
 
-/// Tokens with so many cells.
+/// The decode calls that had one number of cells.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct KvStep {
-    /// Cells, padding included.
+    /// KV cells, padding included.
     pub cells: u64,
-    /// Decode calls.
+    /// Number of decode calls.
     pub tokens: u64,
-    /// Median length of the call, ns.
+    /// Median duration of these calls, ns.
     pub median_ns: u64,
 }
 
-/// How a time grows.
+/// How a time grows with the cells. The interval has 95 % confidence. It is the wider of two: from
+/// the errors of the medians (order statistics), and from their variation around the line
+/// (Student's t).
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Growth {
-    /// Time for a token that 1,000 cells more cost, ns.
+    /// Extra time per token for 1,000 more cells, ns.
     pub ns_per_1000_cells: i64,
-    /// The interval of that: its low end, ns.
+    /// Low end of the interval of `ns_per_1000_cells`, ns.
     pub low_ns: i64,
-    /// Its high end, ns.
+    /// High end of the interval, ns.
     pub high_ns: i64,
-    /// The whole interval is above 0.
+    /// The complete interval is above 0.
     pub grows: bool,
-    /// Median for a token of the largest step, ns.
+    /// Median time per token at the largest step, ns.
     pub median_ns: u64,
-    /// Part of a token call's median there, 0 to 1.
+    /// Share of the median call duration at the largest step, 0 to 1.
     pub share: f64,
 }
 
-/// Operators that grow together.
+/// Growth of the operators with one type or one name.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct GrowingOperators {
-    /// Tensor name without the layer's number; `null` of a type.
+    /// Tensor name without the layer number; `null` in `types`.
     pub name: Option<String>,
     /// Operator.
     pub op: String,
-    /// As the engine describes it.
+    /// Operator description from the engine.
     pub desc: String,
     /// Backend.
     pub backend: String,
-    /// Wall time of their executions for a token.
+    /// Growth of the operators' wall time per token.
     #[serde(flatten)]
     pub growth: Growth,
 }
 
-/// A token with the cache full.
+/// Estimated duration of a `llama_decode` call with the KV cache full.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct KvAtLimit {
-    /// Length of the call, ns.
+    /// Estimate, ns.
     pub token_ns: u64,
-    /// Low end of its interval, ns.
+    /// Low end of the 95 % interval, ns.
     pub low_ns: u64,
-    /// High end, ns.
+    /// High end of the 95 % interval, ns.
     pub high_ns: u64,
 }

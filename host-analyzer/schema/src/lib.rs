@@ -1,14 +1,12 @@
-//! What `analyze` writes: typed structs of its JSON files and the columns of its Parquet tables.
+//! Types of the files that `analyze` writes: the JSON files and the columns of the Parquet tables.
 //!
-//! Everyone who reads these files reads them through this crate or through what is generated from it: the
-//! JSON Schema in `json/`, the TypeScript types of the report page, the key tables of
-//! docs/output-schema.md. The structs are not those of the analyses: `profinfer-views` converts, field by
-//! field, so that a change inside changes no byte of a file.
+//! Readers use this crate, or what is generated from it: the JSON Schema in `json/`, the TypeScript
+//! types of the report page, and docs/output-keys.md. `profinfer-views` converts the results of the
+//! analyses to these structs field by field, so that an internal change does not change a file.
 //!
-//! The rules are in docs/compatibility.md. In short: a published field never changes meaning, fields and
-//! values are only added. Texts with a fixed set of values are enums; a value that this version does not
-//! know is read as `Newer` and written back as it was.
-
+//! docs/compatibility.md has the rules: a published field never changes its meaning; fields and
+//! values are only added. Texts with a fixed set of values are enums. A value that this version does
+//! not know is read as `Newer` and written back unchanged.
 #![warn(missing_docs)]
 
 mod accelerator;
@@ -108,10 +106,10 @@ pub use work::*;
 /// Version of the JSON files.
 pub const SCHEMA: u32 = 2;
 
-/// Whether this version is not released yet: until then its fields may change.
+/// True until this version is released. Fields of a draft may still change.
 pub const DRAFT: bool = true;
 
-/// What a file without the mark is: all files before the first release are drafts.
+/// Default for files without the field `draft`: all files before the first release are drafts.
 const fn draft() -> bool {
     true
 }

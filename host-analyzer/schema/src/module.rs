@@ -1,4 +1,4 @@
-//! `work.modules` and `work.layers`: parts of the model.
+//! `work.modules` and `work.layers`: sums over parts of the model.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -10,21 +10,21 @@ use super::work::Accuracy;
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Module {
-    /// Rows of the embeddings, looked up by token.
+    /// Embedding lookup.
     Embedding,
-    /// Queries, keys, values, the KV cache, and what combines them.
+    /// Queries, keys, values, the KV cache, and the attention itself.
     Attention,
-    /// The feed-forward network of a layer without routers.
+    /// Feed-forward network of a layer without routers.
     Ffn,
-    /// What selects experts.
+    /// Expert selection.
     Router,
-    /// Experts, those that always work too.
+    /// Experts, including shared ones.
     Experts,
     /// Normalizations.
     Norm,
     /// From the last layer to the logits.
     Head,
-    /// None of these, as far as names and topology tell.
+    /// None of these, according to names and topology.
     #[default]
     Other,
     /// A value of a newer `analyze`.
@@ -33,7 +33,7 @@ pub enum Module {
     Newer(String),
 }
 
-/// What one module took in one phase, over all contexts and backends.
+/// Sums over one module in one phase, over all contexts and backends.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ModuleSum {
     /// Phase.
@@ -44,55 +44,55 @@ pub struct ModuleSum {
     pub layer: Option<u32>,
     /// Executions.
     pub executions: u64,
-    /// First start to last end over the threads, summed over executions, ns.
+    /// Wall time (first start to last end over the threads), summed over executions, ns.
     pub wall_ns: u64,
     /// Work, summed over threads and executions, ns.
     pub work_ns: u64,
-    /// Wait at the barrier, summed over threads and executions, ns; `null` without the ends of
-    /// operators.
+    /// Barrier wait, summed over threads and executions, ns; `null` if operator ends were not
+    /// captured.
     pub wait_ns: Option<u64>,
     /// Bytes read.
     pub read_bytes: u64,
-    /// Of them, weights.
+    /// Bytes of weights read.
     pub weight_bytes: u64,
     /// Bytes written.
     pub written_bytes: u64,
-    /// Operations; a multiplication and an addition are two.
+    /// Arithmetic operations; a multiply-add counts as two.
     pub operations: u64,
-    /// How far bytes and operations can be believed.
+    /// Accuracy of bytes and operations.
     pub accuracy: Accuracy,
-    /// Part of the operator wall time of the phase, 0 to 1; of the time of its graphs where a
-    /// filter left out operators.
+    /// Share of the operator wall time of the phase, 0 to 1. Under a filter: share of the graph
+    /// time.
     pub share: f64,
 }
 
-/// What one layer took in one phase, over all contexts and backends.
+/// Sums over one layer in one phase, over all contexts and backends.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LayerSum {
     /// Phase.
     pub phase: Phase,
-    /// Layer, from 0; `null` for what is in none.
+    /// Layer, from 0; `null` outside of the layers.
     pub layer: Option<u32>,
     /// Executions.
     pub executions: u64,
-    /// First start to last end over the threads, summed over executions, ns.
+    /// Wall time (first start to last end over the threads), summed over executions, ns.
     pub wall_ns: u64,
     /// Work, summed over threads and executions, ns.
     pub work_ns: u64,
-    /// Wait at the barrier, summed over threads and executions, ns; `null` without the ends of
-    /// operators.
+    /// Barrier wait, summed over threads and executions, ns; `null` if operator ends were not
+    /// captured.
     pub wait_ns: Option<u64>,
     /// Bytes read.
     pub read_bytes: u64,
-    /// Of them, weights.
+    /// Bytes of weights read.
     pub weight_bytes: u64,
     /// Bytes written.
     pub written_bytes: u64,
-    /// Operations; a multiplication and an addition are two.
+    /// Arithmetic operations; a multiply-add counts as two.
     pub operations: u64,
-    /// How far bytes and operations can be believed.
+    /// Accuracy of bytes and operations.
     pub accuracy: Accuracy,
-    /// Part of the operator wall time of the phase, 0 to 1; of the time of its graphs where a
-    /// filter left out operators.
+    /// Share of the operator wall time of the phase, 0 to 1. Under a filter: share of the graph
+    /// time.
     pub share: f64,
 }

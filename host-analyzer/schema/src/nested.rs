@@ -1,35 +1,37 @@
-//! `nested_calls`: calls of a backend inside operators.
+//! `nested_calls`: backend functions called inside operators.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::phase::Phase;
 
-/// The calls of one function in all operators of one type in one phase.
+/// Calls of one backend function inside the operators of one type, for example `ggml_cl_mul_mat` of
+/// CLBlast inside `MUL_MAT` on the CPU. A function that another listed function calls counts in
+/// both rows.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct NestedCalls {
     /// Phase.
     pub phase: Phase,
     /// Operator, for example `MUL_MAT`.
     pub op: String,
-    /// As the engine describes it.
+    /// Operator description from the engine.
     pub desc: String,
     /// Backend that computes the operator.
     pub op_backend: String,
-    /// Symbol of the function.
+    /// Function symbol.
     pub function: String,
-    /// The function's backend.
+    /// Backend of the function.
     pub backend: String,
     /// Calls.
     pub calls: u64,
-    /// Sum of their lengths, ns.
+    /// Sum of the call durations, also over threads, ns.
     pub time_ns: u64,
-    /// Time for which at least one call was running, ns.
+    /// Time during which at least one call was running, ns.
     pub wall_ns: u64,
-    /// Executions of operators that made such calls and were seen themselves.
+    /// Executions of operators around these calls, as far as they were captured.
     pub executions: u64,
-    /// Their wall time, ns.
+    /// Wall time of these executions, calls included, ns.
     pub op_wall_ns: u64,
-    /// `wall_ns` of those by `op_wall_ns`, 0 to 1; `null` when none of the operators was seen.
+    /// Share of `op_wall_ns` that the calls cover, 0 to 1; `null` if no such operator was captured.
     pub share: Option<f64>,
 }

@@ -9,39 +9,41 @@ use super::module::Module;
 use super::phase::Phase;
 use super::work::Done;
 
-/// All operators of one type in one phase.
+/// All operators of one type in one phase. Backends other than the CPU appear if one function of
+/// the backend computes one operator (OpenCL, RKNN).
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct OpType {
     /// Phase.
     pub phase: Phase,
     /// Backend that computed them.
     pub backend: String,
-    /// The backend starts the operator and does not wait for it: the times are those of handing it
-    /// over, and its kernels run later.
+    /// The backend starts the operator and does not wait for it (OpenCL). Times are for submitting
+    /// operators; the kernels run later. There is no barrier wait.
     pub host_side: bool,
     /// Operator, for example `MUL_MAT`.
     pub op: String,
-    /// As the engine describes it, for example `SILU` for a `UNARY`.
+    /// Operator description from the engine, for example `SILU` for a `UNARY`.
     pub desc: String,
-    /// Executions.
+    /// Number of executions. An execution is one operator in one graph call, over all threads that
+    /// took part.
     pub executions: u64,
-    /// First start to last end over the threads, summed over executions, ns.
+    /// Wall time (first start to last end over the threads), summed over executions, ns.
     pub wall_ns: u64,
-    /// Median of the wall time of one execution, ns.
+    /// Median wall time of one execution, ns.
     pub median_ns: Option<u64>,
-    /// What its own probe puts into an execution's time is more than a tenth of that median.
+    /// The probe accounts for more than a tenth of `median_ns` (`cost.probe_inside_ns`).
     pub biased: bool,
     /// Work, summed over threads and executions, ns.
     pub work_ns: u64,
-    /// Wait at the barrier, summed over threads and executions, ns; `null` without the ends of
-    /// operators, where it is a part of the work.
+    /// Barrier wait after the operator, summed over threads and executions, ns; `null` if operator
+    /// ends were not captured. `work_ns` then includes it.
     pub wait_ns: Option<u64>,
-    /// Part of the operator wall time of the phase on this backend, 0 to 1; of the time of its
-    /// graphs where a filter left out operators.
+    /// Share of the operator wall time of the phase on this backend, 0 to 1. Under a filter: share
+    /// of the graph time.
     pub share: f64,
-    /// What the traced calls say of all calls; `null` where all calls were traced.
+    /// Estimates for all calls, from the traced ones; `null` if all calls were traced.
     pub estimate: Option<TypeEstimate>,
-    /// What they did.
+    /// Bytes and operations, summed over executions.
     pub work: Done,
 }
 
@@ -52,17 +54,18 @@ pub struct Operator {
     pub phase: Phase,
     /// Backend that computed it.
     pub backend: String,
-    /// Process.
+    /// Process id.
     pub pid: u32,
-    /// Address of the context in hex; `null` when there was no token call around.
+    /// Address of the context in hex; `null` outside of `llama_decode` calls.
     pub context: Option<String>,
     /// Tensor name.
     pub name: String,
     /// Operator.
     pub op: String,
-    /// As the engine describes it.
+    /// Operator description from the engine.
     pub desc: String,
-    /// Which of the nodes of this name and operator it is, in the graph's order, from 1.
+    /// Number among the nodes with the same name, `op` and `desc` in graph order, from 1; for
+    /// example the two norms of a layer.
     pub nth: u32,
     /// Element type.
     pub dtype: String,
@@ -72,29 +75,29 @@ pub struct Operator {
     pub src: Vec<Source>,
     /// Executions.
     pub executions: u64,
-    /// First start to last end over the threads, summed over executions, ns.
+    /// Wall time (first start to last end over the threads), summed over executions, ns.
     pub wall_ns: u64,
-    /// Median of the wall time of one execution, ns.
+    /// Median wall time of one execution, ns.
     pub median_ns: Option<u64>,
-    /// 95th percentile of the same, ns.
+    /// 95th percentile of the wall time of one execution (nearest rank), ns.
     pub p95_ns: Option<u64>,
     /// Work, summed over threads and executions, ns.
     pub work_ns: u64,
-    /// Wait at the barrier, summed over threads and executions, ns; `null` without the ends of
-    /// operators, where it is a part of the work.
+    /// Barrier wait after the operator, summed over threads and executions, ns; `null` if operator
+    /// ends were not captured. `work_ns` then includes it.
     pub wait_ns: Option<u64>,
-    /// Part of the operator wall time of the phase on this backend, 0 to 1; of the time of its
-    /// graphs where a filter left out operators.
+    /// Share of the operator wall time of the phase on this backend, 0 to 1. Under a filter: share
+    /// of the graph time.
     pub share: f64,
-    /// Name of the last tensor that the same kernel computed too; `null` when not fused.
+    /// Name of the last tensor that the same kernel also computed; `null` if not fused.
     pub fused: Option<String>,
-    /// The part of the model that it belongs to.
+    /// Module of the model.
     pub module: Module,
-    /// Its layer, from 0; `null` outside of the layers.
+    /// Layer, from 0; `null` outside of the layers.
     pub layer: Option<u32>,
-    /// What it did.
+    /// Bytes and operations, summed over executions.
     pub work: Done,
-    /// What bounds it.
+    /// What limits its speed.
     pub bound: Bound,
 }
 
@@ -107,6 +110,6 @@ pub struct Source {
     pub dtype: String,
     /// Elements per dimension.
     pub ne: [u64; 4],
-    /// What it is: `node`, `weight`, `cache`, `input` or `other`.
+    /// Role: `node`, `weight`, `cache`, `input` or `other`.
     pub role: String,
 }

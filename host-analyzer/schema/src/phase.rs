@@ -3,22 +3,25 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What a call was for.
+/// Purpose of a `llama_decode` call. A graph call and its operators have the phase of the call
+/// around them.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Phase {
-    /// A prompt is read: logits for fewer tokens than it has.
+    /// Prompt processing: fewer logits than tokens. Also a batch with logits for every token that
+    /// starts at position 0.
     Prefill,
-    /// One token: the answer is written.
+    /// Text generation: one token, with logits.
     Decode,
-    /// Several tokens behind others, each with logits: parallel sequences are continued, or a draft
-    /// is verified.
+    /// Several tokens after others, each with logits: parallel sequences, or verification of a
+    /// draft.
     BatchDecode,
-    /// A call of a draft model, which guesses for a target.
+    /// Any call of a context that guesses tokens for another one (see `speculative`).
     Draft,
-    /// A trial of the engine's own, before its first prompt.
+    /// A trial run by the engine: the first call of a context, with at most two tokens, or its
+    /// second call, with two tokens; the next call starts at position 0 again.
     WarmUp,
-    /// The number of tokens is not known, or a graph ran outside of a token call.
+    /// The number of tokens is unknown, or a graph was computed outside of a call.
     #[default]
     Unknown,
     /// A value of a newer `analyze`.
@@ -27,18 +30,21 @@ pub enum Phase {
     Newer(String),
 }
 
-/// What a phase was told by.
+/// How a phase was determined.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum PhaseBy {
-    /// Rows of logits against tokens.
+    /// From the number of logits and tokens.
     Logits,
-    /// The positions of this call and of the next one.
+    /// From the positions of this call and the next one.
     Positions,
-    /// The order of the calls of two contexts.
+    /// From the order of the calls of two contexts.
     Contexts,
-    /// The number of tokens alone: a verified draft, or parallel sequences, would be called
-    /// prefill.
+    /// From the number of tokens alone: one is decode, several are prefill. Used if the graph was
+    /// not read completely, has no logits (embeddings), or computes logits for all tokens (engines
+    /// before 2024-03). llama.cpp separates its own timings by the same rule
+    /// (`llama_context::synchronize`: `n_queued_tokens == 1`). Verified drafts and parallel
+    /// sequences then count as prefill.
     #[default]
     Tokens,
     /// A value of a newer `analyze`.

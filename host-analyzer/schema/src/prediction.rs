@@ -8,9 +8,9 @@ use super::work::Top;
 /// `predict.json`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Prediction {
-    /// Version of the schema.
+    /// Schema version.
     pub schema: u32,
-    /// This version is not released: fields may still change.
+    /// True until this version is released. Fields of a draft may still change.
     #[serde(default = "crate::draft")]
     pub draft: bool,
     /// `predicted`, `bracket`, or why nothing is predicted: `split_file`, `no_language_model`,
@@ -74,7 +74,7 @@ pub struct Census {
     pub tied: bool,
     /// Experts of a layer; 0 without routers.
     pub experts: u64,
-    /// Experts that a token uses.
+    /// Experts used per token.
     pub experts_used: u64,
     /// Cells of the KV cache.
     pub cells: u64,
@@ -89,9 +89,9 @@ pub struct Census {
 pub struct SpeedRange {
     /// Tokens per second; `null` of a bracket.
     pub tokens_per_s: Option<f64>,
-    /// Low end.
+    /// Low end of the interval.
     pub low_tokens_per_s: f64,
-    /// High end.
+    /// High end of the interval.
     pub high_tokens_per_s: f64,
     /// Time of a token, ns; `null` of a bracket.
     pub token_ns: Option<u64>,

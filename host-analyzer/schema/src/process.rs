@@ -5,103 +5,104 @@ use serde::{Deserialize, Serialize};
 
 use super::conditions::{Rise, Seen};
 
-/// One traced process.
+/// Facts about one traced process.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ProcessFacts {
     /// Process id.
     pub pid: u32,
-    /// Path of its program.
+    /// Path of the program.
     pub program: Option<String>,
-    /// Variables of OpenMP, GGML and llama.cpp in its environment, by name. Whether they were read
-    /// says `variables`.
+    /// Environment variables of OpenMP, GGML and llama.cpp, by name. Empty without meaning if
+    /// `variables` is `null`.
     pub environment: Vec<Variable>,
-    /// How many such variables it has; more than 64 are not all in `environment`.
+    /// Number of such variables; at most 64 are in `environment`. `null` if they were not read.
     pub variables: Option<u64>,
-    /// CPUs on which its first thread may run.
+    /// CPU affinity of the main thread.
     pub affinity: Option<Vec<u16>>,
-    /// Its control group.
+    /// Control group.
     pub cgroup: Cgroup,
-    /// Resident memory of its own: heap, copied or repacked weights, KV cache, bytes.
+    /// Resident anonymous memory, bytes: heap, copied or repacked weights, KV cache.
     pub rss_anonymous_bytes: Option<Seen>,
-    /// Resident memory that is mapped from files, for example weights, bytes.
+    /// Resident file mappings, bytes; for example mapped weights.
     pub rss_file_bytes: Option<Seen>,
-    /// Resident memory that is shared and of no file, bytes.
+    /// Resident shared memory without a file, bytes.
     pub rss_shared_bytes: Option<Seen>,
-    /// Memory of its own in huge pages, bytes; read when the process was met, when it had begun to
-    /// compute, and at the end.
+    /// Anonymous memory in huge pages, bytes. Read when the agent finds the process, after it began
+    /// to compute, and at the end.
     pub huge_anonymous_bytes: Option<Seen>,
-    /// Mapped files in huge pages, bytes; read at the same times.
+    /// File mappings in huge pages, bytes. Read at the same times as `huge_anonymous_bytes`.
     pub huge_file_bytes: Option<Seen>,
-    /// Page faults that waited for storage.
+    /// Major page faults: they waited for storage.
     pub major_faults: Option<Rise>,
-    /// Other page faults.
+    /// Minor page faults.
     pub minor_faults: Option<Rise>,
-    /// Bytes that it had read from storage.
+    /// Bytes read from storage for this process.
     pub storage_read_bytes: Option<Rise>,
-    /// Threads.
+    /// Number of threads.
     pub threads: Option<Seen>,
     /// Nice value, -20 to 19.
     pub nice: Option<i64>,
-    /// It ended before the session did.
+    /// The process ended before the session did.
     pub ended: bool,
 }
 
-/// A variable of the environment.
+/// An environment variable.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Variable {
     /// Name.
     pub name: String,
-    /// Value; absent when it was too long or may be a secret.
+    /// Value; `null` if it was too long or may be a secret.
     pub value: Option<String>,
 }
 
-/// The control group of a process.
+/// Control group of a process.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Cgroup {
-    /// Path of the group that the controller of CPU time has it in.
+    /// Path in the hierarchy of the CPU controller.
     pub path: Option<String>,
-    /// 1 or 2.
+    /// cgroup version, 1 or 2.
     pub version: Option<u64>,
-    /// The tightest quota of CPU time of this group and those around it.
+    /// Tightest CPU quota of the group and its ancestors; the text `none` if no quota is set,
+    /// `null` if unknown.
     pub quota: Option<Limit<Quota>>,
-    /// Periods in which the group with the quota ran.
+    /// Quota periods in which the group with the quota ran.
     pub periods: Option<Rise>,
-    /// Periods in which it was stopped, because the quota was used up.
+    /// Quota periods in which the group was throttled.
     pub throttled_periods: Option<Rise>,
-    /// For how long, ns, as the kernel counts it: summed over CPUs.
+    /// Throttled time, ns; the kernel sums it over CPUs.
     pub throttled_ns: Option<Rise>,
-    /// CPUs that it may use.
+    /// CPUs of the cpuset.
     pub cpuset: Option<Vec<u16>>,
-    /// The tightest limit of memory of this group and those around it, bytes.
+    /// Tightest memory limit of the group and its ancestors, bytes; the text `none` if no limit is
+    /// set, `null` if unknown.
     pub memory_limit_bytes: Option<Limit<u64>>,
 }
 
-/// A quota of CPU time.
+/// A CPU quota.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Quota {
-    /// CPU time in each period, µs.
+    /// CPU time per period, µs.
     pub quota_us: u64,
     /// Period, µs.
     pub period_us: u64,
-    /// What it comes to, 1/1000 of a CPU.
+    /// The quota in 1/1000 of a CPU.
     pub milli_cpus: u64,
-    /// Which group has it: 0 the process's own, 1 the one around that.
+    /// Group with this quota: 0 is the process's group, 1 its parent, and so on.
     pub level: Option<u64>,
 }
 
-/// A thread that computed.
+/// Facts about a thread that computed.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ThreadFacts {
-    /// Thread id of the kernel.
+    /// Kernel thread id.
     pub tid: u32,
-    /// CPUs on which it may run: its own list, or its process's where it has none.
+    /// CPU affinity; that of the process if the thread has none.
     pub affinity: Option<Vec<u16>>,
-    /// How it is scheduled where it differs from most threads (SCHED_OTHER), for example
-    /// `SCHED_FIFO 50`.
+    /// Scheduling policy if it is not SCHED_OTHER, for example `SCHED_FIFO 50`.
     pub policy: Option<String>,
-    /// Time that it had a CPU, ns.
+    /// Time on a CPU, ns.
     pub run_ns: Option<Rise>,
-    /// Time that it wanted a CPU and had none, ns.
+    /// Time on the run queue, runnable but not running, ns.
     pub run_delay_ns: Option<Rise>,
 }
 
@@ -110,9 +111,9 @@ pub struct ThreadFacts {
 #[serde(untagged)]
 #[schemars(inline)]
 pub enum Limit<T> {
-    /// No limit is set: the text `none`.
+    /// No limit: the text `none`.
     Unset(Unset),
-    /// This one.
+    /// The limit.
     At(T),
 }
 

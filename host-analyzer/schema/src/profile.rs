@@ -1,70 +1,74 @@
-//! `backends.profiles`: accelerators' own profiles.
+//! `backends.profiles`: profiles written by accelerator backends.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// How far one profile fits the recording.
+/// How much of one accelerator profile matches the recording. `joined`, `grouped` and `unjoined`
+/// sum to `kernels` and `device_ns`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ProfileJoin {
-    /// The file.
+    /// File name.
     pub name: String,
-    /// Its format.
+    /// File format.
     pub format: ProfileFormat,
-    /// The backend of the recording whose nodes it was joined to; `null` if there is none.
+    /// Backend of the recording that the profile was joined with; `null` if the recording has no
+    /// such backend.
     pub backend: Option<String>,
-    /// Kernels.
+    /// Number of kernels.
     pub kernels: u64,
-    /// Their time on the device, ns.
+    /// Device time of all kernels, ns.
     pub device_ns: u64,
-    /// Kernels of exactly one shape.
+    /// Kernels that match exactly one shape.
     pub joined: KernelPart,
-    /// Kernels of one of several shapes, nobody can tell which.
+    /// Kernels that match several shapes and cannot be assigned to one of them.
     pub grouped: KernelPart,
-    /// Kernels of no node of the recording.
+    /// Kernels that match no node of the recording.
     pub unjoined: KernelPart,
-    /// Part of the time that is joined or grouped, 0 to 1.
+    /// Share of the device time that is joined or grouped, 0 to 1.
     pub share: f64,
-    /// What is not joined, the longest first; at most 20.
+    /// Kernels that were not joined, by text, the longest first; at most 20.
     pub unjoined_kinds: Vec<Unjoined>,
-    /// By operator of the backend, those with most executions first.
+    /// Executions and kernels per operator of the backend, most executions first.
     pub operators: Vec<Balance>,
-    /// Kernels that fused operators of which the profile does not say which.
+    /// Kernels that fused operators which the profile does not name.
     pub unread_fusions: u64,
-    /// Lines of the file.
+    /// Lines in the file.
     pub lines: u64,
-    /// Lines of something else.
+    /// Lines that are not part of the profile.
     pub other_lines: u64,
-    /// Lines that are cut or mixed with another.
+    /// Lines that are truncated or mixed with another line.
     pub damaged_lines: u64,
-    /// Rows beyond what is kept.
+    /// Rows beyond the limit, which are not kept.
     pub left_out_rows: u64,
-    /// Blocks of a log that are not whole.
+    /// Incomplete blocks of a log.
     pub open_blocks: u64,
-    /// First start to last end of a kernel on the device, ns; where the trace was there.
+    /// Time from the first kernel start to the last kernel end on the device, ns; `null` without
+    /// the trace.
     pub span_ns: Option<u64>,
-    /// From the host's call to the submission, summed over kernels, ns; likewise.
+    /// Time from the host's call to the submission, summed over kernels, ns; `null` without the
+    /// trace.
     pub queued_ns: Option<u64>,
 }
 
-/// A part of the kernels.
+/// Number and device time of some kernels.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct KernelPart {
-    /// Kernels.
+    /// Number of kernels.
     pub kernels: u64,
-    /// Their time on the device, ns.
+    /// Device time, ns.
     pub device_ns: u64,
 }
 
-/// Kernels of one kind without a node.
+/// Kernels of one kind that match no node.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Unjoined {
-    /// As the profile writes it.
+    /// Text in the profile.
     pub text: String,
-    /// Why.
+    /// Reason.
     pub why: UnjoinedWhy,
-    /// Kernels.
+    /// Number of kernels.
     pub kernels: u64,
-    /// Their time on the device, ns.
+    /// Device time, ns.
     pub device_ns: u64,
 }
 
@@ -74,9 +78,9 @@ pub struct Unjoined {
 pub enum UnjoinedWhy {
     /// The recording has no graph of that backend.
     NoBackend,
-    /// The profile does not say what the kernel computed.
-    NotTold,
-    /// No node of the backend is of such a name, operator or shape.
+    /// The profile does not record what the kernel computed.
+    NotRecorded,
+    /// No node of the backend has this name, operator or shape.
     NoNode,
     /// A value of a newer `analyze`.
     #[serde(untagged)]
@@ -84,21 +88,23 @@ pub enum UnjoinedWhy {
     Newer(String),
 }
 
-/// One operator of a backend. Of a log without names `executions + beyond = kernels + fused +
-/// without`.
+/// Executions and kernels of one operator of a backend. For a `vulkan_log`: `executions` + `beyond`
+/// = `kernels` + `fused` + `without`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Balance {
     /// Operator.
     pub op: String,
-    /// Executions on the backend, as the recording says: nodes of the graphs times their calls.
+    /// Executions in the recording: nodes of the graphs times the calls of the graphs.
     pub executions: u64,
-    /// Kernels that computed it first or alone.
+    /// Kernels that computed this operator alone, or as the first of a fusion.
     pub kernels: u64,
-    /// Kernels that computed it behind another operator, as the name of the fusion or the row says.
+    /// Kernels that computed this operator as a later part of a fusion, according to the name of
+    /// the fusion or the row.
     pub fused: u64,
-    /// Executions without a kernel.
+    /// Executions without a kernel. For formats with tensor names: executions of nodes whose name
+    /// no kernel has.
     pub without: u64,
-    /// Kernels without an execution; 0 where a node may have several kernels.
+    /// Kernels without an execution; 0 for formats in which a node may have several kernels.
     pub beyond: u64,
 }
 

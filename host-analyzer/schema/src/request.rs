@@ -3,35 +3,37 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A prompt and the tokens generated from it.
+/// A prompt and the tokens generated from it. If several slots share the calls of a context,
+/// requests are those of `server`. Otherwise a request starts with the context's first call, and
+/// with a prefill call after a decode call. It also starts with a prefill call after a prefill call
+/// that cannot be the next part of the same prompt: it has more tokens, computes exactly the same
+/// graph, or the thread served another context in between. Warm-up calls and calls of a draft are
+/// in no request.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Request {
-    /// Position among the requests, from 0.
+    /// Index among the requests, from 0.
     pub index: u32,
     /// Address of the context in hex.
     pub context: Option<String>,
-    /// Number of its sequence, where several share the calls of its context; `null` where they do
-    /// not, or the batches do not tell.
+    /// Sequence number, if several sequences share the calls of the context; `null` otherwise, and
+    /// if batches have no sequences.
     pub slot: Option<i32>,
-    /// Tokens of its prompt that the cache held already, of a request with a slot; `null` where
-    /// that is not known.
+    /// Prompt tokens that were in the cache, for a request with a slot; `null` if unknown.
     pub reused: Option<u32>,
-    /// Row of its first token call.
+    /// `id` of its first `llama_decode` call.
     pub first_call: u32,
-    /// Tokens of the prompt: those of its prefill calls.
+    /// Tokens in its prefill calls.
     pub prompt_tokens: u64,
-    /// Time to first token: start of the first prefill call to the end of the last, ns; `null` when
-    /// the request has no prefill call. What comes before (tokenising) and after (sampling) is not
-    /// in it.
+    /// Time to first token: start of the first prefill call to the end of the last, ns; `null`
+    /// without a prefill call. It excludes tokenization before and sampling after.
     pub ttft_ns: Option<u64>,
-    /// Tokens that were generated: one for each decode call; for a call of several sequences the
-    /// tokens that it has; for one that verifies a draft those that were accepted, and one more. At
-    /// least one where that is not known.
+    /// Generated tokens: one per decode call, the tokens of the batch for parallel sequences, and
+    /// the tokens that came out of a verified draft (at least one, if unknown).
     pub generated: u64,
-    /// Time per output token: mean time from the end of one call to the end of the next that
-    /// generates, ns, for each token of it, so that sampling is in it; `null` when no such call
-    /// follows another call.
+    /// Time per output token: mean time between the ends of consecutive calls that generate, per
+    /// token, sampling included, ns; the first interval starts at the end of prefill. `null`
+    /// without such a pair of calls.
     pub tpot_ns: Option<u64>,
-    /// The same as tokens per second.
+    /// Tokens per second, from `tpot_ns`.
     pub decode_tokens_per_s: Option<f64>,
 }

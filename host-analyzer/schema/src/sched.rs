@@ -1,150 +1,152 @@
-//! `sched`: what the scheduler did with the engine's threads.
+//! `sched`: scheduling of the engine's threads.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Results of the scheduler level.
+/// Results of the scheduler level. If `recorded` is false, the rest is empty and has no meaning.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Sched {
-    /// The level was recorded. If not, what follows is empty and says nothing.
+    /// The scheduler level was recorded.
     pub recorded: bool,
-    /// Interrupts were recorded.
+    /// Interrupts were recorded. If false, `interrupts` is empty and has no meaning.
     pub interrupts_recorded: bool,
-    /// Threads of the engine of which something is known, in order of first appearance.
+    /// Engine threads with scheduler events, in order of first appearance.
     pub threads: Vec<SchedThread>,
-    /// Tasks that had CPUs while threads of the engine wanted them, the longest time first; at most
-    /// `MAX_TASKS`.
+    /// Tasks that occupied a CPU while an engine thread waited for it; the longest time first.
+    /// Other time of these tasks does not count.
     pub interference: Vec<Interferer>,
-    /// Those that are not listed.
+    /// Further tasks that are not listed.
     pub left_out: LeftOut,
-    /// Interrupts by name, the longest time first.
+    /// Interrupts on CPUs of engine threads, by name, the longest time first. Interrupts that the
+    /// architecture handles without a handler (the local timer of x86-64) are not seen. Interrupt
+    /// threads (`irq/…`, `ksoftirqd/…`) are tasks and appear in `interference`.
     pub interrupts: Vec<Interrupt>,
 }
 
-/// One thread of the engine.
+/// One engine thread.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SchedThread {
-    /// Thread id of the kernel.
+    /// Kernel thread id.
     pub tid: u32,
-    /// Its process; 0 when the stream did not tell.
+    /// Process id; 0 if not recorded.
     pub pid: u32,
-    /// Name.
+    /// Thread name.
     pub name: String,
-    /// How often it was put on a CPU, or seen to have one first.
+    /// How often it got a CPU.
     pub runs: u64,
-    /// How often it was taken off its CPU although it wanted to go on.
+    /// How often it lost its CPU although it was runnable.
     pub preemptions: u64,
-    /// How often it ran on another CPU than before.
+    /// How often it continued on a different CPU.
     pub migrations: u64,
-    /// Time from what is known first to what is known last of it.
-    pub whole: StateTimes,
-    /// Part of it in prefill calls of any thread.
+    /// Time by state, from the first to the last event of the thread.
+    pub total: StateTimes,
+    /// Share of `total` within prefill calls of any thread.
     pub prefill: StateTimes,
-    /// Part of it in decode calls of any thread.
+    /// Share of `total` within decode calls of any thread.
     pub decode: StateTimes,
 }
 
-/// Time by state, ns.
+/// Time by thread state, ns.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct StateTimes {
-    /// It had a CPU.
+    /// On a CPU, including spinning at a barrier.
     pub running_ns: u64,
-    /// It was taken off its CPU and wanted to go on.
+    /// Lost its CPU, or yielded it, and was still runnable.
     pub preempted_ns: u64,
-    /// It was woken and had no CPU yet.
+    /// Woken, but not on a CPU yet.
     pub woken_ns: u64,
-    /// It slept.
+    /// Sleeping, interruptible.
     pub sleeping_ns: u64,
-    /// It slept and no signal could wake it.
+    /// Sleeping, uninterruptible.
     pub blocked_ns: u64,
-    /// It was stopped.
+    /// Stopped.
     pub stopped_ns: u64,
-    /// Not known, between what is known first and last of the thread.
+    /// Unknown: events were lost, or a wake-up was not seen.
     pub unknown_ns: u64,
 }
 
-/// A task that had CPUs which threads of the engine wanted.
+/// A task that occupied a CPU while an engine thread was preempted or woken there.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Interferer {
-    /// Thread id of the kernel; 0 for the CPUs' idle tasks.
+    /// Kernel thread id; 0 for the idle tasks.
     pub tid: u32,
-    /// Its process; 0 when it was gone before it could be looked up.
+    /// Process id; 0 if the task ended before the agent could look it up.
     pub pid: u32,
-    /// Name.
+    /// Task name.
     pub name: String,
-    /// Command line; empty for threads of the kernel and for tasks that were gone.
+    /// Command line; empty for kernel threads and for tasks that ended early.
     pub command: String,
-    /// Control group; empty when not known.
+    /// Control group; empty if unknown.
     pub cgroup: String,
-    /// It is a thread of a traced process itself.
+    /// The task is a thread of a traced process.
     pub engine: bool,
-    /// It is the idle task: a CPU did nothing although a thread wanted it.
+    /// The idle task: the CPU did nothing although a thread wanted it, for example because a quota
+    /// was used up, or while the CPU left a deep sleep state.
     pub idle: bool,
-    /// How often it had a CPU that was wanted.
+    /// How often it occupied a wanted CPU.
     pub turns: u64,
-    /// How long, ns: wall time, summed over the CPUs.
+    /// CPU time on wanted CPUs, summed over CPUs, ns.
     pub time_ns: u64,
-    /// Part of `time_ns` in prefill calls.
+    /// Part of `time_ns` within prefill calls.
     pub prefill_ns: u64,
-    /// Part of `time_ns` in decode calls.
+    /// Part of `time_ns` within decode calls.
     pub decode_ns: u64,
-    /// What threads of the engine waited for it after they were taken off their CPUs, ns: time of
-    /// threads.
+    /// Time that preempted engine threads waited for it, summed over threads, ns.
     pub preempted_ns: u64,
-    /// What they waited for it after they were woken, ns: time of threads.
+    /// Time that woken engine threads waited for it, summed over threads, ns.
     pub woken_ns: u64,
-    /// The CPUs, by number.
+    /// The CPUs that it occupied, by number.
     pub cpus: Vec<OnCpu>,
-    /// The threads that waited, in order of first appearance.
+    /// The engine threads that waited, in order of first appearance.
     pub threads: Vec<Waiter>,
 }
 
-/// A CPU that the task had.
+/// Time of a task on one wanted CPU.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct OnCpu {
-    /// CPU.
+    /// CPU number.
     pub cpu: u16,
-    /// How often.
+    /// How often it occupied this CPU.
     pub turns: u64,
-    /// How long, ns.
+    /// CPU time, ns.
     pub time_ns: u64,
 }
 
-/// A thread of the engine that waited for the task.
+/// An engine thread that waited for the task.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Waiter {
-    /// Thread id of the kernel.
+    /// Kernel thread id.
     pub tid: u32,
-    /// After it was taken off its CPU, ns.
+    /// Wait while preempted, ns.
     pub preempted_ns: u64,
-    /// After it was woken, ns.
+    /// Wait after a wake-up, ns.
     pub woken_ns: u64,
 }
 
-/// Tasks that had CPUs for less time than those that are listed.
+/// Tasks below the listed ones.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LeftOut {
-    /// Tasks.
+    /// Number of tasks.
     pub tasks: u64,
-    /// Their time together, ns.
+    /// Their CPU time on wanted CPUs, ns.
     pub time_ns: u64,
 }
 
-/// The interrupts of one name.
+/// Interrupts with one name.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Interrupt {
-    /// `hard` for a device's handler, `soft` for deferred work.
+    /// `hard` (device handler) or `soft` (deferred work).
     pub kind: String,
-    /// Name, as the kernel calls it.
+    /// Kernel name.
     pub name: String,
-    /// How many.
+    /// Number of interrupts.
     pub count: u64,
-    /// How long, ns; a hard one that lies in a soft one counts for both.
+    /// Total time, ns. A hard interrupt inside a soft one counts in both rows.
     pub time_ns: u64,
-    /// Part of it in prefill calls.
+    /// Part of `time_ns` within prefill calls.
     pub prefill_ns: u64,
-    /// Part of it in decode calls.
+    /// Part of `time_ns` within decode calls.
     pub decode_ns: u64,
-    /// The longest, ns.
+    /// Longest one, ns.
     pub longest_ns: u64,
 }

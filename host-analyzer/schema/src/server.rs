@@ -3,68 +3,72 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Requests by slot.
+/// Requests by slot; in llama-server a slot is a sequence of the context. They are reconstructed
+/// from the sequences and positions in the batches of successful `llama_decode` calls, without
+/// drafts and warm-ups. Empty if batches have no sequences: recordings of older agents, programs
+/// that leave them to the engine, and `llama_process` of llama.cpp 0.6.0 and later, whose batches
+/// the agent does not read.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Server {
-    /// Contexts whose batches tell sequences, by process and address.
+    /// Contexts whose batches have sequences, by process and address.
     pub contexts: Vec<ServerContext>,
     /// Requests, by start.
     pub requests: Vec<SlotRequest>,
 }
 
-/// One context, and its sequences.
+/// One context and its slots.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ServerContext {
-    /// Process.
+    /// Process id.
     pub pid: u32,
     /// Address of the context in hex.
     pub context: Option<String>,
-    /// Over its requests.
+    /// Percentiles over all requests.
     #[serde(flatten)]
     pub spreads: Spreads,
-    /// The same of each slot.
+    /// Percentiles per slot.
     pub slots: Vec<Slot>,
-    /// What the batches were made of, by how many sequences they had.
+    /// Calls by number of sequences in the batch.
     pub batches: Vec<Batches>,
-    /// Calls whose batches were not told whole; requests in them lack figures.
-    pub calls_not_whole: u64,
+    /// Calls whose batch was recorded incompletely. Requests with tokens in them lack figures.
+    pub incomplete_calls: u64,
 }
 
-/// One sequence.
+/// One slot.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Slot {
-    /// Number of the sequence, which is that of the slot in llama-server.
+    /// Sequence number; in llama-server the slot number.
     pub slot: i32,
-    /// Over its requests.
+    /// Percentiles over the requests of the slot.
     #[serde(flatten)]
     pub spreads: Spreads,
 }
 
-/// What some requests have in common.
+/// Percentiles over requests.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Spreads {
-    /// Requests.
+    /// Number of requests.
     pub requests: u64,
     /// Time to first token, ns.
     pub ttft_ns: Spread,
     /// Time per output token, ns.
     pub tpot_ns: Spread,
-    /// Time within the TTFT in which no call had tokens of the request, ns.
+    /// Part of the TTFT in which no call had tokens of the request, ns.
     pub waited_ns: Spread,
-    /// Tokens of the prompt that were computed.
+    /// Prompt tokens that were computed.
     pub prompt_tokens: Spread,
-    /// Tokens of the prompt that were in the cache.
+    /// Prompt tokens that were in the cache.
     pub reused: Spread,
-    /// Tokens that came out.
+    /// Output tokens.
     pub output_tokens: Spread,
 }
 
-/// Percentiles of one figure over the requests that have it.
+/// Percentiles (nearest rank) over the requests that have the figure.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Spread {
-    /// Requests that have the figure.
+    /// Number of requests that have the figure.
     pub n: u64,
-    /// Median; `null`, as the others, without such requests.
+    /// Median; `null` without such requests, like the others.
     pub p50: Option<u64>,
     /// 90th percentile.
     pub p90: Option<u64>,
@@ -72,75 +76,77 @@ pub struct Spread {
     pub p99: Option<u64>,
 }
 
-/// The calls with so many sequences in their batch.
+/// Calls with one number of sequences in the batch. Tokens that several sequences share are not
+/// counted.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Batches {
     /// Sequences in the batch.
     pub sequences: u32,
     /// Calls.
     pub calls: u64,
-    /// Those of them with tokens of prompts and of answers: the answers wait for the prompts.
+    /// Calls with prompt tokens and answer tokens. The answers wait for the prompts.
     pub mixed_calls: u64,
-    /// Their time, ns.
+    /// Total call duration, ns.
     pub time_ns: u64,
-    /// Tokens of prompts.
+    /// Prompt tokens.
     pub prompt_tokens: u64,
-    /// Tokens that go on with an answer, guesses of a draft included.
+    /// Tokens that continue an answer, including guesses of a draft.
     pub answer_tokens: u64,
 }
 
-/// A prompt in a slot, and what came out of it.
+/// A request of one slot. A request whose prompt has exactly one token more than its slot holds
+/// looks like the next token of the previous request.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SlotRequest {
-    /// Position among the requests, from 0.
+    /// Index among the requests, from 0.
     pub index: u32,
-    /// Process.
+    /// Process id.
     pub pid: u32,
     /// Address of the context in hex.
     pub context: Option<String>,
-    /// Number of the sequence.
+    /// Sequence number.
     pub slot: i32,
-    /// Row of its first token call.
+    /// `id` of its first `llama_decode` call.
     pub first_call: u32,
-    /// Start of that call, ns from the start of the session.
+    /// Start of the first call, ns from session start.
     pub start_ns: u64,
-    /// End of its last call, ns from the start of the session.
+    /// End of the last call, ns from session start.
     pub end_ns: u64,
-    /// What its beginning was told by.
+    /// How its beginning was recognized.
     pub begin: Begin,
-    /// Tokens of its prompt that the cache held already: the position of the first token that was
-    /// computed. `null` where the beginning was not seen.
+    /// Prompt tokens that were in the cache: position of the first computed token. `null` if the
+    /// beginning was not seen.
     pub reused: Option<u32>,
-    /// Tokens of its prompt that were computed; `null` where not all were seen.
+    /// Prompt tokens that were computed; `null` if not all were seen.
     pub prompt_tokens: Option<u64>,
-    /// Calls that computed them.
+    /// Calls that computed prompt tokens.
     pub prompt_calls: u64,
-    /// From the start of the first call with its tokens to the end of the call with its first
-    /// output, ns; `null` where either was not seen.
+    /// Time to first token: start of the first call with its tokens to the end of the call with its
+    /// first output, ns; `null` if either was not seen. It excludes earlier waits: for a free slot,
+    /// for tokenization, for the server loop.
     pub ttft_ns: Option<u64>,
-    /// Of that, the time in which no call had tokens of this request, ns: other slots, and the
-    /// server itself.
+    /// Part of `ttft_ns` in which no call had tokens of this request, ns: the server computed other
+    /// slots, or nothing.
     pub waited_ns: Option<u64>,
-    /// Tokens that came out, by positions: one of the prompt's last call, one of each call behind,
-    /// and of a verified draft those that were accepted. Of a draft in the last call that is not
-    /// known: one is counted.
+    /// Output tokens, counted by positions: one from the last prompt call, one from each later
+    /// call, and the accepted ones of a verified draft. A draft verified in the last call counts as
+    /// one token, because its outcome is unknown. `null` if a batch is incomplete.
     pub output_tokens: Option<u64>,
-    /// Time from the end of one call with an output to the end of the next, ns for each token of
-    /// it; `null` of one output.
+    /// Time per output token: mean time from the end of one output call to the end of the next, per
+    /// token, without the first token, ns; `null` with a single output.
     pub tpot_ns: Option<u64>,
 }
 
-/// What the beginning of a request was told by.
+/// How the beginning of a request was recognized.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Begin {
-    /// Tokens of a prompt: several, or without an output, or at the first position.
+    /// Prompt tokens: several tokens, or a token without output, or the first position.
     Prompt,
-    /// One token with an output, at a position that the sequence had already: a prompt that was in
-    /// the cache but for its last token. An engine that shifts its context, because it is full,
-    /// looks the same.
+    /// One token with output, at a position that the sequence already had: all of the prompt except
+    /// its last token was in the cache. A context shift looks the same.
     Back,
-    /// It was answering when it was seen first: what came before is not known.
+    /// The request was already generating when it was first seen.
     #[default]
     Unseen,
     /// A value of a newer `analyze`.

@@ -1,4 +1,4 @@
-//! `slowdown`: what capturing operators adds to a decode call.
+//! `slowdown`: overhead of operator capture on decode calls.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -7,16 +7,19 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Slowdown {
-    /// Traced tokens next to untraced ones of the same recording.
+    /// Measured: traced tokens compared with untraced ones of the same recording. Each burst of
+    /// traced tokens is compared with the untraced tokens just before and after it that have the
+    /// same context and number of cells. The comparison uses a straight line through both sides,
+    /// which removes growth with the position. It needs six bursts.
     Measured(MeasuredSlowdown),
-    /// Operators times the measured cost of their probes.
+    /// Estimated: number of operators times the measured cost of their probes.
     Estimated {
-        /// `p / (t - p)`: t is the time of traced decode calls, p the number of operators in them times
-        /// `cost.probe_pair_ns`. Without what the agent takes from the engine's CPUs, and without the
-        /// probes' effect on caches.
+        /// p / (t - p), where t is the time of traced decode calls and p the number of their
+        /// operators times `cost.probe_pair_ns`. It omits the CPU time that the agent takes from
+        /// the engine, and the effect of probes on caches.
         slowdown: f64,
     },
-    /// Neither: no decode tokens, no operators, or too few bursts and no measured probe.
+    /// Unknown: no decode tokens, no operators, or too few bursts and no measured probe cost.
     #[default]
     Unknown,
     /// A kind of a newer `analyze`.
@@ -25,43 +28,43 @@ pub enum Slowdown {
     Newer,
 }
 
-/// A measured slowdown; 0.01 is 1 %, negative is faster.
+/// A measured slowdown. 0.01 is 1 %; negative means faster.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct MeasuredSlowdown {
-    /// Of a traced token: the median over the bursts.
+    /// Slowdown of a traced token: median over the bursts.
     pub slowdown: f64,
-    /// Its interval of 95 %: it holds whatever the distribution of the bursts' ratios is, as long
-    /// as they do not depend on each other.
+    /// Low end of the 95 % interval (order statistics). It is valid for any distribution of the
+    /// bursts' ratios, if they are independent.
     pub low: f64,
-    /// High end.
+    /// High end of the interval.
     pub high: f64,
-    /// The same of all decode tokens: the median times the part of them that is traced, and that of
-    /// the edges times theirs.
+    /// Slowdown averaged over all decode tokens: the median times the share of traced tokens, plus
+    /// the edge slowdown times the share of edge tokens.
     pub of_all_tokens: f64,
-    /// Bursts that had untraced neighbours on both sides.
+    /// Bursts that have untraced neighbours on both sides.
     pub bursts: u64,
-    /// Traced tokens in them.
+    /// Traced tokens in these bursts.
     pub traced: u64,
-    /// Their untraced neighbours.
+    /// Untraced neighbours of these bursts.
     pub untraced: u64,
-    /// Of the tokens in which probes were put in or taken out; `null` where there are none around
-    /// six bursts.
+    /// Slowdown of the tokens during which probes were attached or detached; `null` with such
+    /// tokens around fewer than six bursts.
     pub edges: Option<MeasuredEdges>,
 }
 
-/// What putting probes in and taking them out costs the tokens around a burst: pauses, and
-/// operators that were traced in part.
+/// Slowdown of the tokens during which probes were attached or detached, compared with the same
+/// line: pauses, and partly traced operators.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct MeasuredEdges {
-    /// Of such a token: the median over the bursts.
+    /// Slowdown of such a token: median over the bursts.
     pub slowdown: f64,
-    /// Its interval of 95 %.
+    /// Low end of the 95 % interval.
     pub low: f64,
-    /// High end.
+    /// High end of the interval.
     pub high: f64,
-    /// Time that they take longer around one burst, in all: the median over the bursts, ns.
-    /// Negative: less.
+    /// Extra time of all such tokens around one burst: median over the bursts, ns. Negative means
+    /// faster.
     pub extra_ns: f64,
-    /// Such tokens.
+    /// Number of such tokens.
     pub tokens: u64,
 }

@@ -1,4 +1,4 @@
-//! `summary.json`: every figure of a session except the single spans.
+//! `summary.json`: all statistics of a session.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -31,19 +31,19 @@ use super::track::Track;
 use super::weights::Weights;
 use super::work::Work;
 
-/// `summary.json`.
+/// `summary.json`: all statistics of a session.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Summary {
-    /// Version of the schema.
+    /// Schema version.
     pub schema: u32,
-    /// This version is not released: fields may still change.
+    /// True until this version is released. Fields of a draft may still change.
     #[serde(default = "crate::draft")]
     pub draft: bool,
     /// What was recorded, and where.
     pub session: Session,
     /// How the session ended.
     pub ending: Ending,
-    /// What is missing or damaged.
+    /// Losses and damage.
     pub health: Health,
     /// Which operators were captured.
     pub capture: Capture,
@@ -51,33 +51,33 @@ pub struct Summary {
     pub findings: Findings,
     /// The engine in each process.
     pub engines: Vec<Engine>,
-    /// Where the weights of each context are.
+    /// Where the weights of each context are in memory.
     pub weights: Vec<Weights>,
-    /// Token level: calls and requests.
+    /// Token level: `llama_decode` calls and requests.
     pub tokens: Tokens,
     /// Requests by slot.
     pub server: Server,
-    /// Speculative decoding, a row for each draft and target.
+    /// Speculative decoding, a row per pair of draft and target.
     pub speculative: Vec<Speculative>,
-    /// Growth of a decode call with the context, a row for each context.
+    /// How decode calls grow with the context, a row per context.
     pub kv: Vec<Kv>,
-    /// Operators that wait for each other, a row for each graph of `dag.json` that decodes.
+    /// Critical path of each graph in dag.json of phase `decode`.
     pub critical_paths: Vec<CriticalPath>,
     /// Where the time of each token went.
     pub budget: Budget,
-    /// Calls of whole graphs and of their splits.
+    /// Calls of complete graphs and of their splits.
     pub graphs: Vec<GraphRow>,
     /// Operators by type.
     pub op_types: Vec<OpType>,
     /// Operators by tensor name.
     pub operators: Vec<Operator>,
-    /// Bytes, operations, and what the board could do.
+    /// Memory bandwidth utilisation, ceilings per phase, sums per module and layer.
     pub work: Work,
-    /// Operators by shape on each backend, and accelerators' own profiles.
+    /// Operators by shape on each backend, and accelerator profiles.
     pub backends: Accelerators,
-    /// Calls of a backend inside operators.
+    /// Backend functions called inside operators.
     pub nested_calls: Vec<NestedCalls>,
-    /// Selections of experts, a row for each phase and context of a model with routers.
+    /// Expert selections, a row per phase and context of a model with routers.
     pub experts: Vec<Routing>,
     /// Threads that computed operators.
     pub threads: Vec<Thread>,
@@ -85,14 +85,14 @@ pub struct Summary {
     pub counters: Vec<Counted>,
     /// The board's sensors.
     pub gauges: Vec<Gauge>,
-    /// Settings of the system and of the engine's processes.
+    /// Configuration and state of the system and of the engine's processes.
     pub conditions: Conditions,
-    /// What the board can do at best.
+    /// Measured limits of the board.
     pub ceilings: Vec<Ceiling>,
-    /// What the scheduler did with the engine's threads.
+    /// Scheduling of the engine's threads.
     pub sched: Sched,
-    /// Contents of the timeline files, for cross-checks.
+    /// Content of the timeline files, for cross-checks.
     pub tracks: Vec<Track>,
-    /// The profiler's own cost.
+    /// Overhead of the profiler.
     pub cost: Cost,
 }

@@ -1,49 +1,49 @@
-//! `compare.json`: things that runs may differ in.
+//! `compare.json`: properties that runs may differ in.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A thing that runs may differ in.
+/// A property that runs may differ in.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Thing {
     /// Name, type and dimensions of every weight that the graphs read.
     Weights,
-    /// How many experts a token uses.
+    /// Number of experts used per token.
     Experts,
     /// Whether a draft model guesses tokens.
     Draft,
-    /// What was traced and how, which decides what the probes add.
+    /// What was traced and how; it determines the probe overhead.
     Capture,
-    /// File of the model.
+    /// Model file.
     ModelFile,
-    /// Version as the engine says itself.
+    /// Version reported by the engine.
     EngineVersion,
-    /// Build ids of the engine's files.
+    /// Build ids of the engine files.
     EngineBuild,
-    /// Which CPU backend is loaded.
+    /// Loaded CPU variant.
     CpuVariant,
-    /// Command line, as far as it is recorded.
+    /// Recorded command line.
     Command,
     /// Threads that computed operators of one token.
     Threads,
-    /// CPUs on which the engine's threads may run.
+    /// CPU affinity of the engine's threads.
     Affinity,
-    /// Variables of the environment that are recorded.
+    /// Recorded environment variables.
     Environment,
-    /// Quota of CPU time.
+    /// CPU quota.
     Quota,
     /// Type of the KV cache.
     KvCache,
-    /// Most cells of the KV cache that attention goes over.
+    /// Largest number of KV cells that attention reads.
     Cells,
-    /// Tokens before the first one that was generated.
+    /// Tokens before the first generated token.
     Prompt,
-    /// How often each operator is in the graph of a token.
+    /// How often each operator occurs in the graph of a token.
     Operators,
     /// Backends that compute graphs.
     Backends,
-    /// In what buffers the weights lie.
+    /// Buffers of the weights.
     Buffers,
     /// Board.
     Board,
@@ -55,21 +55,21 @@ pub enum Thing {
     Kernel,
     /// Version of the agent.
     Agent,
-    /// Who chooses the clocks.
+    /// cpufreq governors.
     Governor,
-    /// Highest clock that the governor was allowed to choose, Hz.
+    /// Maximum clock that the governor may choose, Hz.
     ClockLimit,
-    /// Policy for huge pages.
+    /// Huge page policy.
     HugePages,
-    /// Mean of a clock while tokens were generated, Hz.
+    /// Mean clock during text generation, Hz.
     Clock,
-    /// Mean of a temperature while tokens were generated, 1/1000 °C.
+    /// Mean temperature during text generation, 1/1000 °C.
     Temperature,
-    /// A ceiling of the board as it was measured in that session.
+    /// A ceiling that was measured in that session.
     Ceiling,
-    /// What a pair of probes adds, ns.
+    /// Cost of a probe pair, ns.
     ProbeCost,
-    /// Whether anything was lost or cut.
+    /// Whether data was lost or cut short.
     Losses,
     /// A value of a newer `analyze`.
     #[serde(untagged)]
@@ -77,14 +77,14 @@ pub enum Thing {
     Newer(String),
 }
 
-/// What a difference in a thing means.
+/// Meaning of a difference.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ThingKind {
-    /// The runs did not do the same: their times are not of one thing.
+    /// The runs did different work; their times cannot be compared.
     Work,
-    /// They did the same under other conditions, which may be what is compared.
-    Surroundings,
+    /// The runs did the same work in a different environment, which may be what is being compared.
+    Environment,
     /// A value of a newer `analyze`.
     #[serde(untagged)]
     #[schemars(skip)]

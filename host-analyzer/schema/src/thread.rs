@@ -3,35 +3,35 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// One thread.
+/// One thread that computed operators. Every `wait` is `null` if operator ends were not captured;
+/// `work` then includes the waits.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Thread {
-    /// Thread id of the kernel.
+    /// Kernel thread id.
     pub tid: u32,
-    /// Its process; 0 when the stream did not tell.
+    /// Process id; 0 if not recorded.
     pub pid: u32,
-    /// Name.
+    /// Thread name.
     pub name: String,
-    /// Spans.
+    /// Number of spans.
     pub spans: u64,
-    /// Spans that began on another CPU than they ended on; `null` where the recording does not tell
-    /// the CPU of each.
+    /// Spans that started on one CPU and ended on another; `null` if the recording lacks the CPU of
+    /// each span.
     pub migrated: Option<u64>,
     /// Work, ns.
     pub work_ns: u64,
-    /// Wait at the barrier, where it was seen, ns; this and the other waits are `null` without the
-    /// ends of operators.
+    /// Barrier wait, as far as its end was seen, ns.
     pub wait_ns: Option<u64>,
     /// Work in prefill calls, ns.
     pub prefill_work_ns: u64,
-    /// Wait in prefill calls, ns.
+    /// Barrier wait in prefill calls, ns.
     pub prefill_wait_ns: Option<u64>,
     /// Work in decode calls, ns.
     pub decode_work_ns: u64,
-    /// Wait in decode calls, ns.
+    /// Barrier wait in decode calls, ns.
     pub decode_wait_ns: Option<u64>,
-    /// Work in calls that continue several sequences, or verify a draft, ns.
+    /// Work in batch decode calls, ns.
     pub batch_decode_work_ns: u64,
-    /// Wait in those, ns.
+    /// Barrier wait in batch decode calls, ns.
     pub batch_decode_wait_ns: Option<u64>,
 }

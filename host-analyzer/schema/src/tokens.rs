@@ -6,24 +6,25 @@ use serde::{Deserialize, Serialize};
 use super::phase::{Phase, PhaseBy};
 use super::request::Request;
 
-/// Token level of a session.
+/// `llama_decode` calls by phase, and requests. The totals of each phase include only successful
+/// calls.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Tokens {
-    /// Calls that read prompts.
+    /// Prompt processing.
     pub prefill: PhaseTotals,
-    /// Calls with one token.
+    /// Text generation, one token per call.
     pub decode: PhaseTotals,
-    /// Calls that continue several sequences, or verify a draft.
+    /// Parallel sequences, and verification of drafts.
     pub batch_decode: PhaseTotals,
     /// Calls of draft models.
     pub draft: PhaseTotals,
-    /// Trials of the engine's own.
+    /// Warm-up runs by the engine.
     pub warm_up: PhaseTotals,
-    /// Calls that did not return success.
+    /// Calls that returned an error. They are in `calls`, but in no totals.
     pub failed_calls: u64,
     /// Requests, by start.
     pub requests: Vec<Request>,
-    /// Calls, by start.
+    /// All calls, by start.
     pub calls: Vec<Call>,
 }
 
@@ -34,77 +35,81 @@ pub struct PhaseTotals {
     pub calls: u64,
     /// Tokens in their batches.
     pub tokens: u64,
-    /// Sum of their lengths, ns.
+    /// Sum of the call durations, ns.
     pub time_ns: u64,
-    /// Tokens divided by that time; `null` without calls.
+    /// Tokens per second in calls, as in the engine's own timings; `null` without calls.
     pub tokens_per_s: Option<f64>,
-    /// Median length of a call, ns.
+    /// Median call duration, ns; `null` without calls.
     pub median_ns: Option<u64>,
-    /// 95th percentile of the length of a call, ns.
+    /// 95th percentile of the call duration (nearest rank), ns; `null` without calls.
     pub p95_ns: Option<u64>,
-    /// Time in graph calls, ns; `null` when none was seen inside.
+    /// Time in graph calls, ns; `null` without graph calls.
     pub graph_ns: Option<u64>,
-    /// Operator wall time, summed over executions of the traced calls, ns; `null` when none was
-    /// seen inside.
+    /// Operator wall time of the traced calls, summed over executions, ns; `null` without
+    /// operators.
     pub op_wall_ns: Option<u64>,
-    /// Those of its calls whose operators were captured whole.
+    /// Calls with complete operator capture.
     pub traced_calls: u64,
-    /// Sum of the lengths of those, ns: what `op_wall_ns` is a part of.
+    /// Sum of the durations of the traced calls, ns. `op_wall_ns` is a part of this time.
     pub traced_time_ns: u64,
-    /// Those of its calls whose phase was told by the number of tokens alone.
+    /// Calls whose phase was determined from the number of tokens alone.
     pub phase_by_token_count: u64,
 }
 
-/// One token call.
+/// One call of `llama_decode`, `llama_process` or `llama_encode`. `op_wall_ns` ≤ `graph_ns` ≤
+/// `duration_ns`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Call {
-    /// Row in the table of token calls, from 0.
+    /// Row in tokens.parquet, from 0.
     pub id: u32,
     /// Phase.
     pub phase: Phase,
-    /// What the phase was told by.
+    /// How the phase was determined.
     pub phase_by: PhaseBy,
-    /// Function.
+    /// Called function.
     pub function: String,
     /// Address of the context in hex.
     pub context: Option<String>,
-    /// Thread id of the kernel.
+    /// Kernel thread id.
     pub thread: u32,
-    /// Entry, ns from the start of the session.
+    /// Start, ns from session start.
     pub start_ns: u64,
-    /// Length, ns.
+    /// Duration, ns.
     pub duration_ns: u64,
-    /// Tokens in the batch; `null` when not known.
+    /// Tokens in the batch; `null` if unknown.
     pub n_tokens: Option<u32>,
-    /// How many of them have logits; `null` when not known.
+    /// Tokens that have logits: rows of the tensor `result_output` over the call's graphs; `null`
+    /// if unknown.
     pub logits: Option<u64>,
-    /// Position of the batch's first token, as the first graph's rotary embedding reads it: what
-    /// its sequence had in the context before. `null` when not known.
+    /// Position of the first token in the batch, as read by the rotary embedding of the first
+    /// graph: the number of earlier tokens of its sequence in the context. `null` without
+    /// operators, and for models without a rotary embedding.
     pub n_past: Option<u32>,
-    /// Cells of the KV cache over which the last graph's attention goes, padding included; `null`
-    /// when not known.
+    /// KV cells that the attention of the last graph reads, padding included; `null` without
+    /// operators, and for models without attention.
     pub n_kv: Option<u64>,
-    /// Time in graph calls, ns; `null` when none was seen inside.
+    /// Time in the outermost graph calls, ns; `null` without graph calls.
     pub graph_ns: Option<u64>,
-    /// Operator wall time, summed over executions, ns; `null` when none was seen inside, or the
-    /// call was not traced whole.
+    /// Operator wall time, summed over executions, ns; `null` without operators, and if `traced` is
+    /// not `whole`.
     pub op_wall_ns: Option<u64>,
-    /// What is known of its operators.
+    /// Whether its operators were captured.
     pub traced: Traced,
-    /// Returned value, 0 is success.
+    /// Return value; 0 is success.
     pub status: i32,
 }
 
-/// What is known of the operators of a call.
+/// Whether the operators of a call were captured.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Traced {
-    /// All were captured, except for what filters left out and what was lost.
+    /// All were captured, except filtered and lost ones: the call ran entirely while the operator
+    /// probes were attached.
     #[default]
     Whole,
-    /// None was captured: the engine ran without operator probes.
+    /// None was captured: the call ran without operator probes.
     Untraced,
-    /// Probes were attached or detached while the call ran: its operators are in no figure.
+    /// Probes were attached or detached during the call. Its operators are in no statistics.
     Edge,
     /// A value of a newer `analyze`.
     #[serde(untagged)]

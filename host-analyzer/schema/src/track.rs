@@ -1,35 +1,35 @@
-//! `tracks`: contents of the timeline files.
+//! `tracks`: content of the timeline files.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// One row of the timeline.
+/// One track of the timeline files. Tracks without slices are left out.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Track {
-    /// Process; 0 when the stream did not tell.
+    /// Process id; 0 if not recorded.
     pub process: u32,
-    /// Name, unique in its process: `token`, `graph`, or name and id of the thread.
+    /// Name, unique in its process: `token`, `graph`, or thread name and id.
     pub track: String,
-    /// What it shows.
+    /// Type of content.
     pub kind: TrackKind,
-    /// Thread that made the calls or ran the operators.
+    /// Kernel thread id.
     pub tid: u32,
-    /// Number of slices.
+    /// Number of slices, including barrier waits shorter than 1 µs, which timeline.pftrace omits.
     pub slices: u64,
-    /// Sum of their lengths, ns; a slice inside another counts too.
+    /// Sum of the slice durations, ns; nested slices count too.
     pub total_ns: u64,
 }
 
-/// What a track shows.
+/// Content of a track.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum TrackKind {
-    /// Token calls.
+    /// `llama_decode` calls.
     #[default]
     Token,
-    /// Graph-level calls: whole graphs with the splits that the backends computed inside.
+    /// Graph calls: complete graphs, and in them the splits that backends computed.
     Graph,
-    /// Operators of one thread, and its waits at the barrier.
+    /// Operators of one thread, and its barrier waits.
     Thread,
     /// A value of a newer `analyze`.
     #[serde(untagged)]

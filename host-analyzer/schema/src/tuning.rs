@@ -1,4 +1,4 @@
-//! `tune.json`: settings that were tried, and what one recording says of others.
+//! `tune.json`: measured and predicted settings.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -8,9 +8,9 @@ use super::tuning_prediction::TuningPrediction;
 /// `tune.json`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Tuning {
-    /// Version of the schema.
+    /// Schema version.
     pub schema: u32,
-    /// This version is not released: fields may still change.
+    /// True until this version is released. Fields of a draft may still change.
     #[serde(default = "crate::draft")]
     pub draft: bool,
     /// `tried`, or `foreseen` where nothing was tried.
@@ -31,42 +31,43 @@ pub struct Tuning {
     pub prediction: Option<TuningPrediction>,
 }
 
-/// A setting that was tried.
+/// A setting that was measured.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TriedSetting {
     /// Its name.
     pub name: String,
     /// Threads.
     pub threads: Option<u32>,
-    /// CPUs, as a list in text.
+    /// CPU list, as text.
     pub cpus: Option<String>,
     /// `fastest`, `as_fast`, `slower`, `undecided` or `other_work`.
     pub standing: Option<String>,
-    /// Median over the runs of their mean time of a decode token, ns.
+    /// Median over the runs of each run's mean time per decode token, ns.
     pub token_ns: Option<u64>,
-    /// These means, ns.
+    /// Mean time per decode token of each run, ns.
     pub runs_ns: Vec<u64>,
-    /// How much longer a token takes than of the fastest, as `analyze compare` estimates it.
+    /// How much longer a token takes than with the fastest setting, as a share; estimated as
+    /// `analyze compare` does.
     pub longer_share: Option<f64>,
-    /// Low end of its interval.
+    /// Low end of the interval of `longer_share`.
     pub low_share: Option<f64>,
-    /// High end of its interval.
+    /// High end of the interval.
     pub high_share: Option<f64>,
-    /// Time of a prompt's token, ns.
+    /// Time per prompt token, ns.
     pub prompt_token_ns: Option<u64>,
-    /// Means of the clocks, Hz.
+    /// Mean clocks, Hz.
     pub clocks: Vec<SensorMean>,
-    /// Means of the power sensors, W.
+    /// Mean power, W.
     pub power: Vec<SensorMean>,
-    /// Energy per token, J; only where the board has one sensor of power.
+    /// Energy per token, J; `null` unless the board has exactly one power sensor.
     pub joules_per_token: Option<f64>,
 }
 
-/// Mean of a sensor while tokens were generated.
+/// Mean of a sensor during text generation.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SensorMean {
-    /// Its name.
+    /// Sensor name.
     pub name: String,
-    /// The mean.
+    /// Mean value.
     pub mean: f64,
 }

@@ -1,58 +1,60 @@
-//! `weights`: the memory that holds the weights.
+//! `weights`: where the model weights are in memory.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Weights that the graphs of one context read.
+/// Weights that the graphs of one context read. Each weight counts once. The location is read from
+/// the process's memory mappings when a graph is new, not from the name of the buffer type.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Weights {
-    /// Process.
+    /// Process id.
     pub pid: u32,
-    /// Address of the context in hex; `null` when there was no token call around.
+    /// Address of the context in hex; `null` outside of `llama_decode` calls.
     pub context: Option<String>,
     /// Number of weights.
     pub tensors: u64,
-    /// Their bytes.
+    /// Total size, bytes: the elements in the type of the model. A buffer may add padding.
     pub bytes: u64,
-    /// Of them, in mappings of files; these four are `null` when nothing was recorded of where
-    /// weights lie.
+    /// Bytes in file mappings: shared with the page cache and read from storage at first use. This
+    /// and the next three are `null` if locations were not recorded.
     pub mapped_bytes: Option<u64>,
-    /// In memory of the process's own.
+    /// Bytes in anonymous memory: copied (without mmap), or repacked for the CPU (`CPU_REPACK`,
+    /// `AMX`).
     pub own_bytes: Option<u64>,
-    /// On devices.
+    /// Bytes in device memory, or in no memory of the process.
     pub device_bytes: Option<u64>,
-    /// Nobody knows where.
+    /// Bytes with unknown location.
     pub unknown_bytes: Option<u64>,
-    /// The same by type of buffer and file, the largest first; empty when nothing was recorded.
+    /// The same by buffer type and file, the largest first; empty if locations were not recorded.
     pub buffers: Vec<WeightBuffer>,
 }
 
-/// Weights of one context in buffers of one type in one kind of memory.
+/// Weights of one context, by buffer type and kind of memory.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct WeightBuffer {
-    /// The type as the engine calls it; `null` when it is not known.
+    /// Buffer type, by its engine name; `null` if it could not be read.
     pub buffer: Option<String>,
-    /// `file`, `anonymous`, `device` or `unknown`.
+    /// Kind of memory.
     pub memory: Memory,
-    /// The mapped file; `null` for other memory.
+    /// Mapped file; `null` for other memory.
     pub path: Option<String>,
     /// Number of weights.
     pub tensors: u64,
-    /// Their bytes.
+    /// Size, bytes.
     pub bytes: u64,
 }
 
-/// The memory that holds a weight.
+/// Kind of memory that holds a weight.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Memory {
-    /// A file that the process maps: shared with the page cache.
+    /// File mapping: shared with the page cache.
     File,
-    /// Memory of the process: copied or repacked weights.
+    /// Anonymous memory: copied or repacked weights.
     Anonymous,
-    /// Memory of a device.
+    /// Device memory.
     Device,
-    /// The agent could not tell.
+    /// Unknown to the agent.
     #[default]
     Unknown,
     /// A value of a newer `analyze`.

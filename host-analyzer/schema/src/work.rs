@@ -1,4 +1,4 @@
-//! `work`: bytes, operations, and what the board could do.
+//! `work`: bytes, operations and ceilings.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -6,42 +6,43 @@ use serde::{Deserialize, Serialize};
 use super::module::{LayerSum, ModuleSum};
 use super::phase::Phase;
 
-/// Work of several executions, and what it comes to a second.
+/// Work of several executions, and its rates. Bytes and operations follow from shapes, types,
+/// positions and expert selections (docs/work.md).
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Done {
-    /// Bytes read.
+    /// Bytes read, including `weight_bytes` and `cache_bytes`.
     pub read_bytes: u64,
-    /// Of them, weights.
+    /// Bytes of weights read.
     pub weight_bytes: u64,
-    /// Of them, KV cache or another state.
+    /// Bytes read from the KV cache or another state.
     pub cache_bytes: u64,
     /// Bytes written.
     pub written_bytes: u64,
-    /// Operations; a multiplication and an addition are two.
+    /// Arithmetic operations; a multiply-add counts as two.
     pub operations: u64,
-    /// How far these can be believed.
+    /// Accuracy of bytes and operations.
     pub accuracy: Accuracy,
-    /// Bytes read and written by wall time, bytes a second; `null` where the wall time is not that
-    /// of the work.
+    /// Bytes read and written per second of wall time; `null` for `host_side` backends, whose wall
+    /// time is not computing time.
     pub bytes_per_s: Option<f64>,
-    /// Operations by wall time, a second; `null` likewise.
+    /// Operations per second of wall time; `null` for `host_side` backends.
     pub operations_per_s: Option<f64>,
-    /// Operations by bytes read and written; `null` without bytes.
+    /// Arithmetic intensity: operations per byte read and written; `null` without bytes.
     pub intensity: Option<f64>,
 }
 
-/// How far a number can be believed; the worse one holds for a sum.
+/// Accuracy of bytes and operations. A sum has the accuracy of its least accurate part.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Accuracy {
-    /// It follows from shapes, types, positions and selections.
+    /// Exact: computed from shapes, types, positions and selections.
     #[default]
     Counted,
-    /// It is at most so much: how many cells a sliding window leaves, or where a batch stands in
-    /// its context, is not known.
+    /// Upper bound: how many cells a sliding window leaves, or the position of a batch in its
+    /// context, is unknown.
     AtMost,
-    /// The selections of the experts or the type of a tensor did not arrive, or the operator has no
-    /// formula of its own.
+    /// Estimate: expert selections or a tensor type did not arrive, or no formula for the operator
+    /// exists.
     Estimated,
     /// A value of a newer `analyze`.
     #[serde(untagged)]
@@ -49,67 +50,68 @@ pub enum Accuracy {
     Newer(String),
 }
 
-/// What the phases did, on what, and what that could do at best.
+/// Use of memory bandwidth, and ceilings that apply to each phase.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Work {
-    /// Use of the memory by decode calls; `null` without decode calls whose operators are known.
+    /// Memory bandwidth that decode calls use; `null` without decode calls whose operators are
+    /// known.
     pub decode: Option<Utilisation>,
-    /// A row for each phase with operators.
+    /// Ceilings per phase that has operators.
     pub roofs: Vec<Roof>,
-    /// Sums over the operators of a module, over all contexts.
+    /// Sums per module of the model, over all contexts.
     pub modules: Vec<ModuleSum>,
-    /// Sums over the operators of a layer, over all contexts.
+    /// Sums per layer of the model, over all contexts.
     pub layers: Vec<LayerSum>,
 }
 
-/// Use of the memory's bandwidth by the decode calls: MBU.
+/// Memory bandwidth utilisation (MBU) of the successful decode calls.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Utilisation {
-    /// Tokens that the traced decode calls computed: the figures are of these.
+    /// Tokens in the traced decode calls. The other figures are for these.
     pub tokens: u64,
-    /// Weights and KV cache that a token reads, bytes.
+    /// Bytes of weights and KV cache read per token.
     pub bytes_per_token: f64,
-    /// How far that can be believed.
+    /// Accuracy of the bytes.
     pub accuracy: Accuracy,
-    /// The same bytes by the time of the traced decode calls, bytes a second.
+    /// These bytes per second of traced decode calls.
     pub bytes_per_s: f64,
-    /// Part of the read ceiling, 0 to 1, more where a cache holds the model; `null` without a
-    /// ceiling for as many threads.
+    /// Share of the read ceiling. It can exceed 1 if a cache holds the model. `null` without a
+    /// ceiling for this number of threads.
     pub mbu: Option<f64>,
 }
 
-/// What one phase ran on, and what that can do at best.
+/// CPUs of one phase, and their measured ceilings.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Roof {
     /// Phase.
     pub phase: Phase,
-    /// Threads of an operator, the most that any had.
+    /// Largest number of threads that computed one operator.
     pub threads: u32,
-    /// CPUs on which the spans ended.
+    /// CPUs on which spans ended.
     pub cpus: Vec<u16>,
-    /// Weights and KV cache that a call reads, bytes: the working set whose read ceiling is taken.
-    /// `null` without calls, whose operators would be known.
+    /// Weights and KV cache read per call, bytes. This is the working set at which the read ceiling
+    /// is taken. `null` if no operators of calls are known.
     pub reads_bytes: Option<u64>,
-    /// Reading memory.
+    /// Memory read ceiling.
     pub read: Option<Top>,
-    /// Products of 8-bit integers.
+    /// Ceiling of 8-bit integer products.
     pub int8: Option<Top>,
-    /// Multiply-accumulate in 32-bit floats.
+    /// Ceiling of 32-bit float multiply-add.
     pub f32: Option<Top>,
-    /// Multiply-accumulate in 16-bit floats.
+    /// Ceiling of 16-bit float multiply-add.
     pub f16: Option<Top>,
 }
 
-/// A ceiling.
+/// A ceiling that applies to a phase.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Top {
-    /// Bytes or operations a second, the median of its repetitions.
+    /// Bytes or operations per second: median of the repetitions.
     pub per_s: u64,
-    /// It was measured on exactly the CPUs of the phase, not only on as many.
+    /// Measured on exactly the CPUs of the phase, not only on the same number of CPUs.
     pub same_cpus: bool,
-    /// Of reading memory, the working set that it is of; `null` for other kinds, and in recordings
-    /// of older agents.
+    /// Working set of a read ceiling: `reads_bytes` if the curve covers it, otherwise the nearest
+    /// end of the curve. `null` for other kinds, and for older agents.
     pub working_set_bytes: Option<u64>,
-    /// A call reads more than the largest working set that was measured.
+    /// A call reads more than the largest measured working set.
     pub beyond: bool,
 }

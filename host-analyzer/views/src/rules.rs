@@ -32,8 +32,8 @@ pub fn page(only: Option<&Rule>, out: &mut dyn Write) -> io::Result<()> {
         writeln!(out, "\n## {}\n", rule.title)?;
         writeln!(out, "`{}` · *{}*\n", rule.code, rule.question)?;
         writeln!(out, "- **Found if** {}", lower(rule.condition))?;
-        if !rule.needs.is_empty() {
-            let needs: Vec<_> = rule.needs.iter().map(words::findings::needed).collect();
+        if !rule.requires.is_empty() {
+            let needs: Vec<_> = rule.requires.iter().map(words::findings::needed).collect();
             writeln!(out, "- **Needs** {}.", needs.join(", "))?;
         }
         writeln!(out, "- **Gain** {}", lower(rule.formula))?;

@@ -1,37 +1,34 @@
-//! The gate: what differs between two sides, before any time is compared.
+//! The gate: differences between two sides, before any time is compared.
 
 use std::collections::BTreeSet;
 
 use super::surroundings::{Key, Kind, Surroundings, Tolerance, Value};
 
-/// One thing on both sides.
+/// One property on both sides.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Item {
-    /// The thing.
     pub key: Key,
     /// What a difference in it means.
     pub kind: Kind,
-    /// What was found.
     pub found: Found,
     /// By run of each side.
     pub values: [Vec<Value>; 2],
 }
 
-/// What comparing a thing gave.
+/// Result of comparing a property.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Found {
-    /// The sides differ, each for itself alike.
+    /// The sides differ, and the runs of each side agree.
     Different,
     /// Runs of one side differ from each other.
     Mixed,
-    /// Some run does not tell, and those that do are alike.
+    /// Some run has no value, and the others agree.
     Unknown,
-    /// All runs are alike.
+    /// All runs agree.
     Same,
 }
 
 impl Found {
-    /// Its code.
     #[must_use]
     pub const fn code(self) -> &'static str {
         match self {
@@ -44,13 +41,13 @@ impl Found {
 }
 
 impl Item {
-    /// Whether the work is not the same because of it.
+    /// Whether it shows that the sides did different work.
     #[must_use]
     pub const fn other_work(&self) -> bool {
         matches!((self.kind, self.found), (Kind::Work, Found::Different | Found::Mixed))
     }
 
-    /// What only one of the sides has, of things that are texts.
+    /// For properties that are texts, the texts of this side only.
     #[must_use]
     pub fn only_in(&self, side: usize) -> BTreeSet<&str> {
         let all =
@@ -68,7 +65,7 @@ fn texts(value: &Value) -> impl Iterator<Item = &String> + '_ {
     texts.into_iter().flatten()
 }
 
-/// Every thing of any run, what differs first, and work before surroundings.
+/// Every property of any run: differences first, and work before environment.
 #[must_use]
 pub(super) fn gate(sides: [Vec<&Surroundings>; 2]) -> Vec<Item> {
     let keys: BTreeSet<&Key> = sides.iter().flatten().flat_map(|run| run.keys()).collect();
@@ -95,7 +92,7 @@ fn found(values: &[Vec<Value>; 2], tolerance: Tolerance) -> Found {
         (true, _) if unknown => Found::Unknown,
         (true, _) => Found::Same,
         (false, true) => Found::Different,
-        // Measurements scatter: the sides differ if they lie apart from each other.
+        // Measurements vary: the sides differ if their ranges are apart.
         (false, false) if apart(&a, &b, tolerance) => Found::Different,
         (false, false) => Found::Mixed,
     }
@@ -115,7 +112,7 @@ fn within(difference: f64, a: f64, b: f64, tolerance: Tolerance) -> bool {
     }
 }
 
-/// The ranges of numbers have more than the tolerance between them.
+/// Whether the ranges of the numbers have more than the tolerance between them.
 fn apart(a: &[&Value], b: &[&Value], tolerance: Tolerance) -> bool {
     let range = |values: &[&Value]| {
         values.iter().try_fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), v| match v {

@@ -1,14 +1,14 @@
-//! Two sides of runs: whether they did the same work, whether one is faster, and what the change is made of.
+//! Comparison of two sides of runs: whether they did the same work, whether one is faster, and how
+//! the change splits.
 //!
-//! Stage: analysis. From: what is kept of each recording ([`Run`]). To: [`Comparison`]. Promises: the run is the unit; what differs
-//! between the sides is found before any time is compared; verdict and rows are of one estimator, the mean time of a token, so that
-//! they cannot point apart; the rows of each level sum to the change to the nanosecond; of few runs no more is said than the spread
-//! between sessions allows.
+//! Stage: analysis. From: a [`Run`] for each recording. To: [`Comparison`]. Promises: the run is
+//! the unit. Differences between the sides are found before any time is compared. Verdict and rows
+//! use one estimator, the mean time per token, so they cannot contradict each other. The rows of
+//! each level sum to the change to the nanosecond. A verdict of few runs claims no more than the
+//! spread between sessions allows.
 
-mod blocking;
 mod gate;
 mod power;
-mod rank;
 mod read;
 mod rows;
 mod run;
@@ -17,10 +17,10 @@ mod side;
 mod surroundings;
 mod verdict;
 
-pub use blocking::half_width;
+pub use crate::stats::blocking::half_width;
+pub use crate::stats::rank::{Interval, Shift, distribution, least_p, p_value, shift, stand};
 pub use gate::{Found, Item};
 pub use power::{MOST_RUNS, POWER, Power};
-pub use rank::{Interval, Shift, distribution, least_p, p_value, shift, stand};
 pub use rows::{FALSE_SHARE, Level, Row};
 pub use run::{Leaf, Run, Token};
 pub use select::{FEWEST_TOKENS, Selection};
@@ -28,20 +28,21 @@ pub use side::{RunFigures, Side};
 pub use surroundings::{Key, Kind, Surroundings, Thing, Value};
 pub use verdict::{Code, DISTURBED, Method, PRACTICAL, RUNS_FOR_RANKS, SPREAD, Verdict};
 
-/// What a person may choose.
+/// Choices of the user.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Choices {
-    /// Difference below which nobody cares, as a share of a token's time.
+    /// Smallest difference that matters, as a share of the time per token.
     pub practical: f64,
-    /// How far sessions of the same thing may lie apart on this board, as a share.
+    /// Spread between sessions of the same setup on this board, as a share.
     pub spread: f64,
-    /// Tokens at the beginning of each run that are left out.
+    /// Tokens to exclude at the beginning of each run.
     pub warm_up: usize,
-    /// Compare times although the work is not the same.
+    /// Compare times although the sides did different work.
     pub different_work: bool,
 }
 
-/// Tokens at the beginning of each run that are left out unless a person says otherwise: weights are read from disk in the first.
+/// Default number of tokens to exclude at the beginning of each run, because the first ones read
+/// weights from disk.
 pub const WARM_UP: usize = 3;
 
 impl Default for Choices {
@@ -50,76 +51,76 @@ impl Default for Choices {
     }
 }
 
-/// Something beside the verdict that a reader should know.
+/// Information that a reader of the verdict should know.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Note {
-    /// Times were compared although the work is not the same.
+    /// Times were compared although the sides did different work.
     DifferentWork,
     /// Runs have no tokens at the same positions.
     NoCommonPositions,
-    /// Mean and median of a token's time changed differently, as shares: some tokens take much longer than most.
+    /// Mean and median time per token changed differently, as shares: some tokens take much longer
+    /// than most.
     Tail {
         /// Change of the mean.
         mean: f64,
         /// Change of the median.
         median: f64,
     },
-    /// Other tasks, or more threads of the engine than CPUs, had the CPUs for a large part of the tokens' time.
+    /// Other tasks, or more threads of the engine than CPUs, had the CPUs for a large part of the
+    /// tokens' time.
     Disturbed {
-        /// Most of any run, as a share.
+        /// Largest share of any run.
         share: f64,
-        /// So few runs then tell nothing.
+        /// With so few runs, the comparison then shows nothing.
         few: bool,
     },
-    /// The mean over the runs, which the rows are of, changed differently from the shift between runs, as shares: some runs take much
-    /// longer than others of their side.
+    /// The mean over the runs, which the rows split, changed differently from the shift between
+    /// runs, as shares: some runs take much longer than others of their side.
     Runs {
         /// Change of the mean over the runs.
         mean: f64,
         /// The verdict's shift.
         shift: f64,
     },
-    /// The tokens of the sides lie at different positions on average although they lie in the same range.
+    /// The mean positions of the sides' tokens differ, although they are in the same range.
     Positions {
         /// Mean position on each side.
         mean: [f64; 2],
     },
-    /// All runs of one side were made before those of the other: what changed meanwhile looks like a difference.
+    /// All runs of one side were made before those of the other. Anything that changed meanwhile
+    /// looks like a difference.
     NotInTurn,
-    /// The operators of too few tokens were captured, so the rows are of classes that are known without.
+    /// The operators of too few tokens were captured, so the rows show only classes that are known
+    /// without operators.
     NotTraced,
-    /// No single row can stand with so few runs.
+    /// With so few runs, no single row can be significant.
     RowsNeedRuns {
-        /// Least probability that so many runs can give.
+        /// Least p-value possible with this number of runs.
         least_p: f64,
-        /// Rows of operators that are looked at together.
+        /// Rows of operators that are tested together.
         rows: usize,
     },
-    /// Decode calls of other contexts were not looked at.
+    /// Decode calls of other contexts were ignored.
     OtherContexts {
-        /// How many, over all runs.
+        /// Their number, over all runs.
         calls: u64,
     },
 }
 
-/// The result.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Comparison {
-    /// What is the same and what differs, what differs first.
+    /// Equal and different properties, differences first.
     pub gate: Vec<Item>,
-    /// Which tokens were compared.
+    /// The compared tokens.
     pub selection: Selection,
     /// The sides, A and B.
     pub sides: [Side; 2],
-    /// What may be said.
     pub verdict: Verdict,
-    /// What runs that scatter like these can tell; `None` where times are not compared or the scatter is not known.
+    /// What these runs can detect; `None` where times are not compared or the variation is unknown.
     pub power: Option<Power>,
-    /// What else a reader should know.
     pub notes: Vec<Note>,
-    /// What the change is made of; empty where times are not compared.
+    /// Split of the change; empty where times are not compared.
     pub rows: Vec<Row>,
-    /// What was chosen.
     pub choices: Choices,
 }
 
@@ -163,7 +164,8 @@ impl Comparison {
         Self { gate, selection, sides, verdict, power, notes, rows, choices }
     }
 
-    /// Time of a token of each side, in whole ns, which the rows sum to; `None` where times are not compared.
+    /// Time per token of each side in integer ns, which the rows sum to; `None` where times are not
+    /// compared.
     #[must_use]
     pub fn token_ns(&self) -> Option<[i64; 2]> {
         let classes = || self.rows.iter().filter(|row| row.level == Level::Class);
@@ -172,29 +174,29 @@ impl Comparison {
     }
 }
 
-/// The mean is what the verdict is of. Where most tokens tell otherwise, some few decide.
+/// The verdict is about the mean. If the median differs from it, few tokens dominate.
 fn tail(sides: &[Side; 2], practical: f64) -> Option<Note> {
     let (mean, median) = verdict::tail(&[&sides[0], &sides[1]])?;
     ((mean - median).abs() > practical).then_some(Note::Tail { mean, median })
 }
 
-/// Ranks of many runs hold whatever others do, as long as it falls on both sides alike.
+/// Ranks of many runs are valid whatever other tasks do, as long as that affects both sides alike.
 fn disturbed(sides: &[Side; 2], verdict: &Verdict) -> Option<Note> {
     let share = sides.iter().filter_map(Side::most_disturbed).fold(0.0, f64::max);
     let few = !matches!(verdict.method, Some(Method::Ranks { .. }));
     (share > DISTURBED).then_some(Note::Disturbed { share, few })
 }
 
-/// A run that is far off moves the mean over the runs and hardly the shift.
+/// An outlier run moves the mean over the runs, and hardly the shift.
 fn outliers(sides: &[Side; 2], verdict: &Verdict) -> Option<Note> {
     let mean = sides[1].mean_ns()? / sides[0].mean_ns()? - 1.0;
     let shift = verdict.shift?;
-    let told = matches!(verdict.code, Code::Faster | Code::Slower);
-    let against = told && mean.is_sign_negative() != shift.is_sign_negative();
+    let differs = matches!(verdict.code, Code::Faster | Code::Slower);
+    let against = differs && mean.is_sign_negative() != shift.is_sign_negative();
     ((mean - shift).abs() > verdict.practical / 2.0 || against).then_some(Note::Runs { mean, shift })
 }
 
-/// A sixteenth of the range: more would be a visible part of what a context's growth costs.
+/// A sixteenth of the range: more would be a visible part of the growth with the context.
 fn apart(sides: &[Side; 2], selection: &Selection) -> Option<Note> {
     let (first, last) = selection.positions?;
     let mean = |side: &Side| -> Option<f64> {
@@ -206,7 +208,7 @@ fn apart(sides: &[Side; 2], selection: &Selection) -> Option<Note> {
     ((mean[0] - mean[1]).abs() > most).then_some(Note::Positions { mean })
 }
 
-/// One run on each side has no order that would tell anything.
+/// With one run per side, the order shows nothing.
 fn in_turn(runs: [&[Run]; 2]) -> Option<Note> {
     let starts = runs.map(|side| side.iter().map(|run| run.start_unix_ns).collect::<Vec<_>>());
     let before = |a: usize, b: usize| starts[a].iter().max() < starts[b].iter().min();

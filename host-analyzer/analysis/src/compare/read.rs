@@ -1,17 +1,17 @@
-//! What one recording tells of a run's work and surroundings.
+//! Extraction of a run's work and environment from one recording.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::surroundings::{Surroundings, Thing, Value};
-use crate::fact::Conditions;
-use crate::gauge::gauges;
-use crate::phase::Phases;
-use crate::{ceiling, engine, weight};
+use crate::results::fact::Conditions;
+use crate::results::gauge::gauges;
+use crate::results::{ceiling, engine, weight};
+use crate::shared::phase::Phases;
 use profinfer_trace::model::{
     Ends, Layer, LlamaCallId, Memory, Model, Node, NodeIdx, OperatorProbes, Role, TopologyId, Traced,
 };
 
-/// The surroundings of the run whose token calls are `calls`, all of process `pid`.
+/// The environment of the run with the `llama_decode` calls `calls`, all of process `pid`.
 pub(super) fn surroundings(model: &Model, phases: &Phases, pid: u32, calls: &[usize]) -> Surroundings {
     let mut found = Surroundings::default();
     let graphs = Graphs::compute(model, calls);
@@ -37,10 +37,10 @@ pub(super) fn surroundings(model: &Model, phases: &Phases, pid: u32, calls: &[us
 /// The graphs that the compared calls computed.
 struct Graphs {
     topologies: BTreeSet<TopologyId>,
-    /// How often each was computed by a backend.
+    /// How often backends computed each graph.
     computed: BTreeMap<TopologyId, u64>,
     backends: BTreeSet<String>,
-    /// Of every graph all tensors arrived.
+    /// All tensors of every graph arrived.
     complete: bool,
 }
 
@@ -77,7 +77,7 @@ impl Graphs {
         self.topologies.iter().flat_map(|t| &model.topologies.get(*t).nodes)
     }
 
-    /// Whether a weight is there once or twice, for example repacked, is a matter of the build.
+    /// Whether a weight exists once or twice, for example repacked, depends on the build.
     fn weights(&self, model: &Model) -> Value {
         let weights = self.nodes(model).filter(|n| n.role == Role::Weight);
         let text = |n: &Node| {
@@ -87,7 +87,7 @@ impl Graphs {
         if self.complete { Value::texts(weights.map(text)) } else { Value::Unknown }
     }
 
-    /// The ids of the experts that a matrix product by experts reads have a row for each token.
+    /// The ids of the experts that a `MUL_MAT_ID` reads have one row per token.
     fn experts(&self, model: &Model) -> Value {
         let mut used = BTreeSet::new();
         for topology in self.topologies.iter().map(|t| model.topologies.get(*t)) {
@@ -110,7 +110,8 @@ impl Graphs {
         Value::texts(caches.map(|n| model.texts.get(n.dtype).to_owned()))
     }
 
-    /// Of the graph that was computed most often. What computes nothing (views) is an operator too: engines differ by it.
+    /// Of the most frequent graph. Empty operators (views) count too, because engines differ in
+    /// them.
     fn operators(&self, model: &Model) -> Value {
         let most = self.computed.iter().max_by_key(|(id, n)| (**n, std::cmp::Reverse(**id)));
         let Some(topology) = most.map(|(id, _)| model.topologies.get(*id)).filter(|t| t.complete) else {
@@ -124,17 +125,16 @@ impl Graphs {
     }
 }
 
-/// Levels and probes, as far as they decide what a token is slowed down by.
+/// Levels and probes, as far as they affect the slowdown of a token.
 fn capture(model: &Model) -> Value {
     let levels = model.session.levels.iter().map(|l| format!("level {}", l.name()));
     let ends = match model.capture.ends {
-        Ends::Both => "both ends of operators",
-        Ends::None => "starts of operators",
+        Ends::Both => "start and end probes on operators",
+        Ends::None => "start probes on operators",
     };
-    let duty = format!("{} of 1000 token calls", model.capture.duty_permille);
+    let duty = format!("{} of 1000 llama_decode calls", model.capture.duty_permille);
     let direct = |p: &OperatorProbes| p.refused.is_none();
-    let probes =
-        if model.health.operator_probes.iter().any(direct) { "direct probes" } else { "probes by traps" };
+    let probes = if model.health.operator_probes.iter().any(direct) { "direct probes" } else { "uprobes" };
     let counters =
         model.session.counters.iter().filter(|c| c.attached).map(|c| format!("counter {}", c.name));
     let filters = model.capture.in_force().map(|f| format!("filter on {:?}", f.on));
@@ -166,7 +166,7 @@ fn of_process(model: &Model, pid: u32, found: &mut Surroundings) {
     found.set(Thing::Buffers, Value::texts(buffers));
 }
 
-/// Most threads that computed one token call that was traced whole.
+/// Largest number of threads that computed one completely traced `llama_decode` call.
 fn threads(model: &Model, phases: &Phases, calls: &[usize]) -> Value {
     let whole: BTreeSet<usize> =
         calls.iter().copied().filter(|i| phases.tracing.llama_calls[*i] == Traced::Whole).collect();
@@ -217,18 +217,19 @@ fn conditions(model: &Model, phases: &Phases, pid: u32, found: &mut Surroundings
         });
         found.set(Thing::Quota, Value::texts(quota));
     }
-    let of_cpus = |of: &dyn Fn(&crate::fact::system::Cpu) -> Option<String>| {
+    let of_cpus = |of: &dyn Fn(&crate::results::fact::system::Cpu) -> Option<String>| {
         Value::texts(conditions.cpus.iter().filter_map(of))
     };
     found.set(Thing::Governor, of_cpus(&|c| c.governor.value().cloned()));
-    let limit =
-        |c: &crate::fact::system::Cpu| Some(format!("CPU {}: {}", c.cpu, c.frequency_limit_hz.value()?.min));
+    let limit = |c: &crate::results::fact::system::Cpu| {
+        Some(format!("CPU {}: {}", c.cpu, c.frequency_limit_hz.value()?.min))
+    };
     found.set(Thing::ClockLimit, of_cpus(&limit));
     let policy = conditions.system.hugepages_policy.value();
     found.set(Thing::HugePages, Value::text(policy.map_or("", String::as_str)));
 }
 
-/// What was measured in the session: clocks and temperatures in decode, ceilings, probes.
+/// Measurements of the session: clocks and temperatures in decode, ceilings, probes.
 fn measured(model: &Model, phases: &Phases, found: &mut Surroundings) {
     for gauge in gauges(model, phases) {
         let thing = match gauge.kind {
@@ -236,7 +237,8 @@ fn measured(model: &Model, phases: &Phases, found: &mut Surroundings) {
             "temperature" => Thing::Temperature,
             _ => continue,
         };
-        // Between two samples a second there may be no token: then what was known over the session.
+        // There may be no token between two samples, which are a second apart. Then use the figures
+        // of the complete session.
         let figures = gauge.decode.or(gauge.whole);
         found.set_of(thing, &gauge.name, Value::number(figures.map(|f| f.mean)));
     }

@@ -1,36 +1,36 @@
-//! What the change of a token is made of. The rows of each level sum to the change to the nanosecond.
+//! Split of the change per token. The rows of each level sum to the change to the nanosecond.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::rank;
 use super::run::{Leaf, Run};
 use super::select::Selection;
 use super::verdict::RUNS_FOR_RANKS;
-use crate::budget::Class;
+use crate::results::budget::Class;
+use crate::stats::rank;
 
-/// Of the rows that stand, at most this share may be there by chance.
+/// Largest share of the significant rows that may be false.
 pub const FALSE_SHARE: f64 = 0.05;
 
 /// One row.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Row {
-    /// What it sums up.
     pub level: Level,
     /// Class of the budget.
     pub class: Class,
-    /// Operator; empty in rows of classes, and for what no operator did.
+    /// Operator; empty in rows of classes, and for time outside of operators.
     pub op: String,
     /// Tensors; empty in rows of classes and operators.
     pub tensor: String,
-    /// Time of a token of each side, ns.
+    /// Time per token of each side, ns.
     pub side_ns: [i64; 2],
-    /// Exact probability of such a difference or a larger one if nothing differs, at most; `None` with fewer than four runs on a side.
+    /// Upper bound of the exact probability of this difference or a larger one if nothing differs;
+    /// `None` with fewer than four runs on a side.
     pub p: Option<f64>,
-    /// It stands when all rows of its level are looked at together.
+    /// Significant when all rows of its level are tested together.
     pub stands: Option<bool>,
 }
 
-/// What a row sums up.
+/// What a row sums.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Level {
     /// A class of the budget.
@@ -42,10 +42,8 @@ pub enum Level {
 }
 
 impl Level {
-    /// All levels.
     pub const ALL: [Self; 3] = [Self::Class, Self::Operator, Self::Tensor];
 
-    /// Its code.
     #[must_use]
     pub const fn code(self) -> &'static str {
         match self {
@@ -69,20 +67,20 @@ impl Level {
 }
 
 impl Row {
-    /// By how much it is longer on side B, ns.
+    /// How much longer it is on side B, ns.
     #[must_use]
     pub const fn change_ns(&self) -> i64 {
         self.side_ns[1].saturating_sub(self.side_ns[0])
     }
 }
 
-/// Time of each leaf in a token of each run, ns.
+/// Time of each leaf per token of each run, ns.
 struct Means {
     leaves: BTreeSet<Leaf>,
     runs: [Vec<BTreeMap<Leaf, f64>>; 2],
 }
 
-/// The rows, level by level, the largest change first.
+/// The rows, level by level, largest change first.
 #[must_use]
 pub(super) fn rows(sides: [&[Run]; 2], selection: &Selection) -> Vec<Row> {
     let runs = sides.map(|runs| runs.iter().map(|run| means(run, selection)).collect::<Vec<_>>());
@@ -107,8 +105,9 @@ fn means(run: &Run, selection: &Selection) -> BTreeMap<Leaf, f64> {
 }
 
 impl Means {
-    /// Time of each leaf in a token of one side, in whole ns that sum to the rounded time of the token: each is the difference of two
-    /// rounded sums, so that what one loses by rounding the next has.
+    /// Time of each leaf per token of one side, in integer ns that sum to the rounded time per
+    /// token. Each is the difference of two rounded cumulative sums, so rounding errors do not
+    /// accumulate.
     fn whole(&self, side: usize) -> BTreeMap<&Leaf, i64> {
         let runs = &self.runs[side];
         let (mut sum, mut before) = (0.0, 0_i64);

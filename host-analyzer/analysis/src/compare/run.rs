@@ -1,30 +1,30 @@
-//! What is kept of one recording to compare it: the times of its tokens in parts, and its surroundings.
+//! Data of one recording for a comparison: the times of its tokens in parts, and its environment.
 
 use std::collections::{BTreeMap, HashMap};
 
 use super::read;
 use super::surroundings::Surroundings;
-use crate::budget::{Budget, Class};
-use crate::name::without_layer;
-use crate::phase::{Phase, Phases};
+use crate::results::budget::{Budget, Class};
+use crate::shared::name::without_layer;
+use crate::shared::phase::{Phase, Phases};
 use profinfer_trace::model::{Ends, Model, Text};
 
-/// One run.
 #[derive(Debug, Clone, Default)]
 pub struct Run {
-    /// When it began, ns since 1970.
+    /// Start, ns since 1970.
     pub start_unix_ns: u64,
-    /// The session's own clock at its start, ns: with the time above it tells recordings apart.
+    /// The session's own clock at its start, ns. Together with the time above it identifies a
+    /// recording.
     pub start_ns: u64,
-    /// Its decode tokens of the context that has most of them, in order.
+    /// Decode tokens, in order, of the context that has most of them.
     pub tokens: Vec<Token>,
-    /// Decode calls of other contexts and processes, which are not looked at.
+    /// Decode calls of other contexts and processes, which are ignored.
     pub other_calls: u64,
-    /// What it did, and under which conditions.
+    /// Its work and its environment.
     pub surroundings: Surroundings,
     /// The scheduler level was recorded.
     pub scheduler: bool,
-    /// What the parts of tokens are of.
+    /// The parts into which tokens are split.
     pub leaves: Vec<Leaf>,
 }
 
@@ -33,28 +33,28 @@ pub struct Run {
 pub struct Leaf {
     /// Class of the budget.
     pub class: Class,
-    /// Operator as the engine describes it; empty for what no operator did.
+    /// Operator as described by the engine; empty for time outside of operators.
     pub op: String,
-    /// Name of the tensors that it computed, without the number of the layer.
+    /// Name of the tensors that it computed, without the layer number.
     pub tensor: String,
 }
 
 /// One decode token.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Token {
-    /// Position of the token in its sequence; `None` when not known.
+    /// Position of the token in its sequence; `None` when unknown.
     pub position: Option<u32>,
-    /// Its operators were captured whole.
+    /// Its operators were completely captured.
     pub traced: bool,
-    /// From the end of the call before it to the end of its own, ns.
+    /// From the end of the previous call to the end of its own, ns.
     pub time_ns: u64,
-    /// That time by leaf, as positions in [`Run::leaves`], ns. They sum to it; one that makes up for what operators claim too much
-    /// is negative.
+    /// That time by leaf, as positions in [`Run::leaves`], ns. They sum to the time. A negative
+    /// part compensates operators that claim too much.
     pub parts: Vec<(u32, i64)>,
 }
 
 impl Run {
-    /// What is kept of a recording.
+    /// Extracts the run of a recording.
     #[must_use]
     pub fn compute(model: &Model) -> Self {
         let phases = Phases::compute(model);
@@ -124,7 +124,7 @@ fn decode_calls<'a>(model: &'a Model, phases: &'a Phases) -> impl Iterator<Item 
     (0..model.llama_calls.len()).filter(ok)
 }
 
-/// The process and its decode calls of the context that has most of them; of equals the first.
+/// The process, and the decode calls of the context that has most of them; if equal, of the first.
 fn most_used(model: &Model, phases: &Phases) -> (u32, Vec<usize>) {
     let mut of_context: BTreeMap<(u32, u64), Vec<usize>> = BTreeMap::new();
     for i in decode_calls(model, phases) {

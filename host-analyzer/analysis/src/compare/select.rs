@@ -1,23 +1,24 @@
-//! Which tokens are compared: of all runs those at the same positions, behind the warm-up.
+//! Selection of the compared tokens: those of all runs at the same positions, after the warm-up.
 
 use super::run::{Run, Token};
 
-/// Fewest tokens of a run that are worth anything.
+/// Fewest tokens of a run for a result.
 pub const FEWEST_TOKENS: usize = 8;
 
-/// The choice, one for all runs.
+/// The selection, one for all runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Selection {
-    /// Tokens at the beginning of each run that are left out.
+    /// Tokens excluded at the beginning of each run.
     pub warm_up: usize,
-    /// First and last position; `None` where positions are not known, and all tokens are compared.
+    /// First and last position; `None` where positions are unknown, and all tokens are compared.
     pub positions: Option<(u32, u32)>,
-    /// Only tokens whose operators were captured whole. Otherwise all, and where their time went is not known.
+    /// Only completely captured tokens. If false, all tokens, and the split of their time is
+    /// unknown.
     pub traced: bool,
 }
 
 impl Selection {
-    /// The choice for some runs.
+    /// The selection for some runs.
     #[must_use]
     pub fn compute(runs: &[&Run], warm_up: usize) -> Self {
         let behind = |run: &'_ Run| run.tokens.iter().skip(warm_up).cloned().collect::<Vec<Token>>();
@@ -35,7 +36,7 @@ impl Selection {
         selection
     }
 
-    /// The tokens of a run that are compared.
+    /// The compared tokens of a run.
     pub fn tokens<'r>(&self, run: &'r Run) -> impl Iterator<Item = &'r Token> + 'r {
         let Self { warm_up, positions, traced } = *self;
         let within = move |token: &&Token| {
@@ -48,7 +49,7 @@ impl Selection {
         run.tokens.iter().skip(warm_up).filter(within)
     }
 
-    /// Whether there is any position at which all runs have tokens, as far as that is known.
+    /// Whether there is a position at which all runs have tokens, as far as known.
     #[must_use]
     pub fn any(&self) -> bool {
         self.positions.is_none_or(|(first, last)| first <= last)

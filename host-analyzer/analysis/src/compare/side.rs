@@ -1,32 +1,34 @@
-//! The figures of the runs of one side. The mean time of a token is the one estimator: the verdict is about it, and its parts sum to it.
+//! Figures of the runs of one side. The only estimator is the mean time per token: the verdict is
+//! about it, and its parts sum to it.
 
-use super::blocking::half_width;
 use super::run::Run;
 use super::select::Selection;
-use crate::percentile::percentile;
+use crate::stats::blocking::half_width;
+use crate::stats::percentile::percentile;
 
-/// One run.
+/// Figures of one run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RunFigures {
-    /// Tokens that are compared.
+    /// Compared tokens.
     pub tokens: usize,
     /// Their mean time, ns.
     pub mean_ns: f64,
     /// Median of their times, ns; for information.
     pub median_ns: u64,
-    /// Half of the interval of 95 % of the mean, by blocking, as a share of it; `None` of too few tokens.
+    /// Half width of the mean's 95 % interval, by blocking, as a share of the mean; `None` for too
+    /// few tokens.
     pub half_share: Option<f64>,
-    /// Of their time, what others had the CPUs for: preempted, throttled, interrupted, and waiting for threads that were. `None` when the
-    /// scheduler level was not recorded.
+    /// Share of their time during which other tasks had the CPUs: preempted, throttled,
+    /// interrupted, and waiting for such threads. `None` without the scheduler level.
     pub disturbed_share: Option<f64>,
-    /// Mean position; `None` when it is not known.
+    /// Mean position; `None` when unknown.
     pub mean_position: Option<f64>,
 }
 
 /// One side.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Side {
-    /// Its runs, in the order in which they were given.
+    /// Its runs, in the given order.
     pub runs: Vec<RunFigures>,
 }
 
@@ -63,23 +65,25 @@ impl Side {
         mean(self.runs.iter().map(|r| r.median_ns as f64))
     }
 
-    /// What others had the CPUs for in the run that was disturbed most, as a share; `None` where it is not known.
+    /// Disturbed share of the most disturbed run; `None` where unknown.
     pub(super) fn most_disturbed(&self) -> Option<f64> {
         self.runs.iter().filter_map(|r| r.disturbed_share).reduce(f64::max)
     }
 
-    /// Logarithms of the means: differences of them are ratios.
+    /// Logarithms of the means, so that their differences are ratios.
     pub(super) fn logarithms(&self) -> Vec<f64> {
         self.runs.iter().map(|r| r.mean_ns.max(1.0).ln()).collect()
     }
 
-    /// Half of the interval of 95 % of the side's mean by what varies within its runs, as a share; `None` where a run is too short.
+    /// Half width of the 95 % interval of the side's mean from the variation within its runs, as a
+    /// share; `None` where a run is too short.
     pub(super) fn half_share(&self) -> Option<f64> {
         let squares: Option<f64> = self.runs.iter().map(|r| r.half_share.map(|h| h * h)).sum();
         squares.filter(|_| !self.runs.is_empty()).map(|s| s.sqrt() / self.runs.len() as f64)
     }
 
-    /// How far its runs lie apart, as a share of the fastest; `None` of a single one.
+    /// Distance of its slowest from its fastest run, as a share of the fastest; `None` for a single
+    /// run.
     #[must_use]
     pub fn spread(&self) -> Option<f64> {
         let logs = self.logarithms();

@@ -1,49 +1,49 @@
-//! What a run did and under which conditions, as far as its recording tells: one value for each thing that two runs may differ in.
+//! Work and environment of a run, as far as recorded: one value for each property in which two runs
+//! may differ.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A thing that runs may differ in.
+/// A property in which runs may differ.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Thing {
     /// Name, type and dimensions of every weight that the graphs read.
     Weights,
-    /// How many experts a token uses.
+    /// Number of experts per token.
     Experts,
-    /// Whether a draft model guesses tokens.
+    /// Whether a draft model is used.
     Draft,
-    /// What was traced and how, which decides what the probes add.
+    /// What was traced and how, which determines the time that the probes add.
     Capture,
     /// File of the model.
     ModelFile,
-    /// Version as the engine says itself.
+    /// Version reported by the engine.
     EngineVersion,
     /// Build ids of the engine's files.
     EngineBuild,
-    /// Which CPU backend is loaded.
+    /// The loaded CPU backend.
     CpuVariant,
-    /// Command line, as far as it is recorded.
+    /// Command line, as far as recorded.
     Command,
     /// Threads that computed operators of one token.
     Threads,
     /// CPUs on which the engine's threads may run.
     Affinity,
-    /// Variables of the environment that are recorded.
+    /// Recorded environment variables.
     Environment,
-    /// Quota of CPU time.
+    /// CPU quota.
     Quota,
     /// Type of the KV cache.
     KvCache,
-    /// Most cells of the KV cache that attention goes over.
+    /// Largest number of KV cells that attention covers.
     Cells,
-    /// Tokens before the first one that was generated.
+    /// Tokens before the first generated one.
     Prompt,
     /// How often each operator is in the graph of a token.
     Operators,
     /// Backends that compute graphs.
     Backends,
-    /// In what buffers the weights lie.
+    /// Buffers of the weights.
     Buffers,
-    /// Board.
     Board,
     /// CPU model.
     Cpu,
@@ -53,7 +53,7 @@ pub enum Thing {
     Kernel,
     /// Version of the agent.
     Agent,
-    /// Who chooses the clocks.
+    /// Governor of the clocks.
     Governor,
     /// Highest clock that the governor was allowed to choose, Hz.
     ClockLimit,
@@ -63,50 +63,50 @@ pub enum Thing {
     Clock,
     /// Mean of a temperature while tokens were generated, 1/1000 °C.
     Temperature,
-    /// A ceiling of the board as it was measured in that session.
+    /// A ceiling of the board, as measured in that session.
     Ceiling,
-    /// What a pair of probes adds, ns.
+    /// Time that a pair of probes adds, ns.
     ProbeCost,
     /// Whether anything was lost or cut.
     Losses,
 }
 
-/// What a difference in a thing means.
+/// What a difference in a property means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// The runs did not do the same: their times are not of one thing.
+    /// The runs did different work: their times are not comparable.
     Work,
-    /// They did the same under other conditions, which may be what is compared.
+    /// The runs did the same work under other conditions, which may be the subject of the
+    /// comparison.
     Surroundings,
 }
 
-/// A thing, and which one of several: the name of a clock, a sensor, a ceiling. Empty where there is only one.
+/// A property, and which instance of it: the name of a clock, a sensor or a ceiling. Empty where
+/// there is only one.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Key {
-    /// The thing.
     pub thing: Thing,
-    /// Which one.
     pub which: String,
 }
 
-/// What is recorded of a thing in one run.
+/// Recorded value of a property in one run.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub enum Value {
-    /// Nothing: not equal to anything, nor different.
+    /// Nothing recorded: neither equal to anything nor different.
     #[default]
     Unknown,
-    /// Texts without an order; one for most things.
+    /// Texts without an order; a single one for most properties.
     Texts(BTreeSet<String>),
-    /// A measured number, in the unit of its thing.
+    /// A measured number, in the unit of its property.
     Number(f64),
 }
 
-/// What a measurement may vary by between runs under the same conditions.
+/// Variation of a measurement between runs under the same conditions.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Tolerance {
-    /// A part of the smaller value.
+    /// Share of the smaller value.
     Share(f64),
-    /// In the unit of the thing.
+    /// In the unit of the property.
     Absolute(f64),
 }
 
@@ -120,8 +120,9 @@ impl Thing {
         }
     }
 
-    /// Only what exceeds it is named. A clock that is read ten times a second shows its mean to about a percent, sensors step by up to
-    /// 3 °C, and `ci/bench-check.sh` holds ceilings to 3 %.
+    /// Only larger differences are reported. A clock that is read ten times per second gives its
+    /// mean to about one percent, sensors have steps of up to 3 °C, and `ci/bench-check.sh`
+    /// verifies ceilings to 3 %.
     pub(super) const fn tolerance(self) -> Tolerance {
         match self {
             Self::Clock => Tolerance::Share(0.01),
@@ -139,7 +140,7 @@ impl Value {
         Self::texts((!text.is_empty()).then(|| text.to_owned()))
     }
 
-    /// Several; unknown if there are none.
+    /// Several texts; unknown if there are none.
     pub(super) fn texts(texts: impl IntoIterator<Item = String>) -> Self {
         let texts: BTreeSet<String> = texts.into_iter().collect();
         if texts.is_empty() { Self::Unknown } else { Self::Texts(texts) }
@@ -164,12 +165,12 @@ impl Surroundings {
         self.0.insert(Key { thing, which: which.to_owned() }, value);
     }
 
-    /// All things that something is or may be recorded of.
+    /// All properties with a value, known or unknown.
     pub(super) fn keys(&self) -> impl Iterator<Item = &Key> + '_ {
         self.0.keys()
     }
 
-    /// The value of one.
+    /// The value of one property.
     #[must_use]
     pub fn get(&self, key: &Key) -> &Value {
         static UNKNOWN: Value = Value::Unknown;

@@ -1,41 +1,41 @@
-//! What may be said of the two sides.
+//! The verdict on the two sides.
 
-use super::rank;
 use super::side::Side;
+use crate::stats::rank;
 
-/// From so many runs on each side the interval is one of ranks: three and three cannot reach 95 %.
+/// From this many runs on each side on, the interval is a rank interval: three and three runs
+/// cannot reach 95 %.
 pub const RUNS_FOR_RANKS: usize = 4;
 
-/// How far two sessions of the same thing may lie apart where nothing better is known of the board. A variable of the environment alone
-/// made 7.8 % (`docs/compare.md`).
+/// Assumed spread between two sessions of the same setup, where nothing better is known about the
+/// board. An environment variable alone caused 7.8 % (`docs/compare.md`).
 pub const SPREAD: f64 = 0.078;
 
-/// Difference below which nobody cares, as a share of a token's time.
+/// Smallest difference that matters, as a share of the time per token.
 pub const PRACTICAL: f64 = 0.02;
 
-/// Of a token's time, what others may have had the CPUs for where so few runs are to tell anything: it differs from session to session,
-/// and what it delays is many times as much.
+/// With few runs: largest share of the tokens' time during which other tasks may have had the CPUs.
+/// This share differs from session to session, and it delays many times as much.
 pub const DISTURBED: f64 = 0.05;
 
-/// Stable codes of what may be said.
+/// Stable codes of the verdict.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Code {
-    /// B takes less time for a token.
+    /// B takes less time per token.
     Faster,
-    /// B takes more time for a token.
+    /// B takes more time per token.
     Slower,
-    /// If there is a difference, it is not larger than the verdict's bound.
+    /// A difference, if any, is not larger than the verdict's bound.
     NoDifferenceBeyond,
-    /// Sessions of the same thing may be as far apart as these.
+    /// Sessions of the same setup may differ as much as these.
     TooFewRuns,
-    /// The interval includes nothing as well as what matters.
+    /// The interval includes both zero and a difference that matters.
     Undecided,
-    /// The runs did not do the same.
+    /// The runs did different work.
     DifferentWork,
 }
 
 impl Code {
-    /// The code.
     #[must_use]
     pub const fn code(self) -> &'static str {
         match self {
@@ -49,44 +49,43 @@ impl Code {
     }
 }
 
-/// Where an interval comes from.
+/// Source of an interval.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Method {
-    /// Of the ranks of the runs' means, exactly.
+    /// Exact ranks of the runs' means.
     Ranks {
-        /// How likely it covers the shift, at least.
+        /// Least probability that it covers the shift.
         coverage: f64,
     },
-    /// What varies within the runs, and what sessions of the same thing may lie apart.
+    /// The variation within the runs, and the spread between sessions of the same setup.
     Spread {
-        /// Of that, within the runs, as a share; by blocking.
+        /// The part within the runs, as a share; by blocking.
         within: f64,
         /// Between sessions, as a share.
         between: f64,
-        /// That is more than was stated, because runs of one side lie so far apart.
+        /// The spread is larger than configured, because runs of one side differ that much.
         seen: bool,
     },
 }
 
-/// The verdict.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Verdict {
-    /// What may be said.
     pub code: Code,
-    /// By how much a token of B takes longer, as a share of A's time; `None` for different work.
+    /// How much longer a token of B takes, as a share of A's time; `None` for different work.
     pub shift: Option<f64>,
     /// Ends of its interval; `None` when there is none.
     pub interval: Option<(f64, f64)>,
-    /// The interval is not to be relied on: of few runs, which others disturbed, or whose means and medians changed differently.
+    /// The interval is unreliable: it is from few runs that were disturbed, or whose means and
+    /// medians changed differently.
     pub doubtful: bool,
-    /// Where the interval comes from.
+    /// Source of the interval.
     pub method: Option<Method>,
-    /// Difference below which nobody cares, as a share.
+    /// Smallest difference that matters, as a share.
     pub practical: f64,
 }
 
 impl Verdict {
-    /// Of different work.
+    /// The verdict for different work.
     #[must_use]
     pub const fn different_work(practical: f64) -> Self {
         Self {
@@ -99,7 +98,8 @@ impl Verdict {
         }
     }
 
-    /// Of two sides. `spread`: how far sessions of the same thing may lie apart on this board, as a share.
+    /// The verdict on two sides. `spread`: spread between sessions of the same setup on this board,
+    /// as a share.
     #[must_use]
     pub fn new(a: &Side, b: &Side, practical: f64, spread: f64) -> Self {
         let (logs_a, logs_b) = (a.logarithms(), b.logarithms());
@@ -130,7 +130,8 @@ impl Verdict {
         };
         let seen = a.spread().into_iter().chain(b.spread()).fold(0.0, f64::max);
         let (within, between) = (of_a.hypot(of_b), seen.max(spread));
-        // A mean that may be off by a share may be too large by it, which is further in logarithms than too small.
+        // A mean that may be wrong by a share may be too large by that share. In logarithms this is
+        // further than too small.
         let half = between.ln_1p() - (1.0 - within.min(1.0)).ln();
         let ends = half.is_finite().then(|| ((estimate - half).exp_m1(), (estimate + half).exp_m1()));
         let sides = [a, b];
@@ -145,7 +146,7 @@ impl Verdict {
         }
     }
 
-    /// If there is a difference, it is at most so large, as a share; `None` without an interval.
+    /// Largest possible difference, as a share; `None` without an interval.
     #[must_use]
     pub fn bound(&self) -> Option<f64> {
         self.interval.map(|(low, high)| low.abs().max(high.abs()))
@@ -170,7 +171,8 @@ pub(super) fn tail(sides: &[&Side; 2]) -> Option<(f64, f64)> {
     Some((change(Side::mean_ns)?, change(Side::median_ns)?))
 }
 
-/// The interval is no statistical one, so a difference has to exceed it by what matters.
+/// The interval is not a statistical one, so a difference must exceed it by the smallest difference
+/// that matters.
 fn by_spread((low, high): (f64, f64), practical: f64) -> Code {
     if low >= -practical && high <= practical {
         Code::NoDifferenceBeyond

@@ -5,42 +5,36 @@
 pub enum Value {
     /// A time, ns.
     Nanoseconds(u64),
-    /// A size.
+    /// A size, bytes.
     Bytes(u64),
-    /// A number of things.
     Count(u64),
-    /// A mean number of things.
+    /// A mean count.
     Mean(f64),
-    /// A part of a whole, 0 to 1.
+    /// A share of a total, 0 to 1.
     Share(f64),
-    /// A rate of data.
     BytesPerSecond(f64),
-    /// A clock.
+    /// A clock, Hz.
     Hertz(u64),
     /// A temperature, 1/1000 °C.
     Millidegrees(i64),
-    /// CPUs.
     Cpus(Vec<u16>),
     /// A number of CPUs, in thousandths.
     MilliCpus(u64),
-    /// A name from the system or the engine: foreign text.
+    /// A name from the system or the engine: untrusted text.
     Name(String),
 }
 
 /// Where the report shows it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Place {
-    /// The budget.
     Budget,
-    /// The timeline.
     Timeline,
     /// The table of threads.
     Threads,
-    /// Who had the CPUs.
+    /// The tasks that had the CPUs.
     Interference,
     /// The table of operators.
     Operators,
-    /// The roofline.
     Roofline,
     /// Tokens over time.
     Tokens,
@@ -48,11 +42,10 @@ pub enum Place {
     Gauges,
     /// Facts of the system.
     Conditions,
-    /// Where weights lie.
+    /// Placement of the weights.
     Weights,
     /// Expert selections.
     Experts,
-    /// Requests.
     Requests,
     /// What grows with the context.
     Context,
@@ -65,9 +58,8 @@ pub enum Place {
 /// One piece of evidence.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Evidence {
-    /// What it is a number of; stable, for scripts.
+    /// Stable name of the number, for scripts.
     pub key: &'static str,
-    /// The number.
     pub value: Value,
     /// Where the report shows it.
     pub place: Place,

@@ -1,19 +1,18 @@
-//! What a remedy brings, as an interval.
+//! Gain of a remedy, as an interval.
 
-use crate::duty::estimate::ratio;
-
-/// Time by which something becomes shorter, and the speed that follows.
+/// Time that a remedy saves, and the resulting speed.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Gain {
     /// What becomes shorter.
     pub of: Gains,
-    /// Least time that it becomes shorter by, ns.
+    /// Smallest saving, ns.
     pub low_ns: u64,
-    /// Most, ns.
+    /// Largest saving, ns.
     pub high_ns: u64,
-    /// Decode speed at the least gain, tokens per second; `None` if it is another time that becomes shorter.
+    /// Decode speed at the smallest saving, tokens per second; `None` if not a token becomes
+    /// shorter.
     pub low_tokens_per_s: Option<f64>,
-    /// Decode speed at the largest gain.
+    /// Decode speed at the largest saving.
     pub high_tokens_per_s: Option<f64>,
 }
 
@@ -22,12 +21,12 @@ pub struct Gain {
 pub enum Gains {
     /// A decode token.
     Token,
-    /// The time to the first token of a request.
+    /// The time to first token of a request.
     Request,
 }
 
-/// No remedy makes a token shorter than this part of its time: what is claimed beyond is not believed.
-const LONGEST: f64 = 0.98;
+/// No remedy saves more than this share of a time: larger claims are not credible.
+const MAX_GAIN_SHARE: f64 = 0.98;
 
 impl Gain {
     /// A token of `token_ns` becomes shorter by `low_ns` to `high_ns`.
@@ -43,7 +42,8 @@ impl Gain {
         }
     }
 
-    /// A request whose first token takes `ttft_ns` gets it by `low_ns` to `high_ns` earlier.
+    /// A request with a time to first token of `ttft_ns` gets its first token `low_ns` to `high_ns`
+    /// earlier.
     pub(super) fn of_request(ttft_ns: u64, low_ns: f64, high_ns: f64) -> Self {
         let (low, high) = within(ttft_ns, low_ns, high_ns);
         Self {
@@ -55,7 +55,7 @@ impl Gain {
         }
     }
 
-    /// The token's time becomes `from` to `to` of what it is.
+    /// The token's time becomes `from` to `to` of its present value.
     pub(super) fn to_share(token_ns: u64, from: f64, to: f64) -> Self {
         let t = token_ns as f64;
         Self::new(token_ns, t * (1.0 - from.max(to)), t * (1.0 - from.min(to)))
@@ -63,103 +63,14 @@ impl Gain {
 }
 
 fn within(whole_ns: u64, low_ns: f64, high_ns: f64) -> (f64, f64) {
-    let longest = whole_ns as f64 * LONGEST;
+    let longest = whole_ns as f64 * MAX_GAIN_SHARE;
     let low = low_ns.clamp(0.0, longest);
     (low, high_ns.clamp(low, longest))
-}
-
-/// Mean of a series of times and how far it may be from the true one: the 95 % interval by blocks of consecutive values, as
-/// disturbances last for several tokens. (Batch means: Law and Kelton, Simulation Modeling and Analysis, chapter 9.)
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Mean {
-    pub(super) mean: f64,
-    pub(super) half: f64,
-}
-
-/// Blocks of a series, and the 97.5 % quantile of Student's t with one degree of freedom less.
-const BLOCKS: usize = 8;
-const T: f64 = 2.365;
-
-impl Mean {
-    pub(super) fn new(values: &[u64]) -> Self {
-        let mean_of = |v: &[u64]| v.iter().map(|x| *x as f64).sum::<f64>() / v.len().max(1) as f64;
-        let mean = mean_of(values);
-        if values.len() < BLOCKS {
-            return Self { mean, half: mean };
-        }
-        // All values, in blocks that differ by one at most.
-        let from = |block: usize| block * values.len() / BLOCKS;
-        let blocks: Vec<f64> = (0..BLOCKS).map(|i| mean_of(&values[from(i)..from(i + 1)])).collect();
-        let middle = blocks.iter().sum::<f64>() / BLOCKS as f64;
-        let variance = blocks.iter().map(|b| (b - middle).powi(2)).sum::<f64>() / (BLOCKS - 1) as f64;
-        Self { mean, half: T * (variance / BLOCKS as f64).sqrt() }
-    }
-
-    /// Of values from bursts: the tokens of a burst are alike, so that the burst is the unit (see [`ratio`]). `(burst, value)`, in order
-    /// of bursts.
-    pub(super) fn of_bursts(values: &[(u32, u64)]) -> Self {
-        let sum = |b: &[(u32, u64)]| (b.iter().map(|(_, v)| *v as f64).sum(), b.len() as f64);
-        let clusters: Vec<(f64, f64)> = values.chunk_by(|a, b| a.0 == b.0).map(sum).collect();
-        let Some(estimate) = ratio(&clusters) else { return Self::new(&[]) };
-        let half = estimate.interval.map_or(estimate.value, |i| i.high - estimate.value);
-        Self { mean: estimate.value, half }
-    }
-
-    /// A part of it.
-    pub(super) fn times(self, part: f64) -> Self {
-        Self { mean: self.mean * part, half: self.half * part }
-    }
-
-    /// How much more it is than something that is known, or than another mean.
-    pub(super) fn minus(self, other: Self) -> Self {
-        Self { mean: self.mean - other.mean, half: self.half.hypot(other.half) }
-    }
-
-    /// What is known.
-    pub(super) const fn known(mean: f64) -> Self {
-        Self { mean, half: 0.0 }
-    }
-
-    pub(super) fn low(&self) -> f64 {
-        (self.mean - self.half).max(0.0)
-    }
-
-    pub(super) fn high(&self) -> f64 {
-        (self.mean + self.half).max(0.0)
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_interval_of_a_constant_is_a_point_and_of_few_values_everything() {
-        assert_eq!(Mean::new(&[5; 80]), Mean { mean: 5.0, half: 0.0 });
-        assert_eq!(Mean::new(&[5; 3]), Mean { mean: 5.0, half: 5.0 });
-        assert_eq!(Mean::new(&[]).mean, 0.0);
-    }
-
-    #[test]
-    fn blocks_of_a_slow_wave_are_told_apart() {
-        // Eight blocks of ten: means 0, 8, 0, 8 …; their deviation is 8/2 * sqrt(8/7), divided by sqrt(8), times t.
-        let wave: Vec<u64> = (0..80).map(|i| if i / 10 % 2 == 0 { 0 } else { 8 }).collect();
-        let m = Mean::new(&wave);
-        assert!((m.mean - 4.0).abs() < 1e-9);
-        assert!((m.half - 2.365 * 4.0 * (8.0_f64 / 7.0).sqrt() / 8.0_f64.sqrt()).abs() < 1e-9);
-    }
-
-    #[test]
-    fn the_interval_of_bursts_is_that_of_their_means() {
-        // Means 10, 20, 30 of two tokens each, t of 2 degrees of freedom.
-        let of = |burst: u32, value: u64| [(burst, value - 1), (burst, value + 1)];
-        let m = Mean::of_bursts(&[of(4, 10), of(5, 20), of(9, 30)].concat());
-        assert!((m.mean - 20.0).abs() < 1e-9);
-        assert!((m.half - 4.303 * (1.5_f64 * 800.0).sqrt() / 6.0).abs() < 1e-9);
-        // One burst says nothing of others.
-        assert_eq!(Mean::of_bursts(&of(0, 10)), Mean { mean: 10.0, half: 10.0 });
-        assert_eq!(Mean::of_bursts(&[]).mean, 0.0);
-    }
 
     #[test]
     fn a_gain_is_an_interval_below_the_token() {

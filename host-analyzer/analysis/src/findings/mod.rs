@@ -1,9 +1,9 @@
 //! Findings: what would make the engine faster on this board, by how much, and what was ruled out.
 //!
-//! Stage: behind the analyses. From: `model`, `analyses`. To: [`Findings`], typed evidence; the sentences are made in `views`.
-//! Promises: each [`Rule`] gives exactly one [`Verdict`]; a rule that lacks what it needs says so and never guesses; a gain is an
-//! interval in which the effect of the remedy lies, and it is held to that by tests that apply the remedy
-//! (`tests/oracle/promise`).
+//! Stage: after the results. From: the model and [`Analysis`]. To: [`Findings`], typed evidence;
+//! `views` makes the sentences. Promises: each [`Rule`] gives exactly one [`Verdict`]. A rule
+//! without the required data reports that and never guesses. A gain is an interval that contains
+//! the effect of the remedy; tests that apply the remedy verify this (`tests/oracle/promise`).
 
 mod case;
 mod evidence;
@@ -17,120 +17,111 @@ pub use gain::{Gain, Gains};
 use profinfer_trace::model::Model;
 pub use rules::{RULES, Remedy};
 
-/// A cause that slows engines down, and how to see it.
+/// A cause that slows engines down, and how to detect it.
 #[derive(Debug, Clone, Copy)]
 pub struct Rule {
     /// Stable name, for scripts.
     pub code: &'static str,
     /// The cause in a few words.
     pub title: &'static str,
-    /// What a user asks who has met it.
+    /// The question of a user who observes it.
     pub question: &'static str,
-    /// Under which condition it is found, and what is measured for it.
+    /// Condition for the finding, and what it measures.
     pub condition: &'static str,
     /// How the gain is computed.
     pub formula: &'static str,
-    /// What to do.
     pub remedy: &'static str,
-    /// Where it is known from.
+    /// Reference for the cause.
     pub source: &'static str,
-    /// What it needs of a session; without any of it the answer is [`Verdict::NotEnoughData`].
-    pub needs: &'static [Missing],
-    /// Decides.
+    /// Data that the rule requires. If any is missing, the verdict is [`Verdict::NotEnoughData`].
+    pub requires: &'static [Requirement],
     pub judge: fn(&Case<'_>) -> Verdict,
 }
 
-/// What a rule came to.
+/// Result of a rule.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Verdict {
-    /// The cause is there.
+    /// The cause is present.
     Found(Found),
-    /// It is not there, or costs nothing that matters; by these numbers.
+    /// The cause is absent, or its cost does not matter; with the numbers that show it.
     RuledOut(Vec<Evidence>),
-    /// What the rule needs was not recorded.
-    NotEnoughData(Vec<Missing>),
-    /// It cannot be told: the times differ so much from token to token, or their bounds lie so far apart, that the cause may cost nothing
-    /// and may cost what matters.
+    /// Required data was not recorded.
+    NotEnoughData(Vec<Requirement>),
+    /// Inconclusive: the times vary so much from token to token, or their bounds are so far apart,
+    /// that the cause may cost nothing and may also cost enough to matter.
     Noisy(Vec<Evidence>),
-    /// The rule is about something that this session does not have: experts, a draft model.
+    /// The session lacks the rule's subject: experts, a draft model.
     DoesNotApply,
 }
 
-/// A cause that is there.
+/// A cause that is present.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Found {
-    /// Numbers that show it, the most telling first.
+    /// Most telling number first.
     pub evidence: Vec<Evidence>,
-    /// What to do.
     pub remedy: Remedy,
-    /// What that brings; `None` where it cannot be told.
+    /// Effect of the remedy; `None` where it is unknown.
     pub gain: Option<Gain>,
-    /// How sure it is that the cause is there.
+    /// Confidence that the cause is present.
     pub confidence: Confidence,
 }
 
-/// How sure a finding is.
+/// Confidence of a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Confidence {
-    /// Seen directly.
+    /// Observed directly.
     High,
-    /// Follows from what was seen, unless something unseen interferes.
+    /// Follows from observations, unless something unobserved interferes.
     Medium,
-    /// One of several causes that would look like this.
+    /// One of several causes with the same symptoms.
     Low,
 }
 
-/// What a rule needs and does not have.
+/// Data that a rule requires.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Missing {
-    /// Decode calls, at least so many.
+pub enum Requirement {
+    /// At least this many decode calls.
     DecodeCalls(u64),
-    /// Decode calls whose operators were captured whole, at least so many.
+    /// At least this many completely captured decode calls.
     TracedCalls(u64),
-    /// The ends of operators: without them work and the wait behind it are not told apart.
+    /// End probes: without them, work and the wait after it cannot be distinguished.
     Ends,
-    /// All operators of all threads: no filter leaves any out.
+    /// All operators of all threads: no filter excludes any.
     AllOperators,
-    /// The CPUs on which decode tokens' operators ran: some direct probes do not tell them.
+    /// The CPUs on which decode tokens' operators ran: some direct probes do not record them.
     Cpus,
     /// A level of the recording.
     Level(&'static str),
-    /// A ceiling.
     Ceiling(&'static str),
     /// A fact of the system.
     Fact(&'static str),
-    /// A counter.
     Counter(&'static str),
-    /// A gauge.
     Gauge(&'static str),
-    /// At least three steps of the KV cache's cells with eight tokens each.
+    /// At least three steps of KV cells with eight tokens each.
     ContextSteps,
-    /// Rounds of speculative decoding whose outcome is known.
+    /// Rounds of speculative decoding with a known outcome.
     Rounds,
 }
 
-/// A finding.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Finding {
-    /// Its rule.
     pub rule: &'static Rule,
-    /// What was found.
     pub found: Found,
 }
 
 /// All findings of a session.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Findings {
-    /// How fast, and how near to the ceiling.
+    /// Speed, and its relation to the ceiling.
     pub headline: Headline,
-    /// What was found, the largest gain first, then those whose gain cannot be told.
+    /// Present causes, largest gain first, then those with unknown gain.
     pub found: Vec<Finding>,
-    /// What was ruled out, and by which numbers.
+    /// Ruled out, with the numbers.
     pub ruled_out: Vec<(&'static Rule, Vec<Evidence>)>,
-    /// What could not be told as the session is too noisy.
+    /// Inconclusive, because the session is too noisy.
     pub noisy: Vec<(&'static Rule, Vec<Evidence>)>,
-    /// What could not be told for want of data.
-    pub not_known: Vec<(&'static Rule, Vec<Missing>)>,
+    /// Not enough data.
+    pub not_known: Vec<(&'static Rule, Vec<Requirement>)>,
 }
 
 impl PartialEq for Rule {
@@ -141,13 +132,12 @@ impl PartialEq for Rule {
 
 impl Rule {
     fn verdict(&self, case: &Case<'_>) -> Verdict {
-        let missing: Vec<_> = self.needs.iter().filter(|need| !case.has(need)).cloned().collect();
+        let missing: Vec<_> = self.requires.iter().filter(|r| !case.has(r)).cloned().collect();
         if missing.is_empty() { (self.judge)(case) } else { Verdict::NotEnoughData(missing) }
     }
 }
 
 impl Findings {
-    /// The findings of a session.
     #[must_use]
     pub fn compute(model: &Model, analysis: &Analysis) -> Self {
         let case = Case::new(model, analysis);

@@ -1,31 +1,33 @@
-//! A bracket from ceilings alone: of a board on which nothing was recorded yet.
+//! A bracket from ceilings alone, for a board without recordings.
 
 use super::census::Census;
-use crate::ceiling::Ceilings;
-use crate::roof::Top;
+use crate::results::ceiling::Ceilings;
+use crate::results::roof::Top;
 use profinfer_trace::model::CeilingKind;
 
-/// Which part of the read ceiling decode reaches: quantized kernels that unpack slowly on a small core, to floats on a fast one.
+/// Share of the read ceiling that decode reaches: from quantized kernels that unpack slowly on a
+/// small core, to floats on a fast one.
 pub const DECODE_SHARE: (f64, f64) = (0.25, 0.95);
 
-/// Which part of the ceiling of 8-bit products prompts reach.
+/// Share of the ceiling of 8-bit products that prompts reach.
 pub const PREFILL_SHARE: (f64, f64) = (0.05, 0.7);
 
-/// What a board may do at best and at worst.
+/// Best and worst case of a board.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Bracket {
     /// Threads of the ceilings.
     pub threads: usize,
-    /// Reading memory, of as many bytes as a token of the model reads.
+    /// Ceiling for reading as many bytes as a token of the model reads.
     pub read: Top,
-    /// Time of a decode token at best and at worst, ns.
+    /// Time per decode token, best and worst case, ns.
     pub decode_ns: (f64, f64),
-    /// Time of a token of a prompt at best and at worst, ns; `None` without a ceiling of 8-bit products.
+    /// Time per prompt token, best and worst case, ns; `None` without a ceiling of 8-bit products.
     pub prefill_ns: Option<(f64, f64)>,
 }
 
 impl Bracket {
-    /// The bracket for so many threads, or for the number with which memory is read fastest; `None` without a ceiling of that.
+    /// The bracket for `threads` threads, or for the number of threads with the highest read
+    /// ceiling; `None` without such a ceiling.
     #[must_use]
     pub fn compute(census: &Census, ceilings: &Ceilings, threads: Option<usize>) -> Option<Self> {
         let counts = ceilings.all.iter().map(|c| c.threads).filter(|n| threads.is_none_or(|t| t == *n));

@@ -1,53 +1,51 @@
-//! What a token of a model reads: every weight by the way in which it is used, and the KV cache.
+//! Census: what a token of a model reads, every weight by its use, and the KV cache.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::layer::{of_experts, of_weight};
 use profinfer_trace::model::{Blueprint, Tensor};
 
-/// A matrix that a token is multiplied with.
+/// A matrix in a product with a token.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Matrix {
-    /// Its tensor's name.
+    /// Name of its tensor.
     pub name: String,
     /// Element type.
     pub dtype: String,
-    /// Bytes that a token reads of it: of routed experts as many as are used.
+    /// Bytes that a token reads; for routed experts, only those of the experts used.
     pub bytes: u64,
-    /// Elements that it reads.
+    /// Elements that a token reads.
     pub elements: u64,
-    /// Rows that it reads: values that the product gives.
+    /// Rows that a token reads: output values of the product.
     pub rows: u64,
-    /// It holds experts of which some are used.
+    /// It holds experts, of which a token uses some.
     pub experts: bool,
 }
 
 /// What a token reads.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Census {
-    /// Architecture.
     pub architecture: String,
-    /// Layers.
     pub layers: u64,
-    /// Matrices, in the file's order.
+    /// In the file's order.
     pub matrices: Vec<Matrix>,
     /// Bytes of vectors: norms, biases. Each is read once.
     pub vector_bytes: u64,
     /// Bytes of a row of the embeddings.
     pub embedding_bytes: u64,
-    /// The output is the matrix of embeddings.
+    /// The output uses the embedding matrix.
     pub tied: bool,
-    /// Experts of a layer; 0 of a model without.
+    /// Experts per layer; 0 for a model without experts.
     pub experts: u64,
-    /// How many of them a token uses.
+    /// Experts that a token uses.
     pub experts_used: u64,
-    /// Bytes that one cell of the KV cache has over all layers, with elements of two bytes.
+    /// Bytes of one KV cell over all layers, with elements of two bytes.
     pub cell_bytes: u64,
-    /// Cells of which that is told.
+    /// Number of cells that the census assumes.
     pub cells: u64,
-    /// Bytes of the cache that a token reads with so many cells, as flash attention does; less where layers look at a window only.
+    /// Bytes of the cache that a token reads with that many cells, as flash attention does; less
+    /// where layers have a window.
     pub cache_bytes: u64,
-    /// Bytes of the file.
     pub file_bytes: u64,
     /// Elements of all weights, used by a token or not.
     pub parameters: u64,
@@ -55,28 +53,29 @@ pub struct Census {
     pub recurrent: bool,
 }
 
-/// Why no census can be taken.
+/// Why there is no census.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NoCensus {
     /// One of several files of a model.
     Split(u64),
-    /// It has no embeddings or no layers: not a model that generates text.
+    /// No embeddings or no layers: not a model that generates text.
     NoLanguageModel,
-    /// It has experts, and does not say how many a token uses.
+    /// It has experts, but not the number that a token uses.
     ExpertsUsed,
 }
 
 const EMBEDDINGS: &str = "token_embd.weight";
 const OUTPUT: &str = "output.weight";
 
-/// Bytes of an element of the cache, unless the engine is told otherwise: f16.
+/// Bytes of a cache element by the engine's default: f16.
 const CACHE_ELEMENT: u64 = 2;
 
 impl Census {
-    /// What a token of this model reads when its context has so many cells.
+    /// What a token of this model reads with `cells` cells in its context.
     ///
     /// # Errors
-    /// When the file does not have all that a token reads, or does not tell how it is used.
+    ///
+    /// When the file lacks a tensor that a token reads, or the data to tell how it is used.
     pub fn new(blueprint: &Blueprint, cells: u64) -> Result<Self, NoCensus> {
         if blueprint.files() > 1 {
             return Err(NoCensus::Split(blueprint.files()));
@@ -86,7 +85,7 @@ impl Census {
         let tied = tensor(OUTPUT).is_none();
         let highest = blueprint.tensors.iter().filter_map(|t| of_weight(&t.name).0).max();
         let in_file = highest.map(|l| l.saturating_add(1)).ok_or(NoCensus::NoLanguageModel)?;
-        // Layers that guess further tokens are in the file, and no token's graph has them.
+        // Layers that predict further tokens are in the file, but in no token's graph.
         let beside = blueprint.number("nextn_predict_layers").unwrap_or(0);
         let layers = blueprint.number("block_count").unwrap_or(in_file).min(in_file).saturating_sub(beside);
         let mut census = Self {
@@ -135,11 +134,13 @@ impl Census {
         });
     }
 
-    /// What the cache holds: keys and values of each layer's heads. Of a window every layer that looks at it is counted as if it looked at all.
+    /// Content of the cache: keys and values of each layer's heads. A layer with a window counts as
+    /// if it attended to all cells.
     fn cache(&mut self, blueprint: &Blueprint, cells: u64) {
         self.cells = cells.max(1);
         let embd = blueprint.number("embedding_length").unwrap_or(0);
-        // Layers with keys that the file has, not as many as it claims to have: recurrent ones have none.
+        // Count layers with keys in the file, not the number that its header states: recurrent
+        // layers have no keys.
         let attends = |t: &Tensor| match of_weight(&t.name) {
             (Some(layer), name) if name.starts_with("attn_k") || name.starts_with("attn_qkv") => Some(layer),
             _ => None,
@@ -147,7 +148,7 @@ impl Census {
         let layers: BTreeSet<u64> = blueprint.tensors.iter().filter_map(attends).collect();
         for layer in layers.into_iter().filter(|l| *l < self.layers) {
             let heads = blueprint.of_layer("attention.head_count", layer).unwrap_or(1).max(1);
-            // Latent attention keeps one row of so many elements for keys and values together.
+            // Latent attention keeps one row of this many elements for keys and values together.
             let elements = if let Some(rank) = blueprint.number("attention.kv_lora_rank") {
                 rank.saturating_add(blueprint.number("rope.dimension_count").unwrap_or(0))
             } else {
@@ -173,7 +174,7 @@ impl Census {
         self.matrix_bytes().saturating_add(self.vector_bytes).saturating_add(self.embedding_bytes)
     }
 
-    /// Bytes that come from memory at every token: weights and cache.
+    /// Bytes that come from memory for every token: weights and cache.
     #[must_use]
     pub fn streamed_bytes(&self) -> u64 {
         self.weight_bytes().saturating_add(self.cache_bytes)
@@ -191,7 +192,7 @@ impl Census {
     }
 }
 
-/// `n × part / whole`, in which the product may be larger than 64 bits.
+/// `n × part / whole`; the product may exceed 64 bits.
 fn part(n: u64, part: u64, whole: u64) -> u64 {
     let part = u128::from(n) * u128::from(part.min(whole)) / u128::from(whole.max(1));
     u64::try_from(part).unwrap_or(u64::MAX)

@@ -1,4 +1,4 @@
-//! The time of a call of a model that was not recorded, in parts.
+//! Estimated time of a call of a model without recording, in parts.
 
 use std::collections::BTreeMap;
 
@@ -12,15 +12,14 @@ use super::unseen::guess;
 /// The products with weights of one type.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct OfType {
-    /// Products.
     pub nodes: u64,
-    /// Bytes of weights that they read for a token.
+    /// Bytes of weights that they read per token.
     pub bytes: u64,
     /// Their time, ns.
     pub ns: f64,
-    /// The least that it may be, ns: less than `ns` only of a type that was never seen.
+    /// Lower bound, ns: below `ns` only for a type without recordings.
     pub low_ns: f64,
-    /// The most, ns.
+    /// Upper bound, ns.
     pub high_ns: f64,
     /// No recording has the type.
     pub unseen: bool,
@@ -39,14 +38,15 @@ pub struct Estimate {
     pub between_ns: f64,
     /// Nodes of the graph that compute something.
     pub nodes: f64,
-    /// Which recording the nodes without weights are taken from.
+    /// The recording that provides the nodes without weights.
     pub template: usize,
-    /// How alike its architecture is, 0 to 1.
+    /// Similarity of its architecture, 0 to 1.
     pub alike: f64,
 }
 
 impl Estimate {
-    /// The time of a call of the target; `None` when no recording has the stage, or no product was seen in it.
+    /// The time of a call of the target; `None` when no recording has the stage, or no product was
+    /// recorded in it.
     #[must_use]
     pub fn compute(target: &Target, runs: &[&Run], stage: Stage) -> Option<Self> {
         let rates = Rates::compute(runs, stage, target.streamed_bytes);
@@ -90,8 +90,8 @@ impl Estimate {
         Some(())
     }
 
-    /// The nodes without weights: those of the template. What is of a layer there the target has as often for each of its own; each works on as
-    /// much more as its width, or the cache, is larger.
+    /// The nodes without weights, from the template. The target has each layer's nodes once per own
+    /// layer. The work of each node scales with its width, or with the cache.
     fn rest(&mut self, rates: &Rates, stage: Stage, target: &Target, run: &Run, measured: &Measured) {
         let layers = run.shape.layers.max(1);
         let by_layer = target.shape.layers as f64 / layers as f64;
@@ -104,7 +104,7 @@ impl Estimate {
         let of_cell = if cache > 0.0 { target.cache_bytes / cache / by_layer } else { 1.0 };
         let prompt = target.prompt as f64 / measured.tokens.max(1) as f64;
         for n in nodes() {
-            // Without a name that tells its layer it is one of a layer's if there are as many as layers.
+            // A node without a layer in its name is a layer's node if there are as many as layers.
             let as_many = || counts[&(n.op.as_str(), n.name.as_str(), n.width)] >= layers && layers > 1;
             let times = if n.layered || as_many() { by_layer } else { 1.0 };
             let reads_cache = n.cache_bytes > 0.0;
@@ -134,26 +134,27 @@ impl Estimate {
         self.types.values().map(|t| t.ns).sum::<f64>() + self.rest_ns()
     }
 
-    /// What is not products with weights, ns.
+    /// Time outside of products with weights, ns.
     fn rest_ns(&self) -> f64 {
         self.attention_ns + self.others_ns + self.between_ns
     }
 
-    /// The least and the most, as types that were never seen have it, ns.
+    /// Lower and upper bound, from types without recordings, ns.
     #[must_use]
     pub fn bracket_ns(&self) -> (f64, f64) {
         let sum = |of: fn(&OfType) -> f64| self.types.values().map(of).sum::<f64>() + self.rest_ns();
         (sum(|t| t.low_ns), sum(|t| t.high_ns))
     }
 
-    /// A type that no recording has is in it.
+    /// It contains a type that no recording has.
     #[must_use]
     pub fn has_unseen(&self) -> bool {
         self.types.values().any(|t| t.unseen)
     }
 }
 
-/// The recording whose architecture is most alike; of equals the one with the nearest number of layers.
+/// The recording with the most similar architecture; if equal, the one with the nearest number of
+/// layers.
 fn nearest<'r>(target: &Target, runs: &[&'r Run], stage: Stage) -> Option<(usize, &'r Measured)> {
     let with: Vec<(usize, &Measured)> =
         runs.iter().enumerate().filter_map(|(i, r)| Some((i, stage.of(r)?))).collect();
@@ -165,8 +166,8 @@ fn nearest<'r>(target: &Target, runs: &[&'r Run], stage: Stage) -> Option<(usize
     with.into_iter().max_by(|a, b| by(&a.0, &b.0))
 }
 
-/// How many tokens a product works on: in a prompt the last layer's feed-forward and the output often only on those that have logits, as the
-/// template shows.
+/// Number of tokens that a product processes. In a prompt, the last layer's feed-forward and the
+/// output often process only the tokens with logits, as the template shows.
 fn tokens(name: &str, last: u64, target: &Target, run: &Run, measured: &Measured) -> f64 {
     let operations = |layer: Option<u64>, rest: &str| {
         let names =
@@ -176,7 +177,7 @@ fn tokens(name: &str, last: u64, target: &Target, run: &Run, measured: &Measured
     let all = target.prompt as f64;
     match of_weight(name) {
         (None, rest) => {
-            // Whole prompts grow with the prompt, single rows do not.
+            // Products over all tokens grow with the prompt, those over single rows do not.
             let (operations, elements) = operations(None, rest).unwrap_or((0.0, 0.0));
             let rows = operations / (2.0 * elements).max(1.0);
             if rows * 2.0 > measured.tokens as f64 { all } else { rows.max(1.0) }

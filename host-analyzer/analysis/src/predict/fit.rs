@@ -1,44 +1,47 @@
-//! What a kind of operator costs: a fixed time for each node, time by what it works on, and time by each value that it gives.
+//! Cost of a kind of operator: a fixed time per node, time by its work, and time per output value.
 //!
-//! `a + b x + c y` is fitted to the nodes of the recordings. No part is negative, each node counts by its relative error (a token is made of large
-//! and small ones), and the nodes of a recording together by how near its model is to the one that is asked about.
+//! The line `a + b x + c y` is fitted to the nodes of the recordings. No coefficient is negative.
+//! Each node counts by its relative error, because a token has large and small nodes. The nodes of
+//! a recording count by the similarity of its model to the target.
 
 /// A node of a recording.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Point {
-    /// What it works on: bytes or operations.
+    /// Its work: bytes or operations.
     pub x: f64,
-    /// Values that it gives: a product has a start and an end for each of its rows. 0 where that is not told apart.
+    /// Output values: a product has a start and an end for each of its rows. 0 where they are not
+    /// distinguished.
     pub y: f64,
-    /// Its time, ns.
+    /// ns.
     pub ns: f64,
-    /// How much it counts.
+    /// Weight in the fit.
     pub weight: f64,
 }
 
 /// A cost.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Line {
-    /// Of a node, ns.
+    /// Per node, ns.
     pub fixed_ns: f64,
-    /// Of a unit of `x`, ns.
+    /// Per unit of `x`, ns.
     pub ns_per_x: f64,
-    /// Of a value, ns.
+    /// Per output value, ns.
     pub ns_per_y: f64,
 }
 
-/// Largest by smallest `x` that tells the parts apart.
+/// Smallest ratio of the largest to the smallest `x` that determines the coefficients separately.
 const SPAN: f64 = 1.5;
 
-/// Parts that are tried together: `x` alone, and more of them. One more part has to lessen the squares by [`MIN_GAIN_SHARE`].
+/// Sets of coefficients to try: `x` alone, and more. Another coefficient must reduce the squares by
+/// [`MIN_GAIN_SHARE`].
 const PARTS: [&[usize]; 5] = [&[1], &[0], &[0, 1], &[1, 2], &[0, 1, 2]];
 
-/// By which share a further part has to lessen the sum of squares.
+/// Least reduction of the sum of squares by another coefficient, as a share.
 const MIN_GAIN_SHARE: f64 = 0.05;
 
 impl Line {
-    /// The line through nodes; `None` without any. Nodes that are all about as large tell no fixed part: it is `fixed_ns`, or what they take at
-    /// most.
+    /// The line through nodes; `None` without nodes. Nodes of about equal size do not determine the
+    /// fixed time. It is then `fixed_ns`, limited to half of their mean time.
     #[must_use]
     pub fn through(points: &[Point], fixed_ns: f64) -> Option<Self> {
         let good =
@@ -67,8 +70,8 @@ impl Line {
         best.map(|(_, line)| line.with_sum_of(&points))
     }
 
-    /// The same line, so much higher or lower that all nodes together take as long as they did: relative errors of times that scatter are least
-    /// below their mean.
+    /// The same line, scaled so that all nodes together take their measured time. Relative errors
+    /// of noisy times are smallest below their mean.
     fn with_sum_of(self, points: &[&Point]) -> Self {
         let ratio = mean(points, |p| p.ns) / mean(points, |p| self.ns(p.x, p.y));
         if !ratio.is_finite() {
@@ -78,16 +81,17 @@ impl Line {
         Self { fixed_ns: fixed_ns * ratio, ns_per_x: ns_per_x * ratio, ns_per_y: ns_per_y * ratio }
     }
 
-    /// The cost of a node that works on `x` and gives `y` values, ns.
+    /// The cost of a node with work `x` and `y` output values, ns.
     #[must_use]
     pub fn ns(&self, x: f64, y: f64) -> f64 {
         self.fixed_ns + self.ns_per_x * x + self.ns_per_y * y
     }
 }
 
-/// Least squares of relative errors with these parts alone; `None` where one would be negative, or the nodes do not tell them apart.
+/// Least squares of relative errors with only these coefficients; `None` where one would be
+/// negative, or the nodes do not determine them.
 fn fitted(points: &[&Point], parts: &[usize]) -> Option<Line> {
-    // Of (a + b x + c y - t)/t: columns 1/t, x/t and y/t, and 1 on the right.
+    // For (a + b x + c y - t)/t: columns 1/t, x/t and y/t, and 1 on the right.
     let column = |p: &Point, part: usize| [1.0, p.x, p.y][part] / p.ns;
     let n = parts.len();
     let mut rows = [[0.0_f64; 4]; 3];
@@ -97,7 +101,7 @@ fn fitted(points: &[&Point], parts: &[usize]) -> Option<Line> {
         }
         row[3] = points.iter().map(|p| p.weight * column(p, *i)).sum();
     }
-    // Columns of one length, so that units do not decide what is small.
+    // Normalise the columns, so that units do not decide what is small.
     let scale: Vec<f64> = (0..n).map(|i| rows[i][i].sqrt()).collect();
     for i in 0..n {
         for j in 0..n {
@@ -106,7 +110,7 @@ fn fitted(points: &[&Point], parts: &[usize]) -> Option<Line> {
         rows[i][3] /= scale[i];
     }
     for i in 0..n {
-        // A column that is almost a sum of the others tells nothing of its own.
+        // A column that is almost a linear combination of the others adds no information.
         if rows[i][i].is_nan() || rows[i][i] <= 1e-9 {
             return None;
         }
@@ -129,7 +133,7 @@ fn mean(points: &[&Point], of: impl Fn(&Point) -> f64) -> f64 {
     points.iter().map(|p| p.weight * of(p)).sum::<f64>() / weight
 }
 
-/// Time by `x` beyond a fixed part: of all nodes together, so that the large ones decide.
+/// Time per `x` beyond a fixed time, from the sums over all nodes, so that large nodes dominate.
 fn slope(points: &[&Point], fixed_ns: f64) -> f64 {
     let x = mean(points, |p| p.x);
     if x > 0.0 { mean(points, |p| (p.ns - fixed_ns).max(0.0)) / x } else { 0.0 }
@@ -152,9 +156,9 @@ mod tests {
     #[test]
     fn a_line_is_found_again() {
         near(Line::through(&points(&[(0.0, 7.0), (10.0, 27.0), (100.0, 207.0)]), 0.0), 7.0, 2.0);
-        // Of one size: half a nanosecond by unit is left of 6 without the 1 that is known from elsewhere.
+        // Equal sizes: 6, less the given fixed time of 1, leaves half a nanosecond per unit.
         near(Line::through(&points(&[(10.0, 6.0), (10.0, 6.0)]), 1.0), 1.0, 0.5);
-        // What is known from elsewhere is never more than half.
+        // The given fixed time is limited to half.
         near(Line::through(&points(&[(10.0, 6.0)]), 100.0), 3.0, 0.3);
         near(Line::through(&points(&[(0.0, 4.0), (0.0, 6.0)]), 100.0), 5.0, 0.0);
         assert_eq!(Line::through(&points(&[(1.0, 0.0), (1.0, f64::NAN)]), 0.0), None);
@@ -162,13 +166,13 @@ mod tests {
 
     #[test]
     fn no_part_is_negative() {
-        // Steeper than in proportion: only what all take together is kept, 102 at 11.
+        // Steeper than proportional: only the total is preserved, 102 at 11.
         near(Line::through(&points(&[(1.0, 2.0), (10.0, 100.0)]), 0.0), 0.0, 102.0 / 11.0);
         // Falling.
         near(Line::through(&points(&[(1.0, 10.0), (10.0, 5.0)]), 0.0), 7.5, 0.0);
     }
 
-    /// 5 for a node, 2 for a byte, 3 for a row.
+    /// 5 per node, 2 per byte, 3 per row.
     #[test]
     fn rows_are_told_from_bytes() {
         let of = |(x, y): (f64, f64)| Point { x, y, ns: 5.0 + 2.0 * x + 3.0 * y, weight: 1.0 };
@@ -178,7 +182,8 @@ mod tests {
         assert!((line.ns_per_y - 3.0).abs() < 1e-6, "{line:?}");
     }
 
-    /// Nodes without a fixed part, of which some take twice as long: relative errors alone would give 1.2 for each.
+    /// Nodes without a fixed time, some of which take twice as long: relative errors alone would
+    /// give 1.2 for each.
     #[test]
     fn all_nodes_together_take_as_long_as_they_did() {
         let line =

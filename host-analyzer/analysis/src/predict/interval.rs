@@ -1,56 +1,56 @@
-//! How far a prediction may be off: as far as those of the recordings from each other.
+//! Uncertainty of a prediction, from predicting the recordings from each other.
 
 use super::estimate::Estimate;
 use super::rates::Stage;
 use super::run::Run;
 use super::target::Target;
-use crate::student::student;
+use crate::stats::student::student;
 
 /// One recording, predicted from the others.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct LeftOut {
-    /// Natural logarithm of measured by predicted time of a decode call; `None` where the others do not suffice.
+    /// Natural logarithm of measured by predicted time of a decode call; `None` where the others do
+    /// not suffice.
     pub decode: Option<f64>,
-    /// The same of a prompt.
+    /// The same for a prompt.
     pub prefill: Option<f64>,
-    /// The same of a decode call by the law of one parameter.
+    /// The same for a decode call by the one-parameter rule.
     pub one_parameter: Option<f64>,
-    /// A type of it is in none of the others.
+    /// None of the others has one of its types.
     pub unseen: bool,
 }
 
-/// Where an interval is from.
+/// Source of an interval.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum By {
     /// Predictions of the recordings from each other.
     LeftOut,
-    /// Too few recordings: a share that is written down.
+    /// Too few recordings: a fixed share.
     Few,
 }
 
-/// An interval.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Interval {
-    /// Low end, ns.
+    /// ns.
     pub low_ns: f64,
-    /// High end, ns.
+    /// ns.
     pub high_ns: f64,
-    /// Where it is from.
+    /// Source of the interval.
     pub by: By,
-    /// Of how many predictions.
+    /// Number of predictions.
     pub predictions: usize,
 }
 
-/// Fewest predictions from each other of which an interval is made.
+/// Fewest leave-one-out predictions for an interval.
 pub const FEWEST: usize = 3;
 
-/// Half of the interval of fewer recordings, as a share, when all types were seen.
+/// Half width with fewer recordings, as a share, if they contain all types.
 pub const FEW: f64 = 0.25;
 
-/// The same when one was not.
+/// Half width with fewer recordings, as a share, if a type is missing.
 pub const UNSEEN: f64 = 0.5;
 
-/// Half of an interval at least: two sessions of the same thing differ by as much.
+/// Smallest half width: two sessions of the same setup differ this much.
 const LEAST: f64 = 0.03;
 
 /// Predicts each recording from the others.
@@ -78,7 +78,8 @@ pub fn left_out(runs: &[&Run]) -> Vec<LeftOut> {
 }
 
 impl Interval {
-    /// Of 95 %: a further model of the kind of the recordings. Where a type was never seen the range of those that were is added.
+    /// The 95 % interval for a further model similar to the recordings. If a type is missing in all
+    /// recordings, it is extended by the range of the recorded types.
     pub(super) fn new(estimate: &Estimate, left_out: &[LeftOut], stage: Stage) -> Self {
         let unseen = estimate.has_unseen();
         let error = |l: &LeftOut| if stage == Stage::Decode { l.decode } else { l.prefill };

@@ -1,13 +1,15 @@
-//! Names of weights: which layer a weight belongs to, and what it is there.
+//! Names of weights: the layer of a weight, and its role there.
 
-/// The layer of a weight, and its name without it: `blk.7.ffn_up.weight` is `ffn_up.weight` of layer 7.
+/// The layer of a weight, and its name without the layer: `blk.7.ffn_up.weight` is `ffn_up.weight`
+/// of layer 7.
 #[must_use]
 pub(super) fn of_weight(name: &str) -> (Option<u64>, &str) {
     let rest = name.strip_prefix("blk.").and_then(|rest| rest.split_once('.'));
     rest.and_then(|(layer, name)| Some((Some(layer.parse().ok()?), name))).unwrap_or((None, name))
 }
 
-/// Whether a weight is of experts of which a token uses some: `ffn_up_exps.weight`, and `ffn_up.3.weight` of files before 2024-04.
+/// Whether a weight holds experts of which a token uses some: `ffn_up_exps.weight`, and
+/// `ffn_up.3.weight` of files before 2024-04.
 #[must_use]
 pub(super) fn of_experts(name: &str) -> bool {
     let (layer, name) = of_weight(name);

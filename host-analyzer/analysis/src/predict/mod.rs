@@ -1,11 +1,13 @@
-//! The speed of a model that was not run on a board, from recordings of others there.
+//! Predicted speed of a model on a board, from recordings of other models on that board.
 //!
-//! Stage: analysis. From: a [`Blueprint`] of the model's file, and one [`Run`] for each recording. To: [`Prediction`]. Promises: a token's time is
-//! the sum of its parts; bytes are those of the file's tensors; the interval is that of predicting each recording from the others, where there
-//! are three; recordings that do not belong together are refused; what was never measured says so.
+//! Stage: analysis. From: a [`Blueprint`] of the model's file, and one [`Run`] for each recording.
+//! To: [`Prediction`]. Promises: the time per token is the sum of its parts. Bytes are those of the
+//! file's tensors. The interval comes from predicting each recording from the others, where there
+//! are three. Recordings that do not belong together are refused. Anything without a measurement is
+//! marked.
 //!
-//! The method is that of `docs/predict.md`: bytes of each type by the rate of its kernels, the cache by the rate of attention, a fixed time for
-//! each node and between two nodes.
+//! The method is described in `docs/predict.md`: bytes of each type by the rate of its kernels, the
+//! cache by the rate of attention, a fixed time per node and between two nodes.
 
 mod bracket;
 mod census;
@@ -37,14 +39,14 @@ pub use target::Target;
 
 use profinfer_trace::model::Blueprint;
 
-/// What is asked.
+/// Options of a prediction.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Ask {
-    /// Cells of the context; `None`: as many as the recordings had.
+pub struct Query {
+    /// Cells of the context; `None`: as in the recordings.
     pub context: Option<u64>,
-    /// Tokens of a prompt; `None`: as many as the recordings had.
+    /// Tokens of a prompt; `None`: as in the recordings.
     pub prompt: Option<u64>,
-    /// Board that the recordings have to be of.
+    /// Required board of the recordings.
     pub board: Option<String>,
 }
 
@@ -53,44 +55,43 @@ pub struct Ask {
 pub struct Speed {
     /// The time of a call in parts.
     pub estimate: Estimate,
-    /// Its ends.
     pub interval: Interval,
 }
 
-/// What is predicted.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Prediction {
     /// What a token reads.
     pub census: Census,
     /// Threads of the recordings.
     pub threads: u32,
-    /// Decode.
     pub decode: Speed,
-    /// What the application does with each token, ns.
+    /// Time of the application per token, ns.
     pub gap_ns: f64,
-    /// Prompts, where recordings have some.
+    /// Prompts, if the recordings have some.
     pub prefill: Option<Speed>,
     /// Tokens of the prompt.
     pub prompt: u64,
-    /// What others would say.
+    /// Results of other rules.
     pub peers: Peers,
     /// Each recording, predicted from the others.
     pub left_out: Vec<LeftOut>,
 }
 
 impl Prediction {
-    /// The speed of a model.
+    /// Predicts the speed of a model.
     ///
     /// # Errors
-    /// Why there is none: the file, or recordings that do not belong together or do not have what is needed.
-    pub fn compute(blueprint: &Blueprint, runs: &[Run], ask: &Ask) -> Result<Self, Refusal> {
-        refusal::recordings(runs, ask)?;
+    ///
+    /// Why there is no prediction: the file, or recordings that do not belong together or lack
+    /// required data.
+    pub fn compute(blueprint: &Blueprint, runs: &[Run], query: &Query) -> Result<Self, Refusal> {
+        refusal::recordings(runs, query)?;
         let runs: Vec<&Run> = runs.iter().collect();
         let most = |of: fn(&Run) -> u64| runs.iter().map(|r| of(r)).max().unwrap_or(0);
-        let cells = ask.context.unwrap_or_else(|| most(|r| r.cells));
+        let cells = query.context.unwrap_or_else(|| most(|r| r.cells));
         let census = Census::new(blueprint, cells).map_err(Refusal::NoCensus)?;
         refusal::memory(&census, &runs)?;
-        let prompt = ask.prompt.unwrap_or_else(|| most(|r| r.prefill.as_ref().map_or(0, |p| p.tokens)));
+        let prompt = query.prompt.unwrap_or_else(|| most(|r| r.prefill.as_ref().map_or(0, |p| p.tokens)));
         let target = Target::of_file(blueprint, &census, prompt);
         let left_out = left_out(&runs);
         let speed = |stage| {
@@ -111,19 +112,19 @@ impl Prediction {
         })
     }
 
-    /// Tokens a second of decode calls alone, as the engine's own timings count.
+    /// Tokens per second of decode calls alone, as the engine's own timings count.
     #[must_use]
     pub fn decode_per_s(&self) -> f64 {
         1e9 / self.decode.estimate.ns().max(1.0)
     }
 
-    /// Tokens a second as a person sees them: with what the application does between the calls.
+    /// Tokens per second as seen by a user: includes the application's time between the calls.
     #[must_use]
     pub fn seen_per_s(&self) -> f64 {
         1e9 / (self.decode.estimate.ns() + self.gap_ns).max(1.0)
     }
 
-    /// Tokens of a prompt a second.
+    /// Prompt tokens per second.
     #[must_use]
     pub fn prefill_per_s(&self) -> Option<f64> {
         let speed = self.prefill.as_ref()?;
@@ -131,7 +132,7 @@ impl Prediction {
     }
 }
 
-/// Sampling looks at each word of the vocabulary, so the gap grows with it.
+/// Sampling reads each entry of the vocabulary, so the gap grows with it.
 fn gap_ns(runs: &[&Run], target: &Target) -> f64 {
     let point = |r: &&Run| Point { x: r.shape.vocabulary() as f64, y: 0.0, ns: r.gap_ns, weight: 1.0 };
     let points: Vec<Point> = runs.iter().map(point).collect();

@@ -1,25 +1,27 @@
-//! What simpler rules say of the same model, so that a prediction can be held against them.
+//! Results of simpler rules for the same model, for comparison with a prediction.
 //!
-//! Formulas: `llmfit` (`llmfit-core/src/fit.rs`, `models.rs`: 90 / billions of parameters × factor of the type × 0.3 for CPUs, the board is not in
-//! it) and `gguf-parser-go` (`file_estimate__llamacpp.go`: the larger of arithmetic and reading all weights, and the cache; a person gives both
-//! rates), as they were in 2026.
+//! Formulas, as of 2026: `llmfit` (`llmfit-core/src/fit.rs`, `models.rs`: 90 / billions of
+//! parameters × factor of the type × 0.3 for CPUs; it ignores the board) and `gguf-parser-go`
+//! (`file_estimate__llamacpp.go`: the larger of arithmetic and reading all weights, and the cache;
+//! the user gives both rates).
 
 use super::census::Census;
 use super::run::Run;
 
-/// Times of a decode token by other rules, ns.
+/// Times per decode token by other rules, ns.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Peers {
-    /// Bytes a token by one bandwidth, that of all recordings together; `None` without recordings.
+    /// Bytes per token divided by one bandwidth, that of all recordings together; `None` without
+    /// recordings.
     pub one_parameter_ns: Option<f64>,
     /// `llmfit`.
     pub llmfit_ns: f64,
-    /// `gguf-parser-go`, with the ceilings that the recordings have; `None` without some.
+    /// `gguf-parser-go`, with the ceilings of the recordings; `None` without ceilings.
     pub gguf_parser_ns: Option<f64>,
 }
 
 impl Peers {
-    /// What they say.
+    /// Computes the times of these rules.
     pub(super) fn compute(census: &Census, runs: &[&Run]) -> Self {
         let top = |of: fn(&Run) -> Option<u64>| runs.iter().filter_map(|r| of(r)).max();
         Self {
@@ -32,7 +34,7 @@ impl Peers {
     }
 }
 
-/// The law of one parameter: so many bytes by the bandwidth of all recordings together, ns.
+/// The one-parameter rule: these bytes divided by the bandwidth of all recordings together, ns.
 pub(super) fn one_parameter_ns(bytes: f64, runs: &[&Run]) -> Option<f64> {
     let read: f64 = runs.iter().map(|r| r.streamed_bytes()).sum();
     let time: f64 = runs.iter().map(|r| r.decode.call_ns).sum();
@@ -57,7 +59,7 @@ pub(super) fn llmfit_ns(census: &Census) -> f64 {
     1e9 / (90.0 / billions.max(1e-6) * factor * 0.3)
 }
 
-/// `gguf-parser-go` for a device with so many bytes and operations a second, ns.
+/// `gguf-parser-go` for a device with this many bytes and operations per second, ns.
 #[must_use]
 pub(super) fn gguf_parser_ns(census: &Census, bytes_per_s: f64, operations_per_s: f64) -> f64 {
     let computing = 2.0 * census.parameters as f64 / operations_per_s;

@@ -1,4 +1,4 @@
-//! Rates of a board: what each kind of node costs, from the nodes of all recordings together.
+//! Rates of a board: cost of each kind of node, from the nodes of all recordings together.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,16 +6,16 @@ use super::fit::{Line, Point};
 use super::node::{Measured, Node};
 use super::run::Run;
 
-/// Which calls.
+/// Kind of calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stage {
-    /// One token: what is read decides.
+    /// One token: limited by what it reads.
     Decode,
-    /// A prompt: what is computed decides.
+    /// A prompt: limited by what it computes.
     Prefill,
 }
 
-/// A kind of node: operator, and of products with weights the type of these.
+/// A kind of node: operator, and for products with weights their type.
 pub(super) type Kind = (String, String);
 
 /// The costs of one stage.
@@ -27,14 +27,15 @@ pub struct Rates {
     pub between_ns: f64,
 }
 
-/// A recording counts e times less for each factor of four between what its tokens read and what is asked about: a model that fits into a cache
-/// is read faster than one that does not.
+/// The weight of a recording falls by a factor of e for each factor of four between the bytes that
+/// its tokens and the target's tokens read. A model that fits into a cache is read faster than one
+/// that does not.
 const FACTOR: f64 = 4.0;
 
-/// What the farthest one still counts.
+/// Least weight of a recording.
 const LEAST: f64 = 0.02;
 
-/// How much a recording counts for a model that reads so many bytes.
+/// Weight of a recording for a model that reads this many bytes.
 #[must_use]
 pub fn nearness(run: &Run, streamed_bytes: f64) -> f64 {
     let distance = (streamed_bytes.max(1.0) / run.streamed_bytes().max(1.0)).ln().abs();
@@ -51,8 +52,9 @@ impl Stage {
         }
     }
 
-    /// What a node's time grows with: in decode the weights or the cache that it reads, in prompts the operations of products and of attention;
-    /// of all others the bytes that they move.
+    /// What a node's time grows with. In decode: the weights or the cache that it reads. In
+    /// prompts: the operations of products and of attention. For all others: the bytes that they
+    /// move.
     #[must_use]
     pub fn work(self, node: &Node) -> f64 {
         match self {
@@ -69,7 +71,7 @@ pub(super) fn kind(node: &Node) -> Kind {
 }
 
 impl Rates {
-    /// The costs that recordings show, for a model that reads so many bytes.
+    /// The costs that recordings show, for a model that reads this many bytes.
     #[must_use]
     pub fn compute(runs: &[&Run], stage: Stage, streamed_bytes: f64) -> Self {
         let mut points: BTreeMap<Kind, Vec<Point>> = BTreeMap::new();
@@ -89,8 +91,9 @@ impl Rates {
                 }
             }
         }
-        // Nodes that all have about one size do not tell their fixed part. That of products is as that of other products. Small operators of a
-        // token are dispatch as much as work, so it is half; attention and prompts grow with what they work on.
+        // Nodes of about one size do not determine their fixed time. Products use that of other
+        // products. Small operators of a token are dispatch as much as work, so it is half of their
+        // time. Attention and prompts grow with their work.
         let lines = |fixed: f64| -> BTreeMap<Kind, Line> {
             let of = |(kind, points): (&Kind, &Vec<Point>)| {
                 let fixed = match stage {
@@ -105,7 +108,7 @@ impl Rates {
         let first = lines(0.0);
         let products = first.iter().filter(|((_, dtype), line)| !dtype.is_empty() && line.fixed_ns > 0.0);
         let mut fixed: Vec<u64> = products.map(|(_, line)| line.fixed_ns as u64).collect();
-        let fixed = crate::percentile::percentile(&mut fixed, 50).unwrap_or(0);
+        let fixed = crate::stats::percentile::percentile(&mut fixed, 50).unwrap_or(0);
         Self { lines: lines(fixed as f64), between_ns: if weights > 0.0 { between / weights } else { 0.0 } }
     }
 }

@@ -1,48 +1,49 @@
-//! Why nothing is predicted.
+//! Reasons for refusing a prediction.
 
-use super::Ask;
+use super::Query;
 use super::census::{Census, NoCensus};
 use super::run::Run;
 
-/// Why nothing is predicted.
+/// Why there is no prediction.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Refusal {
-    /// The file is none of which a census can be taken.
+    /// The file allows no census.
     NoCensus(NoCensus),
-    /// There is no recording, or one has no decode tokens whose operators were captured whole, with both ends and without filters.
+    /// There is no recording, or one has no completely captured decode tokens with both probes and
+    /// without filters.
     NoOperators,
     /// Recordings of different machines.
     Machines(Vec<String>),
-    /// Recordings of another board than was asked for.
+    /// Recordings of another board than requested.
     Board {
-        /// What was asked for.
+        /// Requested board.
         asked: String,
-        /// What they are of.
+        /// Board of the recordings.
         found: String,
     },
-    /// Recordings with other numbers of threads.
+    /// Recordings with different numbers of threads.
     Threads(Vec<u32>),
     /// A clock that differs between recordings.
     Clocks {
-        /// Its name.
         name: String,
         /// Lowest mean, Hz.
         low: f64,
         /// Highest mean, Hz.
         high: f64,
     },
-    /// Other backends than the CPU computed tokens.
+    /// Backends other than the CPU computed tokens.
     Backends(Vec<String>),
-    /// File and cache do not fit into the memory, so that weights would be read from storage.
+    /// File and cache do not fit into the memory, so weights would be read from storage.
     Paging {
         /// Bytes of file and cache.
         needed: u64,
-        /// Bytes that there are.
+        /// Bytes of memory.
         available: u64,
     },
 }
 
-/// How far the mean of a clock may differ between recordings, as a share of the lower one: rates follow it.
+/// Largest difference between the mean clocks of recordings, as a share of the lower one: rates
+/// follow the clock.
 pub const CLOCKS: f64 = 0.05;
 
 impl Refusal {
@@ -64,8 +65,8 @@ impl Refusal {
     }
 }
 
-/// Whether these recordings tell of one board under the same conditions.
-pub(super) fn recordings(runs: &[Run], ask: &Ask) -> Result<(), Refusal> {
+/// Whether these recordings are of one board under the same conditions.
+pub(super) fn recordings(runs: &[Run], query: &Query) -> Result<(), Refusal> {
     if runs.is_empty() || runs.iter().any(|r| !r.whole || r.decode.nodes.iter().all(|n| n.matrix.is_none())) {
         return Err(Refusal::NoOperators);
     }
@@ -76,7 +77,7 @@ pub(super) fn recordings(runs: &[Run], ask: &Ask) -> Result<(), Refusal> {
     if machines.len() > 1 {
         return Err(Refusal::Machines(machines));
     }
-    if let Some(asked) = &ask.board
+    if let Some(asked) = &query.board
         && let Some(other) = runs.iter().find(|r| r.board != *asked)
     {
         return Err(Refusal::Board { asked: asked.clone(), found: other.board.clone() });
@@ -108,7 +109,7 @@ fn clocks(runs: &[Run]) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Whether file and cache fit into the memory of every recording that tells it.
+/// Whether file and cache fit into the memory of every recording that has its size.
 pub(super) fn memory(census: &Census, runs: &[&Run]) -> Result<(), Refusal> {
     let needed = census.file_bytes.saturating_add(census.cache_bytes);
     match runs.iter().filter_map(|r| r.memory_bytes).min() {

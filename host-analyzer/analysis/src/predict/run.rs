@@ -1,15 +1,16 @@
-//! What is kept of one recording to predict from: what its model is made of, and the time of every node of a token.
+//! Data of one recording for predictions: the structure of its model, and the time of every node of
+//! a token.
 
 use std::collections::BTreeMap;
 
 use super::node::{self, Measured};
 use super::shape::Shape;
-use crate::ceiling::Ceilings;
-use crate::execution::Executions;
-use crate::fact::Conditions;
-use crate::gauge::gauges;
-use crate::phase::{Phase, Phases};
-use crate::work::Works;
+use crate::results::ceiling::Ceilings;
+use crate::results::fact::Conditions;
+use crate::results::gauge::gauges;
+use crate::results::work::Works;
+use crate::shared::execution::Executions;
+use crate::shared::phase::{Phase, Phases};
 use profinfer_trace::model::{CeilingKind, Ends, GaugeKind, Layer, LlamaCallId, Model, Role, Traced};
 
 /// One recording.
@@ -17,43 +18,43 @@ use profinfer_trace::model::{CeilingKind, Ends, GaugeKind, Layer, LlamaCallId, M
 pub struct Run {
     /// Board profile; empty when none was named.
     pub board: String,
-    /// The processor's name.
     pub cpu_model: String,
     /// CPUs online.
     pub cpus: u16,
     /// Mean of each clock while tokens were generated, Hz, by name.
     pub clocks: Vec<(String, f64)>,
-    /// Most memory that programs could get in the session, bytes: what there is for a model.
+    /// Largest available memory in the session, bytes: the space for a model.
     pub memory_bytes: Option<u64>,
     /// Backends that computed its tokens.
     pub backends: Vec<String>,
-    /// Threads that computed an operator, the most that any had.
+    /// Largest number of threads that computed an operator.
     pub threads: u32,
-    /// Its operators were recorded with both edges, and none was left out.
+    /// Its operators were recorded with both probes, and none was excluded.
     pub whole: bool,
     /// Its weights: name and dimensions.
     pub weights: BTreeMap<String, [u64; 4]>,
     /// Widths of its model.
     pub shape: Shape,
-    /// Cells that a token attended to, the mean.
+    /// Mean number of cells that a token attended to.
     pub cells: u64,
     /// Its decode tokens.
     pub decode: Measured,
-    /// Its prompts, of the size that most of them had.
+    /// Its prompts, of the most frequent size.
     pub prefill: Option<Measured>,
-    /// From the end of a decode call to the start of the next: what the application does with a token, ns.
+    /// From the end of a decode call to the start of the next, ns: the application's time per
+    /// token.
     pub gap_ns: f64,
-    /// What reading memory with so many threads comes to at best, bytes a second.
+    /// Read ceiling for this number of threads, bytes per second.
     pub read_per_s: Option<u64>,
-    /// The same of products of 8-bit integers, operations a second.
+    /// Ceiling of 8-bit integer products for this number of threads, operations per second.
     pub int8_per_s: Option<u64>,
 }
 
-/// Fewest tokens of a prompt of which anything is predicted: of fewer, weights are read as in decode.
+/// Fewest tokens of a prompt for a prediction. With fewer, weights are read as in decode.
 const FEWEST_TOKENS: u32 = 16;
 
 impl Run {
-    /// What is kept of a recording.
+    /// Extracts the run of a recording.
     #[must_use]
     pub fn compute(model: &Model) -> Self {
         let phases = Phases::compute(model);
@@ -80,7 +81,8 @@ impl Run {
         let of = |traced| middle_half(model, of_phase(model, &phases, &calls, Phase::Decode, traced));
         let untraced = of(Traced::Untraced);
         let chosen = of(Traced::Whole);
-        // A token attends to those before it and to itself; where positions are not known, to as many as the graph has.
+        // A token attends to those before it and to itself. Where positions are unknown, use the
+        // cells of the graph.
         let cells =
             |i: &usize| phases.contexts[*i].n_past.map(|n| u64::from(n) + 1).or(phases.contexts[*i].n_kv);
         let cells: Vec<u64> = chosen.iter().filter_map(cells).collect();
@@ -120,7 +122,8 @@ fn main_calls(model: &Model, phases: &Phases) -> Vec<usize> {
     (0..d.len()).filter(|i| owner(*i) == most && d.status[*i] == 0).collect()
 }
 
-/// The successful calls of all contexts of the same process with the same weights: some programs have a context for prompts of its own.
+/// The successful calls of all contexts of the same process with the same weights: some programs
+/// use a separate context for prompts.
 fn same_model(model: &Model, calls: &[usize], weights: &BTreeMap<String, [u64; 4]>) -> Vec<usize> {
     let d = &model.llama_calls;
     let pid = |i: usize| model.threads.get(d.thread[i]).pid;
@@ -144,7 +147,7 @@ fn of_phase(model: &Model, phases: &Phases, calls: &[usize], phase: Phase, trace
     calls.iter().copied().filter(fits).collect()
 }
 
-/// The calls with as many tokens as most have; of sizes that are as frequent, the largest.
+/// The calls with the most frequent number of tokens; if equal, the largest.
 fn most_frequent(model: &Model, calls: Vec<usize>) -> Vec<usize> {
     let mut counts: BTreeMap<u32, usize> = BTreeMap::new();
     for i in &calls {
@@ -154,7 +157,7 @@ fn most_frequent(model: &Model, calls: Vec<usize>) -> Vec<usize> {
     calls.into_iter().filter(|i| Some(model.llama_calls.n_tokens[*i]) == most).collect()
 }
 
-/// Those of which a quarter is faster and a quarter slower.
+/// The middle half: a quarter of the calls is faster, and a quarter is slower.
 fn middle_half(model: &Model, mut calls: Vec<usize>) -> Vec<usize> {
     calls.sort_by_key(|i| (model.llama_calls.duration_ns[*i], *i));
     let n = calls.len();
@@ -186,7 +189,7 @@ fn clocks(model: &Model, phases: &Phases) -> Vec<(String, f64)> {
     of.filter_map(|g| Some((g.name, g.decode.or(g.whole)?.mean))).collect()
 }
 
-/// Median of what lies between decode calls that follow each other.
+/// Median of the gaps between consecutive decode calls.
 fn gap_ns(model: &Model, phases: &Phases, calls: &[usize]) -> f64 {
     let d = &model.llama_calls;
     let mut gaps: Vec<u64> = calls
@@ -194,10 +197,10 @@ fn gap_ns(model: &Model, phases: &Phases, calls: &[usize]) -> f64 {
         .filter(|w| w.iter().all(|i| phases.llama_calls[*i] == Phase::Decode))
         .map(|w| d.start_ns[w[1]].saturating_sub(d.start_ns[w[0]].saturating_add(d.duration_ns[w[0]])))
         .collect();
-    crate::percentile::percentile(&mut gaps, 50).unwrap_or(0) as f64
+    crate::stats::percentile::percentile(&mut gaps, 50).unwrap_or(0) as f64
 }
 
-/// Backends of the calls, and the most threads of an operator.
+/// Backends of the calls, and the largest number of threads of an operator.
 fn computed_by(model: &Model, executions: &Executions, calls: &[usize]) -> (Vec<String>, u32) {
     let graphs = &model.graph_calls;
     let (mut backends, mut threads) = (std::collections::BTreeSet::new(), 0);

@@ -1,21 +1,21 @@
-//! Widths of a model, by the names of its weights: what the nodes without weights grow with.
+//! Widths of a model, from the names of its weights: the nodes without weights grow with these.
 
 use std::collections::BTreeSet;
 
 use super::layer::of_weight;
 
-/// Widths, in elements; 0 of what a model does not have.
+/// Widths, in elements; 0 for what a model does not have.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Shape {
-    /// Layers.
     pub layers: u64,
-    /// Names of the weights of layers, without the number: what an architecture is made of.
+    /// Names of the weights of layers, without the layer number: they identify an architecture.
     pub names: BTreeSet<String>,
-    /// Of the embeddings, feed-forward, queries, keys, vocabulary, expert, shared expert, router; in this order.
+    /// Widths of embeddings, feed-forward, queries, keys, vocabulary, expert, shared expert,
+    /// router; in this order.
     pub widths: [u64; 8],
 }
 
-/// Where each width is found: the weight's name, and which of its dimensions.
+/// Source of each width: the weight's name, and which of its dimensions.
 const WIDTHS: [(&str, usize); 8] = [
     ("token_embd.weight", 0),
     ("ffn_up.weight", 1),
@@ -52,7 +52,8 @@ impl Shape {
         self.widths[4]
     }
 
-    /// How much wider what is `width` elements here is in another model; 1 where it is none of the known widths.
+    /// Ratio of another model's width to the width that is `width` elements here; 1 for an unknown
+    /// width.
     #[must_use]
     pub fn ratio(&self, width: u64, other: &Self) -> f64 {
         let known =
@@ -60,7 +61,7 @@ impl Shape {
         known.map_or(1.0, |(own, theirs)| *theirs as f64 / (*own).max(1) as f64)
     }
 
-    /// How alike two architectures are, 0 to 1: names of weights that both have, of all.
+    /// Similarity of two architectures, 0 to 1: share of the weight names that both have.
     #[must_use]
     pub fn alike(&self, other: &Self) -> f64 {
         let both = self.names.intersection(&other.names).count();

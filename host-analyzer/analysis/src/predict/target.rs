@@ -1,4 +1,5 @@
-//! The model that is asked about, as far as its time depends on it: of a file, or of a recording that is predicted from the others.
+//! The model to predict, as far as its time depends on it: from a file, or from a recording that is
+//! predicted from the others.
 
 use super::census::{Census, Matrix};
 use super::layer::of_experts;
@@ -9,20 +10,18 @@ use profinfer_trace::model::Blueprint;
 /// A model to predict.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Target {
-    /// What a token is multiplied with.
+    /// Matrices that a token is multiplied with.
     pub matrices: Vec<Matrix>,
-    /// Widths.
     pub shape: Shape,
     /// Bytes of the cache that a token reads.
     pub cache_bytes: f64,
-    /// Bytes that a token reads in all.
+    /// All bytes that a token reads.
     pub streamed_bytes: f64,
     /// Tokens of a prompt.
     pub prompt: u64,
 }
 
 impl Target {
-    /// Of a file.
     #[must_use]
     pub fn of_file(blueprint: &Blueprint, census: &Census, prompt: u64) -> Self {
         let mut shape = Shape::of(blueprint.tensors.iter().map(|t| (t.name.as_str(), t.ne)));
@@ -36,7 +35,6 @@ impl Target {
         }
     }
 
-    /// Of a recording.
     #[must_use]
     pub fn of_run(run: &Run) -> Self {
         let matrix = |n: &super::node::Node| {

@@ -1,10 +1,10 @@
-//! What a product with a type costs that no recording has: from the types that they have.
+//! Cost of a product with a type that no recording has, from the recorded types.
 
 use super::census::Matrix;
 use super::fit::Line;
 use super::rates::Rates;
 
-/// A cost, and the range of the types that were seen.
+/// A cost, and the range of the recorded types.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Guess {
     pub(super) ns: f64,
@@ -12,8 +12,8 @@ pub(super) struct Guess {
     pub(super) high_ns: f64,
 }
 
-/// Kernels of one family work in a like way: those for weights that most CPU variants repack (`ggml-cpu/repack.cpp`), those for floats, and the rest,
-/// which unpack block by block.
+/// Kernels of one family work similarly: those for weights that most CPU variants repack
+/// (`ggml-cpu/repack.cpp`), those for floats, and the rest, which unpack block by block.
 fn family(dtype: &str) -> u8 {
     match dtype {
         "q4_0" | "q8_0" | "q2_K" | "q4_K" | "q5_K" | "q6_K" | "iq4_nl" | "mxfp4" => 0,
@@ -22,8 +22,9 @@ fn family(dtype: &str) -> u8 {
     }
 }
 
-/// Of one product, `x` and `y` being what its time grows with; `None` when no type was seen. It is the mean, on a logarithmic scale, of what the types
-/// of its family take for as many bytes or operations; of all types where none of its family was seen.
+/// Cost of one product; `x` and `y` are what its time grows with. `None` without any recorded type.
+/// It is the mean, on a logarithmic scale, of what the types of its family take for as many bytes
+/// or operations. If no type of the family was recorded, it is the mean of all types.
 pub(super) fn guess(rates: &Rates, matrix: &Matrix, x: f64, y: f64) -> Option<Guess> {
     let products = rates.lines.iter().filter(|((op, dtype), _)| op == "MUL_MAT" && !dtype.is_empty());
     let times = |alike: bool| -> Vec<f64> {

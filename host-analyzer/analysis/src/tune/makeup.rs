@@ -1,43 +1,43 @@
-//! What a decode token of one recording is made of, as far as another number of threads changes it.
+//! Parts of a decode token of one recording, as far as the number of threads changes them.
 //!
-//! Stage: analysis. From: a model whose operators were captured. To: [`Makeup`]. Promises: its parts sum to the mean time of the tokens less
-//! what the probes take; what the recording does not tell is refused by name ([`Lacking`]).
+//! Stage: analysis. From: a model with captured operators. To: [`Makeup`]. Promises: its parts sum
+//! to the mean time of the tokens without the probes' time. A recording that lacks data is refused
+//! with the reason ([`Lacking`]).
 
 use std::collections::{BTreeMap, HashMap};
 
-use crate::budget::{Budget, Class, TokenBudget};
 use crate::compare::{FEWEST_TOKENS, half_width};
-use crate::execution::Executions;
-use crate::phase::{Phase, Phases};
-use crate::work::Works;
+use crate::results::budget::{Budget, Class, TokenBudget};
+use crate::results::work::Works;
+use crate::shared::execution::Executions;
+use crate::shared::phase::{Phase, Phases};
 use profinfer_trace::model::{CeilingKind, Ends, Model, Node, Role, Text, Topology};
 
-/// Part of the spans that a CPU must have to count as one that the engine used: a migration for a moment is none.
+/// Smallest share of the spans for a CPU to count as used by the engine. This ignores short
+/// migrations.
 const MIN_SHARE: f64 = 0.02;
 
 /// What is missing for a prediction.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Lacking {
-    /// So many decode tokens whose operators were captured whole; there are fewer.
+    /// Too few completely captured decode tokens.
     Tokens {
-        /// How many there are.
         found: usize,
-        /// How many are needed behind those that are left out.
+        /// Tokens that are needed after the excluded ones.
         needed: usize,
-        /// How many at the beginning are left out.
+        /// Excluded tokens at the beginning.
         warm_up: usize,
     },
-    /// The ends of operators: without them no wait is told from work.
+    /// End probes: without them waits cannot be distinguished from work.
     Ends,
-    /// All operators: some were filtered out.
+    /// All operators: a filter excluded some.
     AllOperators,
     /// Any ceiling.
     Ceilings,
-    /// The ceiling of the setting that was recorded.
+    /// The ceiling of the recorded setting.
     Ceiling {
-        /// Of what.
         kind: CeilingKind,
-        /// With so many threads.
+        /// Threads of the recorded setting.
         threads: u32,
     },
     /// Ceilings of a second setting: there is nothing else to predict.
@@ -62,58 +62,61 @@ impl Lacking {
 /// Operators that scale alike.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Share {
-    /// As the engine describes them.
+    /// Description by the engine.
     pub desc: String,
-    /// Into how many parts the engine can divide one among its threads: rows.
+    /// Rows: the engine divides an operator by rows among its threads.
     pub rows: u64,
-    /// It is a product with weights, whose rows the engine hands out in pieces as threads ask for them.
+    /// It is a product with weights, whose rows the engine hands out to threads on demand, in
+    /// pieces.
     pub product: bool,
     /// The ceiling of its arithmetic.
     pub arithmetic: CeilingKind,
-    /// Time of a token along the last arrivers, ns.
+    /// Time per token along the last arrivers, ns.
     pub ns: f64,
-    /// Weights and KV cache that it reads for a token, bytes.
+    /// Weights and KV cache that it reads per token, bytes.
     pub bytes: f64,
 }
 
 /// A mean decode token.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Makeup {
-    /// Tokens that the figures are of.
+    /// Tokens that the figures cover.
     pub tokens: usize,
-    /// Threads that computed an operator together, at most.
+    /// Largest number of threads that computed an operator together.
     pub threads: u32,
     /// CPUs on which they ran.
     pub cpus: Vec<u16>,
-    /// Its time without what the probes take, ns.
+    /// Its time without the probes' time, ns.
     pub token_ns: f64,
-    /// Half of the interval of 95 % of that, ns; `None` of few tokens.
+    /// Half width of its 95 % interval, ns; `None` for few tokens.
     pub half_ns: Option<f64>,
-    /// What the probes take, ns; left out of everything else.
+    /// Time of the probes, ns; excluded from everything else.
     pub probes_ns: f64,
-    /// Operators, the longest first.
+    /// Longest first.
     pub operators: Vec<Share>,
-    /// Operators that are executed, each with a barrier behind it.
+    /// Executed operators, each followed by a barrier.
     pub barriers: f64,
     /// Between operators, ns: barriers and dispatch.
     pub between_ns: f64,
     /// On one thread, outside of graphs, ns: sampling, the application, building the graph.
     pub serial_ns: f64,
-    /// Waiting for one thread that began late or had more to do, ns: gone with a single thread.
+    /// Waiting for one thread that began late or had more work, ns: zero with a single thread.
     pub waits_ns: f64,
-    /// Taken by others, ns: other tasks, quotas, interrupts, disks, and waiting for a thread that they held up.
+    /// Time taken by others, ns: other tasks, quotas, interrupts, disks, and waiting for a thread
+    /// that these delayed.
     pub taken_ns: f64,
-    /// All else, ns: other backends, what is not known.
+    /// The rest, ns: other backends, unknown time.
     pub other_ns: f64,
 }
 
-/// What tells alike operators.
+/// Identity of operators that scale alike.
 type Key = (Text, u64, bool, CeilingKind);
 
 impl Makeup {
-    /// What the decode tokens behind the first `warm_up` are made of.
+    /// The parts of the decode tokens after the first `warm_up`.
     ///
     /// # Errors
+    ///
     /// What the recording lacks.
     pub fn compute(model: &Model, warm_up: usize) -> Result<Self, Lacking> {
         if model.capture.ends != Ends::Both {
@@ -143,7 +146,7 @@ impl Makeup {
         }
         let slower = class(&[Class::WaitSlowerCore]);
         let shared: f64 = shares.iter().filter(|(key, _)| key.1 > 1).map(|(_, ns)| ns).sum();
-        // What slow cores add is time of the operators that they share with fast ones.
+        // The time that slow cores add is time of the operators that they share with fast ones.
         let longer = if shared > 0.0 { 1.0 + slower / shared } else { 1.0 };
         let share = |(key, ns): (Key, f64)| Share {
             desc: model.texts.get(key.0).to_owned(),
@@ -181,10 +184,10 @@ impl Makeup {
     }
 }
 
-/// Waits for one thread for another reason than that its core is slower or that others took its CPU.
+/// Waits for one thread, not caused by a slower core or by other tasks on its CPU.
 const WAITS: [Class; 3] = [Class::WaitStartedLate, Class::WaitMoreRows, Class::WaitUneven];
 
-/// What others took.
+/// Time that others took.
 const TAKEN: [Class; 8] = [
     Class::Preempted,
     Class::Throttled,
@@ -196,7 +199,7 @@ const TAKEN: [Class; 8] = [
     Class::WaitBlocked,
 ];
 
-/// The decode tokens of the process that has most of them, whose operators were captured whole.
+/// The completely captured decode tokens of the process that has most of them.
 fn tokens<'a>(model: &Model, budget: &'a Budget, warm_up: usize) -> Vec<&'a TokenBudget> {
     let pid = |t: &TokenBudget| model.threads.get(model.llama_calls.thread[t.call as usize]).pid;
     let mut of_process: BTreeMap<u32, Vec<&TokenBudget>> = BTreeMap::new();
@@ -225,7 +228,8 @@ impl Kinds {
 
     fn key(&self, node: &Node) -> Key {
         let weights = self.0.get(&(node.name, node.desc)).copied();
-        // Products divide the rows of the weights, which are the elements of a row of what they compute; all else its rows.
+        // Products divide the rows of the weights, which are the elements of a row of their result.
+        // All others divide their own rows.
         let rows = match weights {
             Some(_) => node.ne[0],
             None => node.ne[1].saturating_mul(node.ne[2]).saturating_mul(node.ne[3]),
@@ -248,7 +252,7 @@ fn weights(model: &Model, topology: &Topology, node: &Node) -> Option<CeilingKin
     })
 }
 
-/// What the tokens' operators used.
+/// CPUs and threads used by the tokens' operators.
 #[derive(Default)]
 struct Used {
     threads: u32,

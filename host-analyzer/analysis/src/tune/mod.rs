@@ -1,9 +1,10 @@
-//! Which number of threads to take, and on which CPUs: of settings that were tried in turn, the fastest and the least that is as fast; of
-//! one recording, what other settings are foreseen to be ([`Prediction`]).
+//! Recommended number of threads and CPUs. From measured settings: the fastest one, and the
+//! smallest one that is as fast. From one recording: estimates for other settings ([`Prediction`]).
 //!
-//! Stage: analysis. From: runs of the same work with other numbers of threads or on other CPUs. To: [`Tuning`]. Promises: every statement about
-//! two settings is that of a comparison of their runs ([`Comparison`]), so that what it may say of few runs holds here too; no setting is
-//! recommended of which it is not told that it costs no more than what matters.
+//! Stage: analysis. From: runs of the same work with other numbers of threads or on other CPUs. To:
+//! [`Tuning`]. Promises: every statement about two settings is that of a comparison of their runs
+//! ([`Comparison`]), so its limits for few runs apply here too. A setting is recommended only if
+//! its additional cost is known to be below the smallest difference that matters.
 
 mod makeup;
 mod prediction;
@@ -13,52 +14,51 @@ pub use makeup::{Lacking, Makeup, Share};
 pub use prediction::{Foreseen, Prediction, UNMODELLED};
 
 use super::compare::{Choices, Code, Comparison, Run, RunFigures, Selection, Side};
-use super::gauge::{self, Gauge};
-use super::percentile::percentile;
-use super::phase::{Phase, Phases};
+use crate::results::gauge::{self, Gauge};
+use crate::shared::phase::{Phase, Phases};
+use crate::stats::percentile::percentile;
 use profinfer_trace::model::{GaugeKind, Model};
 
-/// Difference to the fastest setting below which nobody cares, as a share of a token's time: what a core that is left free is worth.
+/// Smallest difference from the fastest setting that matters, as a share of the time per token. It
+/// is the price of leaving a core free.
 pub const PRACTICAL: f64 = 0.03;
 
 /// One run of a setting.
 #[derive(Debug, Clone, Default)]
 pub struct Trial {
-    /// Its decode tokens and surroundings.
+    /// Its decode tokens and environment.
     pub run: Run,
-    /// Time of prompts by token, ns; `None` where no prompt was read.
+    /// Time per prompt token, ns; `None` without prompts.
     pub prompt_ns: Option<f64>,
     /// Mean of each clock while tokens were generated, Hz, by name.
     pub clocks: Vec<(String, f64)>,
-    /// The same of each sensor of power, W.
+    /// Mean of each power sensor while tokens were generated, W, by name.
     pub watts: Vec<(String, f64)>,
 }
 
-/// A setting that was tried.
+/// A measured setting.
 #[derive(Debug, Clone, Default)]
 pub struct Setting {
-    /// Its name.
     pub name: String,
-    /// Threads that the engine was told to use; `None` where it is not known.
+    /// Threads that the engine was told to use; `None` where unknown.
     pub threads: Option<u32>,
     /// CPUs that it was bound to, as a list like `4-7`; `None` where it was not bound.
     pub cpus: Option<String>,
-    /// Its runs.
     pub trials: Vec<Trial>,
 }
 
-/// How a setting stands to the fastest one.
+/// A setting compared with the fastest one.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Standing {
     /// It is the fastest.
     Fastest,
-    /// It takes longer by no more than what matters.
+    /// It is not slower by a difference that matters.
     AsFast,
-    /// It takes longer than that.
+    /// It is slower by a difference that matters.
     Slower,
-    /// So few runs, or such ones, tell neither.
+    /// The runs do not decide.
     Undecided,
-    /// It did other work, so that its times say nothing.
+    /// It did different work, so its times are not comparable.
     OtherWork,
 }
 
@@ -76,47 +76,49 @@ impl Standing {
     }
 }
 
-/// What a setting came to.
+/// Result of a setting.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Tried {
     /// Its figures run by run.
     pub side: Side,
-    /// Median over the runs of their mean time of a token, ns.
+    /// Median over the runs of their mean time per token, ns.
     pub token_ns: u64,
-    /// Against the fastest.
+    /// Compared with the fastest.
     pub standing: Standing,
-    /// By how much a token takes longer than with the fastest, as a share, with its interval; `None` of the fastest itself and where times
-    /// are not compared.
+    /// How much longer a token takes than with the fastest, as a share; `None` for the fastest
+    /// itself and where times are not compared.
     pub longer: Option<f64>,
-    /// Ends of its interval.
+    /// Ends of the interval of `longer`.
     pub interval: Option<(f64, f64)>,
-    /// Median over the runs of the time of a token of a prompt, ns.
+    /// Median over the runs of the time per prompt token, ns.
     pub prompt_ns: Option<u64>,
     /// Mean over the runs of each clock, Hz.
     pub clocks: Vec<(String, f64)>,
-    /// The same of each sensor of power, W.
+    /// Mean over the runs of each power sensor, W.
     pub watts: Vec<(String, f64)>,
-    /// Energy of a token, J; only where there is one sensor of power, as several may measure parts of each other.
+    /// Energy per token, J; only with exactly one power sensor, because several may measure parts
+    /// of each other.
     pub joules: Option<f64>,
 }
 
-/// The settings, in the order in which they were given.
+/// The settings, in the given order.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Tuning {
-    /// What each came to; `None` without a token that can be compared.
+    /// Result of each; `None` without a comparable token.
     pub tried: Vec<Option<Tried>>,
     /// The fastest.
     pub fastest: Option<usize>,
-    /// The one to take: the fewest threads of those that are as fast, of as many threads the fastest.
+    /// The recommended one: the fewest threads among those that are as fast; with equal threads,
+    /// the fastest.
     pub choice: Option<usize>,
-    /// Settings with fewer threads than the one to take of which it is not told whether they are as fast.
+    /// Settings with fewer threads than the recommended one for which it is unknown whether they
+    /// are as fast.
     pub open: Vec<usize>,
-    /// What was chosen.
     pub choices: Choices,
 }
 
 impl Trial {
-    /// What is kept of a recording.
+    /// Extracts the trial of a recording.
     #[must_use]
     pub fn compute(model: &Model) -> Self {
         let phases = Phases::compute(model);
@@ -138,7 +140,7 @@ impl Trial {
 }
 
 impl Trial {
-    /// Mean time of a decode token behind the first `warm_up`, ns.
+    /// Mean time of a decode token after the first `warm_up`, ns.
     #[must_use]
     pub fn mean_ns(&self, warm_up: usize) -> Option<f64> {
         let times: Vec<f64> = self.run.tokens.iter().skip(warm_up).map(|t| t.time_ns as f64).collect();
@@ -146,14 +148,14 @@ impl Trial {
     }
 }
 
-/// Means while tokens were generated, in units of so many of the gauge's.
+/// Means while tokens were generated, in multiples of `per` of the gauge's unit.
 fn means(gauges: &[Gauge], kind: GaugeKind, per: f64) -> Vec<(String, f64)> {
     let of_kind = gauges.iter().filter(|g| g.kind == kind.name());
     of_kind.filter_map(|g| Some((g.name.clone(), g.decode?.mean / per))).collect()
 }
 
 impl Tuning {
-    /// Which setting to take.
+    /// The recommended setting.
     #[must_use]
     pub fn compute(settings: &[Setting], choices: Choices) -> Self {
         let runs: Vec<Vec<Run>> =
@@ -213,7 +215,7 @@ fn figures(setting: &Setting, runs: &[Run], selection: &Selection) -> Option<Tri
     })
 }
 
-/// Means over the runs, of sensors that all runs have.
+/// Means over the runs, for sensors that all runs have.
 fn over_runs<'a>(runs: impl Iterator<Item = &'a Vec<(String, f64)>> + Clone) -> Vec<(String, f64)> {
     let n = runs.clone().count();
     let first = runs.clone().next().into_iter().flatten();

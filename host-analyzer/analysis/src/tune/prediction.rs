@@ -1,115 +1,123 @@
-//! Which number of threads and which CPUs to take, foreseen from one recording and the ceilings of the board.
+//! Recommended number of threads and CPUs, estimated from one recording and the ceilings of the
+//! board.
 //!
-//! Stage: analysis. From: a mean token ([`Makeup`]), ceilings. To: [`Prediction`]. Promises: only settings are foreseen that ceilings were
-//! measured of; the setting that was recorded is foreseen as it was; what is not known goes into the interval, as every case of it
-//! ([`Case`]) is computed for all settings alike; it is a prediction and never called a trial.
+//! Stage: analysis. From: a mean token ([`Makeup`]), ceilings. To: [`Prediction`]. Promises: only
+//! settings with measured ceilings are estimated. The estimate for the recorded setting equals the
+//! recording. Unknowns widen the interval: every [`Case`] of them is computed, alike for all
+//! settings. An estimate is never presented as a measurement.
 //!
-//! The time of an operator is divided into what its bytes take at the read ceiling and the rest, which the arithmetic takes, as a roofline
-//! does (Williams, Waterman and Patterson, "Roofline", CACM 52, 2009). Each part changes with its own ceiling. Rows are divided as ggml
-//! does: each thread takes ceil(rows / threads) of them, and products with weights are handed out in pieces of 64 rows if that makes at
-//! least four for each thread (`ggml_compute_forward_mul_mat`).
+//! The time of an operator is split into the time of its bytes at the read ceiling, and the rest,
+//! which is arithmetic, as in a roofline (Williams, Waterman and Patterson, "Roofline", CACM 52,
+//! 2009). Each part scales with its own ceiling.
+//!
+//! Rows are divided as in ggml: each thread takes ceil(rows / threads) of them. Products with
+//! weights are handed out in pieces of 64 rows if that makes at least four pieces per thread
+//! (`ggml_compute_forward_mul_mat`).
 
 use super::makeup::{Lacking, Makeup, Share};
 use super::speeds::{Speed, Speeds};
-use crate::ceiling::{Ceilings, Fit};
-use crate::roof::Top;
+use crate::results::ceiling::{Ceilings, Fit};
+use crate::results::roof::Top;
 use profinfer_trace::model::{CeilingKind, Model};
 
 /// Rows of a piece of a product with a single token.
 const PIECE: u64 = 64;
-/// Pieces for each thread from which on they are handed out as threads ask for them.
+/// From this many pieces per thread on, they are handed out on demand.
 const PIECES: u64 = 4;
-/// Weights that are read faster than this part of the read ceiling lie in a cache.
+/// Weights that are read faster than this multiple of the read ceiling are in a cache.
 const CACHED: f64 = 1.05;
-/// What is left out of the model, as a share of a token: by so much a setting may be better than foreseen and is still worth a trial.
+/// Effects that the model ignores, as a share of a token: a setting may be this much better than
+/// estimated, and then still deserves a trial.
 pub const UNMODELLED: f64 = 0.10;
 
-/// What bounds the operators that neither ceiling explains alone.
+/// What limits the operators that neither ceiling explains alone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Bound {
     /// Both, as far as the bytes explain the time.
     Both,
-    /// The arithmetic, until the memory is full.
+    /// The arithmetic, up to the memory bandwidth.
     Arithmetic,
     /// The memory.
     Memory,
 }
 
-/// How rows come to threads on cores of several types.
+/// Distribution of rows to threads on cores of several types.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Rows {
     /// As ggml does it.
     AsGgml,
-    /// Always the same share for each thread.
+    /// Always equal shares.
     Even,
-    /// Always as threads ask for them.
-    Asked,
+    /// Always on demand.
+    OnDemand,
 }
 
-/// What is not known, decided one way.
+/// One combination of assumptions about the unknowns.
 #[derive(Debug, Clone, Copy)]
 struct Case {
     bound: Bound,
     rows: Rows,
-    /// How much of the change of the barrier's ceiling the engine's barriers show.
+    /// Share of the change of the barrier's ceiling that the engine's barriers show.
     barriers: f64,
-    /// What one thread does runs on the slowest of the CPUs.
+    /// Single-threaded work runs on the slowest of the CPUs.
     slow: bool,
-    /// Nobody takes the CPUs, as somebody did of those that were recorded.
+    /// No other task takes the CPUs, although one did in the recording.
     quiet: bool,
 }
 
-/// The case that the curve shows: what is taken to be likely.
+/// The case of the curve: the assumption that is likely.
 const LIKELY: Case =
     Case { bound: Bound::Both, rows: Rows::AsGgml, barriers: 1.0, slow: false, quiet: false };
 
-/// A setting, foreseen.
+/// An estimated setting.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Foreseen {
-    /// Threads, each on a CPU of its own.
+    /// Threads, each on a separate CPU.
     pub threads: u32,
-    /// The CPUs.
     pub cpus: Vec<u16>,
-    /// Their core types, where they are known.
+    /// Their core types, where known.
     pub core: Option<String>,
-    /// Time of a token without what probes take, ns.
+    /// Time per token without the probes' time, ns.
     pub token_ns: f64,
-    /// Least over all cases, less what tokens of the recording vary by.
+    /// Minimum over all cases, minus the variation of the recorded tokens, ns.
     pub low_ns: f64,
-    /// Most.
     pub high_ns: f64,
-    /// Ceilings are of the setting that was recorded: as many threads, on the same CPUs or cores of the same types.
+    /// Ceilings are of the recorded setting: as many threads, on the same CPUs or on cores of the
+    /// same types.
     pub recorded: bool,
-    /// In every case within what matters of the best one.
+    /// In every case within the smallest difference that matters of the best one.
     pub sure: bool,
-    /// In some case, and with what is not modelled, it may be: worth a trial.
+    /// In some case, and with the ignored effects, it may be: it deserves a trial.
     pub plausible: bool,
 }
 
-/// What one recording says of other settings.
+/// Estimates for other settings from one recording.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Prediction {
-    /// The token that was recorded.
+    /// The recorded token.
     pub makeup: Makeup,
-    /// Its weights lie in a cache: they are read faster than memory can.
+    /// Its weights are in a cache: they are read faster than from memory.
     pub cached: bool,
-    /// Part of the operators' time that their bytes take at the read ceiling; 0 with weights in a cache.
+    /// Share of the operators' time that their bytes take at the read ceiling; 0 with weights in a
+    /// cache.
     pub memory_share: f64,
-    /// The read ceiling of the setting that was recorded, for the bytes that a token reads.
+    /// The read ceiling of the recorded setting, for the bytes that a token reads.
     pub read: Option<Top>,
-    /// The settings, few threads first.
+    /// Fewest threads first.
     pub settings: Vec<Foreseen>,
-    /// The fewest threads that are in every case within what matters of the best; `None` where the cases differ.
+    /// The fewest threads that are in every case within the smallest difference that matters of the
+    /// best; `None` where the cases differ.
     pub choice: Option<usize>,
-    /// Difference that matters, as a share.
+    /// Smallest difference that matters, as a share.
     pub practical: f64,
 }
 
 impl Prediction {
-    /// What the recording says.
+    /// Estimates the settings.
     ///
     /// # Errors
-    /// What it lacks.
+    ///
+    /// What the recording lacks.
     pub fn compute(model: &Model, practical: f64, warm_up: usize) -> Result<Self, Lacking> {
         let ceilings = Ceilings::compute(model);
         if ceilings.all.iter().all(|c| c.median.is_none()) {
@@ -133,7 +141,7 @@ impl Prediction {
         let token = Token { makeup: &makeup, now: &now, recorded: &recorded, cached };
 
         let mut found: Vec<Foreseen> =
-            settings.iter().map(|(cpus, core, then)| token.foreseen(cpus, core.as_ref(), then)).collect();
+            settings.iter().map(|(cpus, core, then)| token.predict(cpus, core.as_ref(), then)).collect();
         for case in cases() {
             let times: Vec<f64> = settings.iter().map(|(_, _, then)| token.ns(then, case)).collect();
             let best = times.iter().copied().fold(f64::INFINITY, f64::min);
@@ -157,7 +165,8 @@ impl Prediction {
     }
 }
 
-/// CPUs, core types and speeds of every set of CPUs that all that is needed was measured on, with a thread each.
+/// CPUs, core types and speeds of every set of CPUs with all required measurements, one thread per
+/// CPU.
 fn settings(ceilings: &Ceilings, reads: Option<u64>) -> Vec<(Vec<u16>, Option<String>, Speeds)> {
     let mut found: Vec<(Vec<u16>, Option<String>, Speeds)> = Vec::new();
     for c in ceilings.all.iter().filter(|c| c.kind == CeilingKind::Read && c.median.is_some()) {
@@ -185,7 +194,7 @@ fn sorted(cpus: &[u16]) -> Vec<u16> {
 fn cases() -> Vec<Case> {
     let mut all = Vec::new();
     for bound in [Bound::Both, Bound::Arithmetic, Bound::Memory] {
-        for rows in [Rows::AsGgml, Rows::Even, Rows::Asked] {
+        for rows in [Rows::AsGgml, Rows::Even, Rows::OnDemand] {
             for barriers in [0.0, 1.0, 2.0] {
                 for (slow, quiet) in [(false, false), (false, true), (true, false), (true, true)] {
                     all.push(Case { bound, rows, barriers, slow, quiet });
@@ -196,17 +205,17 @@ fn cases() -> Vec<Case> {
     all
 }
 
-/// The recorded token with the speeds that it was recorded with.
+/// The recorded token with the speeds of its setting.
 struct Token<'a> {
     makeup: &'a Makeup,
     now: &'a Speeds,
-    /// The CPUs whose ceilings stand for the ones that it ran on.
+    /// The CPUs whose ceilings represent those that it ran on.
     recorded: &'a [u16],
     cached: bool,
 }
 
 impl Token<'_> {
-    fn foreseen(&self, cpus: &[u16], core: Option<&String>, then: &Speeds) -> Foreseen {
+    fn predict(&self, cpus: &[u16], core: Option<&String>, then: &Speeds) -> Foreseen {
         let token_ns = self.ns(then, LIKELY);
         Foreseen {
             threads: then.threads,
@@ -221,12 +230,12 @@ impl Token<'_> {
         }
     }
 
-    /// Time of a token with another setting in one case, ns.
+    /// Time per token with another setting in one case, ns.
     fn ns(&self, then: &Speeds, case: Case) -> f64 {
         let m = self.makeup;
         let operators: f64 = m.operators.iter().map(|o| self.operator_ns(o, then, case)).sum();
         let alone = one(self.now.speed(CeilingKind::F32), case) / one(then.speed(CeilingKind::F32), case);
-        // What the barriers take of the time between operators now: at most all of it.
+        // Time of the barriers within the present time between operators; at most all of it.
         let barrier = self.now.barrier_ns.min(m.between_ns / m.barriers.max(1.0));
         let later = (barrier + case.barriers * (then.barrier_ns - self.now.barrier_ns)).max(0.0);
         let between = (m.between_ns - m.barriers * barrier).max(0.0) * alone + m.barriers * later;
@@ -241,7 +250,7 @@ impl Token<'_> {
             rows => divided(s, s.speed(kind), rows, o.product, case),
         };
         let ratio = |kind| speed(self.now, kind) / speed(then, kind);
-        // The time that the bytes take at the ceiling, of the time that the operator takes.
+        // The operator's time, and the time of its bytes at the ceiling.
         let full = |s: &Speeds| o.bytes * 1e9 / s.speed(CeilingKind::Read).together;
         let streams = !self.cached && o.ns > 0.0;
         let used = if streams { full(self.now) / o.ns } else { 0.0 };
@@ -251,26 +260,26 @@ impl Token<'_> {
             Bound::Both | Bound::Memory => used.min(1.0),
         };
         let ns = o.ns * (memory * ratio(CeilingKind::Read) + (1.0 - memory) * ratio(o.arithmetic));
-        // No faster than the memory is; an operator that is faster now has its bytes in a cache.
+        // No faster than the memory. An operator that is faster now has its bytes in a cache.
         if streams && used <= 1.0 { ns.max(full(then)) } else { ns }
     }
 }
 
-/// What one thread does.
+/// Single-threaded work.
 const fn one(speed: Speed, case: Case) -> f64 {
     if case.slow { speed.slowest } else { speed.fastest }
 }
 
-/// What all threads do of an operator with so many rows.
+/// Work of all threads on an operator with this many rows.
 fn divided(s: &Speeds, speed: Speed, rows: u64, product: bool, case: Case) -> f64 {
     let threads = u64::from(s.threads);
     let pieces = product && rows.div_ceil(PIECE) >= PIECES * threads;
-    let asked = match case.rows {
+    let on_demand = match case.rows {
         Rows::AsGgml => pieces,
         Rows::Even => false,
-        Rows::Asked => true,
+        Rows::OnDemand => true,
     };
-    if asked {
+    if on_demand {
         return speed.together;
     }
     // The thread with most rows has ceil(rows / threads) of them.

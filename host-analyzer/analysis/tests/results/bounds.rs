@@ -1,4 +1,5 @@
-//! Roofs, use of the memory, bounds, modules and layers, on graphs in which each figure can be computed by hand.
+//! Roofs, memory utilisation, bounds, modules and layers, on graphs whose figures can be computed
+//! by hand.
 
 use profinfer_analysis::Analysis;
 use profinfer_analysis::bound::{Bound, Confidence, Evidence, Kind};
@@ -7,24 +8,10 @@ use profinfer_analysis::phase::Phase;
 use profinfer_trace::model::*;
 
 use crate::models::graph::{Graph, span};
+use crate::models::rows::ceiling;
 
-fn ceiling(kind: CeilingKind, cpus: &[u16], median: u64) -> Ceiling {
-    let (core, how, note) = (String::new(), String::new(), String::new());
-    Ceiling {
-        kind,
-        core,
-        cpus: cpus.to_vec(),
-        how,
-        repeats: 5,
-        median,
-        min: median,
-        max: median,
-        note,
-        points: Vec::new(),
-    }
-}
-
-/// A decode call with one product of 68,000 bytes of weights by two threads, in so many ns, with so long waits.
+/// A decode call with one product of 68,000 bytes of weights by two threads, with these times of
+/// work and wait (ns).
 fn product(work_ns: [u64; 2], wait_ns: [u64; 2]) -> Model {
     let mut g = Graph::default();
     let w = g.leaf("blk.3.ffn_up.weight", "q8_0", Role::Weight, [64, 1000, 1, 1]);
@@ -60,7 +47,7 @@ fn the_ceiling_of_as_many_threads_on_the_same_cpus() {
     assert_eq!((roof.threads, &roof.cpus[..]), (2, &[0, 1][..]));
     assert_eq!((roof.read.unwrap().per_s, roof.read.unwrap().same_cpus), (20, true));
     assert_eq!((roof.int8.unwrap().per_s, roof.f32), (70, None));
-    // One that could not be measured is none.
+    // A ceiling that could not be measured does not count.
     m.ceilings[4].note = "no".to_owned();
     assert_eq!(Analysis::compute(&m).roof.phase(Phase::Decode).read.unwrap().per_s, 30);
 }
@@ -77,8 +64,8 @@ fn use_of_the_memory() {
     assert_eq!(Analysis::compute(&m).roof.decode.unwrap().mbu, None);
 }
 
-/// The memory's curve has 136 MB/s where a call's 68,000 bytes are: between 34,000 bytes in 0.1 ms and 102,000 in 0.9 ms. Far above, it
-/// has a tenth of that.
+/// The read curve has 136 MB/s for a call's 68,000 bytes, which are between 34,000 bytes in 0.1 ms
+/// and 102,000 in 0.9 ms. Far above, it has a tenth of that.
 #[test]
 fn the_working_set_of_a_call() {
     let mut m = product([10_000, 10_000], [0, 0]);
@@ -94,12 +81,12 @@ fn the_working_set_of_a_call() {
     assert_eq!((roof.reads_bytes, read.working_set_bytes, read.beyond), (Some(68_000), Some(68_000), false));
     assert!(read.per_s.abs_diff(136_000_000) < 10 && read.same_cpus, "{read:?}");
     assert!((a.roof.decode.unwrap().mbu.unwrap() - 0.5).abs() < 1e-6);
-    // The operator's evidence is against the same figure.
+    // The operator's evidence refers to the same figure.
     let Evidence::Bandwidth { ceiling: against, .. } = a.bound[0].evidence[0] else {
         panic!("{:?}", a.bound[0])
     };
     assert_eq!(against, Some(read.per_s));
-    // A prompt's calls, of which there are none, have no working set.
+    // There are no prompt calls, so they have no working set.
     assert_eq!(a.roof.phase(Phase::Prefill).reads_bytes, None);
     m.ceilings = curve(&[(17_000, 500_000_000), (34_000, 136_000_000)]);
     let a = Analysis::compute(&m);
@@ -109,7 +96,8 @@ fn the_working_set_of_a_call() {
     assert_eq!(Analysis::compute(&m).roof.decode.unwrap().mbu, None);
 }
 
-/// The product moves 68,000 + 256 + 4,000 bytes and does 128,000 operations, in 10 µs: 7.2256 GB/s, 12.8 GOP/s.
+/// The product moves 68,000 + 256 + 4,000 bytes and does 128,000 operations, in 10 µs: 7.2256 GB/s,
+/// 12.8 GOP/s.
 #[test]
 fn memory_or_arithmetic_by_the_nearer_ceiling() {
     let mut m = product([10_000, 10_000], [0, 0]);
@@ -124,7 +112,7 @@ fn memory_or_arithmetic_by_the_nearer_ceiling() {
     assert_eq!(bounds(8_000_000_000, 100_000_000_000, &mut m), (Kind::Memory, Confidence::High));
     assert_eq!(bounds(11_000_000_000, 100_000_000_000, &mut m), (Kind::Memory, Confidence::Medium));
     assert_eq!(bounds(100_000_000_000, 14_000_000_000, &mut m), (Kind::Compute, Confidence::High));
-    // Far from both, and without waits, nothing is claimed.
+    // Far from both ceilings and without waits, there is no verdict.
     assert_eq!(bounds(100_000_000_000, 100_000_000_000, &mut m), (Kind::Unknown, Confidence::Low));
     // Faster than the memory: from a cache.
     assert_eq!(bounds(5_000_000_000, 100_000_000_000, &mut m), (Kind::Unknown, Confidence::Low));
@@ -154,7 +142,7 @@ fn next_to_no_work() {
     assert_ne!(bound(&m).by, Kind::Dispatch);
 }
 
-/// The median of three executions says that there is no work, but one of them was held up.
+/// The median of three executions shows no work, but one of them was delayed.
 #[test]
 fn one_long_execution_is_no_dispatch() {
     let mut g = Graph::default();
@@ -168,7 +156,7 @@ fn one_long_execution_is_no_dispatch() {
     assert_ne!(bound(&m).by, Kind::Dispatch);
 }
 
-/// Two operations a byte with nothing measured: probably memory, and said so.
+/// Two operations per byte without any measurement: probably memory, with low confidence.
 #[test]
 fn without_ceilings_only_what_can_be_said() {
     let m = product([10_000, 10_000], [0, 0]);
@@ -190,21 +178,21 @@ fn counters_tell_stalls_refills_and_faults() {
         bound(&m)
     };
     let names = ["CPU_CYCLES", "STALL_BACKEND", "L3D_CACHE_REFILL", "major-faults"];
-    // 2 × 400 lines of 64 bytes are 51,200 of the 68,256 that are read.
+    // 2 × 400 lines of 64 bytes are 51,200 of the 68,256 bytes that are read.
     let b = counted(names, [1_000, 700, 400, 0]);
     assert_eq!((b.by, b.confidence), (Kind::Memory, Confidence::Medium));
     assert_eq!(b.evidence[0], Evidence::BackendStalls { share: 0.7 });
     assert_eq!(b.evidence[1], Evidence::Refills { bytes: 51_200, of_read: 51_200.0 / 68_256.0 });
-    // Stalls without refills are not those of memory; what is left is the guess by intensity.
+    // Stalls without refills are not memory stalls. What remains is the guess by intensity.
     let b = counted(names, [1_000, 700, 10, 0]);
     assert_eq!((b.by, b.confidence), (Kind::Memory, Confidence::Low));
-    // Two faults take 40 µs at least, and the threads worked for 20.
+    // Two faults take at least 40 µs, and the threads worked for 20 µs.
     let b = counted(names, [1_000, 100, 1, 1]);
     assert_eq!((b.by, b.confidence), (Kind::Io, Confidence::High));
     assert_eq!(b.evidence, [Evidence::MajorFaults { faults: 2, share: 1.0 }]);
 }
 
-/// A layer with what has no name of its own, and the head.
+/// A layer with unnamed tensors, and the head.
 #[test]
 fn modules_and_layers() {
     let mut g = Graph::default();
@@ -223,7 +211,7 @@ fn modules_and_layers() {
     let down = g.leaf("blk.0.ffn_down_exps.weight", "q8_0", Role::Weight, [64, 64, 8, 1]);
     let top = g.leaf("ids", "i32", Role::Input, [2, 1, 1, 1]);
     let moe = g.node("ffn_moe_down-0", "MUL_MAT_ID", [64, 2, 1, 1], &[down, ffn_norm, top]);
-    // The network of the expert that always works has usual names.
+    // The network of the shared expert has the usual names.
     let up = g.leaf("blk.0.ffn_up_shexp.weight", "q8_0", Role::Weight, [64, 64, 1, 1]);
     let shared = g.node("ffn_up-0", "MUL_MAT", n, &[up, ffn_norm]);
     let swiglu = g.node("ffn_swiglu-0", "GLU", n, &[shared, shared]);

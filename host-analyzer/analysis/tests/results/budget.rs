@@ -1,4 +1,5 @@
-//! The budget: sums that hold for every session, and a delay that is planted in one token appears in its class and nowhere else.
+//! The budget: sums that hold for every session. A delay planted in one token appears in its class
+//! and nowhere else.
 
 use profinfer_analysis::Analysis;
 use profinfer_analysis::budget::{Budget, Class, Parts};
@@ -7,16 +8,8 @@ use profinfer_trace::model::*;
 use proptest::prelude::*;
 
 use crate::models::planted::{DELAY, TOKENS, operator, state, tokens};
-use profinfer_trace::test_support::tables::{Spec, model};
-
-prop_compose! {
-    fn spec()(
-        seed in any::<u64>(), contexts in 1_u32..4, requests in 1_u32..4, tokens in 0_u32..8,
-        layers in 1_u32..4, threads in 1_u32..5, splits in 1_u32..4,
-    ) -> Spec {
-        Spec { seed, contexts, requests, tokens, layers, threads, splits }
-    }
-}
+use crate::models::rows::spec;
+use profinfer_trace::test_support::tables::model;
 
 fn sums_hold(budget: &Budget) -> Result<(), TestCaseError> {
     for token in &budget.tokens {
@@ -45,7 +38,7 @@ fn disturb(m: &mut Model, rows: &[(u8, u64, u64, u8)]) {
     rows.sort_unstable();
     let mut last = (0, 0);
     for (thread, start, length, state) in rows {
-        // As the model promises: those of a thread do not overlap.
+        // The model promises that rows of a thread do not overlap.
         if (thread, start) < last {
             continue;
         }
@@ -61,8 +54,8 @@ fn disturb(m: &mut Model, rows: &[(u8, u64, u64, u8)]) {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// A recording without scheduler rows is told by a shorter way where threads are in step; a row that says nothing makes it take the
-    /// other way.
+    /// Without scheduler rows, threads in step take a shorter code path. A row without effect
+    /// forces the other path.
     #[test]
     fn threads_in_step_are_told_as_any_are(
         spec in spec(),
@@ -119,7 +112,7 @@ fn budget(m: &Model) -> Budget {
     budget
 }
 
-/// What the last token has more than the one before it.
+/// What the last token has more than the previous one.
 fn more(budget: &Budget) -> Vec<(Class, i64)> {
     let [.., before, last] = budget.tokens.as_slice() else { panic!("no tokens") };
     difference(&last.wall, &before.wall)
@@ -130,7 +123,8 @@ fn difference(a: &Parts, b: &Parts) -> Vec<(Class, i64)> {
     all.filter(|(_, ns)| *ns != 0).collect()
 }
 
-/// What the session has more than the same one without the delay, for the main thread and the worker.
+/// What the session has more than the same one without the delay, for the main thread and the
+/// worker.
 fn more_by_thread(with: &Budget) -> [Vec<(Class, i64)>; 2] {
     let without = budget(&tokens(0, 0, 0, false));
     [0, 1].map(|i| difference(&with.phases[0].threads[i].parts, &without.phases[0].threads[i].parts))
@@ -221,7 +215,7 @@ fn a_worker_that_begins_late_had_to_wake_up() {
 
 #[test]
 fn without_the_scheduler_level_a_late_worker_is_uneven() {
-    // Of two threads each could have half of what was too much.
+    // Of two threads, each could take half of the excess.
     let b = budget(&tokens(DELAY, 0, 0, false));
     assert_eq!(more(&b), [(Class::Work, PLANTED / 2), (Class::WaitUneven, PLANTED / 2)]);
     assert_eq!(more_by_thread(&b), [vec![(Class::WaitUneven, PLANTED)], vec![(Class::Work, PLANTED)]]);

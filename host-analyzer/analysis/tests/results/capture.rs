@@ -1,9 +1,10 @@
-//! Starts only, filters, the controller, and what probes put into times: what is not known is not told as a number.
+//! Start probes only, filters, the controller, and the time that probes add: unknown figures are
+//! not shown as numbers.
 
 use profinfer_analysis::Analysis;
 use profinfer_analysis::bound::Kind;
 use profinfer_analysis::budget::Class;
-use profinfer_analysis::findings::{Findings, Missing};
+use profinfer_analysis::findings::{Findings, Requirement};
 use profinfer_analysis::health::{Remark, Severity};
 use profinfer_analysis::phase::Phase;
 use profinfer_trace::model::*;
@@ -12,9 +13,11 @@ use serde_json::Value;
 
 use crate::models::duty;
 use crate::models::planted::{self, TOKENS};
+use crate::models::rows;
 use crate::views::bytes;
 
-/// The session as starts alone tell it: a span goes on to the thread's next start, the last one to the end of the graph.
+/// The session without end probes: a span extends to the thread's next start, the last one to the
+/// end of the graph.
 fn without_ends() -> Model {
     let mut m = planted::tokens(0, 0, 0, false);
     m.capture.ends = Ends::None;
@@ -31,7 +34,7 @@ fn without_ends_work_and_wait_are_one_class_and_no_wait_is_told() {
     let a = Analysis::compute(&m);
     for t in &a.budget.tokens {
         assert_eq!(t.wall.total(), t.time_ns);
-        // 250 of the graph less 10 before its first operator; 3 of it are the probes.
+        // 250 of the graph minus 10 before its first operator; the probes take 3 of these.
         assert_eq!((t.wall.get(Class::WorkAndWait), t.wall.get(Class::BetweenOperators)), (237, 10));
         assert_eq!((t.wall.get(Class::Work), t.wall.wait()), (0, 0));
     }
@@ -47,10 +50,10 @@ fn without_ends_work_and_wait_are_one_class_and_no_wait_is_told() {
     assert!(a.module.modules.iter().all(|s| s.wait_ns.is_none()));
     assert!(a.dag.iter().flat_map(|d| &d.nodes).all(|n| n.wait_ns.is_none()));
     assert!(a.bound.iter().all(|b| b.by != Kind::Synchronisation));
-    // What needs work apart from wait says so; what does not, does not.
+    // Rules that need work separate from wait report that; others do not.
     let needs_ends = |code: &str, m: &Model| {
         let f = Findings::compute(m, &Analysis::compute(m));
-        f.not_known.iter().any(|(r, missing)| r.code == code && missing.contains(&Missing::Ends))
+        f.not_known.iter().any(|(r, missing)| r.code == code && missing.contains(&Requirement::Ends))
     };
     for code in ["preempted", "few_threads", "mixed_cores", "passive_wait", "kernels", "paging"] {
         assert!(needs_ends(code, &m), "{code}");
@@ -68,20 +71,8 @@ fn products() -> Model {
     let all = m.spans.len() as u64;
     let s = &mut m.spans;
     let kept: Vec<bool> = s.node.iter().map(|n| n.0 == 0).collect();
-    fn only<T>(column: &mut Vec<T>, kept: &[bool]) {
-        let mut rows = kept.iter();
-        column.retain(|_| *rows.next().unwrap());
-    }
-    only(&mut s.graph_call, &kept);
-    only(&mut s.thread, &kept);
-    only(&mut s.last_node, &kept);
-    only(&mut s.start_ns, &kept);
-    only(&mut s.work_ns, &kept);
-    only(&mut s.wait_ns, &kept);
-    only(&mut s.cpu, &kept);
-    only(&mut s.migrated, &kept);
-    only(&mut s.node, &kept);
-    // Another operator was between, so the wait is not known.
+    rows::keep_spans(s, &kept);
+    // Another operator was in between, so the wait is unknown.
     s.wait_ns.fill(WAIT_UNKNOWN);
     let (text, place) = ("MUL_MAT".to_owned(), FilterPlace::Kernel);
     m.capture.filters = vec![Filter { on: FilterOn::Op, text, place, refused: None }];
@@ -104,11 +95,12 @@ fn what_a_filter_left_out_is_neither_lost_nor_0() {
     assert_eq!((a.health.spans.left_out, a.health.spans.unaccounted), (Some(160), Some(0)));
     assert!(a.health.remarks.contains(&Remark::LeftOut { spans: 160 }));
     assert!(a.health.remarks.iter().all(|r| r.severity() != Severity::Loss));
-    // 100 of 250 ns of the graph, not all that was captured.
+    // 100 of 250 ns of the graph, not the share of all captured operators.
     let [product] = a.op.types.as_slice() else { panic!("{:?}", a.op.types) };
     assert_eq!((product.wall_ns, product.share), (100 * TOKENS, 0.4));
     assert!((a.module.modules.iter().map(|s| s.share).sum::<f64>() - 0.4).abs() < 1e-12);
-    // A token's time is whole: 250 of the graph, 100 of it the product with its probe; the rest is not known.
+    // A token's time is complete: 250 of the graph, 100 of these for the product with its probe.
+    // The rest is unknown.
     for t in &a.budget.tokens {
         assert_eq!(t.wall.total(), t.time_ns);
         assert_eq!((t.wall.get(Class::Work), t.wall.get(Class::BetweenOperators)), (99, 0));
@@ -116,21 +108,21 @@ fn what_a_filter_left_out_is_neither_lost_nor_0() {
     }
     let decode = a.budget.phase(Phase::Decode).unwrap();
     assert!(decode.threads.iter().all(|t| t.parts.get(Class::Unknown) == 0 && t.parts.total() == t.time_ns));
-    // Figures of all operators are not told from some.
+    // Figures of all operators are not derived from some.
     assert!(a.roof.decode.is_none() && a.dag.iter().all(|d| d.path.is_none()));
     let f = Findings::compute(&m, &a);
     let needs_all = |code: &str| {
-        f.not_known.iter().any(|(r, missing)| r.code == code && missing.contains(&Missing::AllOperators))
+        f.not_known.iter().any(|(r, missing)| r.code == code && missing.contains(&Requirement::AllOperators))
     };
     assert!(["preempted", "migrations", "bandwidth", "context_growth"].into_iter().all(needs_all));
     assert!(!needs_all("sampling") && !needs_all("splits"));
 }
 
-/// Every table with shares says what it is of.
+/// Every table with shares names their base.
 #[test]
 fn tables_with_shares_say_what_the_filters_left_out() {
     let mut m = planted::tokens(0, 0, 0, false);
-    // However its lines are broken.
+    // Independent of line breaks.
     let said = |m: &Model| {
         let text = String::from_utf8(bytes(terminal::terminal, m)).unwrap();
         text.split_whitespace().collect::<Vec<_>>().join(" ")
@@ -153,8 +145,8 @@ fn nodes_that_were_left_out_are_marked_in_graphs() {
             .filter(|(_, left_out)| *left_out)
             .collect()
     };
-    // The two norms; not the view, which is never run, nor leafs. The product behind the first norm is in the norm's kernel, which
-    // is not known when that was left out.
+    // The two norms; not the view, which never runs, nor leafs. The product after the first norm
+    // runs in the norm's kernel, which is unknown when the norm was excluded.
     assert_eq!(nodes(&products()), [(2, true), (3, true), (4, true)]);
     assert_eq!(nodes(&planted::tokens(0, 0, 0, false)), []);
     // No token was traced.
@@ -189,7 +181,7 @@ fn operators_whose_probe_is_more_than_a_tenth_of_them_are_marked() {
     assert!(biased(&m).iter().all(|(.., biased)| !biased));
 }
 
-/// Begin and end of the slices of a track of timeline.json, ns from the file's start, and their names.
+/// Begin, end and name of the slices of a track of timeline.json, ns from the file's start.
 fn slices(json: &Value, track: &str) -> Vec<(u64, u64, String)> {
     let events = json["traceEvents"].as_array().unwrap();
     let named = |e: &&Value| e["name"] == "thread_name" && e["args"]["name"] == track;
@@ -205,7 +197,8 @@ fn slices(json: &Value, track: &str) -> Vec<(u64, u64, String)> {
 fn switches_and_steps_are_tracks_of_the_timelines() {
     let m = duty::everything();
     let json: Value = serde_json::from_slice(&bytes(chrome::chrome, &m)).unwrap();
-    // Token i begins at 1000 + 450 i, the session at 500. Put in during token 9, there for 10 and 11, taken out as 12 begins.
+    // Token i begins at 1000 + 450 i, the session at 500. Probes are inserted during token 9, in
+    // place for 10 and 11, and removed when 12 begins.
     let start = |token: u64| 500 + 450 * token;
     let end = start(39) + 400;
     let slice = |from, to, name: &str| (from, to, name.to_owned());
@@ -222,7 +215,7 @@ fn switches_and_steps_are_tracks_of_the_timelines() {
     assert_eq!(slices(&json, "controller"), expected);
     let step = json["traceEvents"].as_array().unwrap().iter().find(|e| e["name"] == "duty 10 %").unwrap();
     assert_eq!(step["args"]["reason"], "4.20 tok/s, below 5.00");
-    // The page and Perfetto's file have the same words.
+    // The page and the Perfetto file have the same words.
     let packed = crate::sched::unpacked(&bytes(perfetto::perfetto, &m));
     let has = |bytes: &[u8], text: &str| bytes.windows(text.len()).any(|w| w == text.as_bytes());
     assert!(
@@ -261,6 +254,6 @@ fn tables_of_the_terminal_say_how_many_tokens_they_are_from() {
     let text = String::from_utf8(bytes(terminal::terminal, &duty::everything())).unwrap();
     assert!(text.contains("from 4 of 40 tokens in 2 bursts; sums are of these, not scaled"), "{text}");
     assert!(text.contains("95 %"), "{text}");
-    // In operators: 140 of the 400 ns of a traced call.
+    // Operators take 140 of the 400 ns of a traced call.
     assert!(text.contains("35.0 %"), "{text}");
 }

@@ -1,4 +1,4 @@
-//! Which ceiling fits which CPUs, on a board with four fast and four slow cores.
+//! Which ceiling matches which CPUs, on a board with four fast and four slow cores.
 
 use profinfer_analysis::Analysis;
 use profinfer_analysis::ceiling::{At, Ceilings, Fit};
@@ -54,14 +54,14 @@ fn the_same_cpus_then_the_same_cores_then_as_many() {
     assert_eq!(read(&[5, 4]), Some((18, Fit::SameCpus)));
     assert_eq!(read(&[6, 7]), Some((18, Fit::SameCores)));
     assert_eq!(read(&[6]), Some((12, Fit::SameCores)), "what was not measured on it fits nothing");
-    // Three were not measured, and two slow ones only as they are.
+    // Three were not measured, and two slow ones only on these CPUs.
     assert_eq!(read(&[4, 5, 6]), None);
     assert_eq!(read(&[1, 2]), Some((18, Fit::AsMany)));
     assert_eq!(read(&(0..8).collect::<Vec<_>>()), Some((19, Fit::SameCpus)));
-    // CPUs of unknown types: the fastest; of those that have some of these CPUs, these.
+    // CPUs of unknown types: the fastest ceiling. If some of these CPUs are in a ceiling, that one.
     assert_eq!(read(&[20, 21, 22, 23]), Some((20, Fit::AsMany)));
     assert_eq!(read(&[1, 2, 3, 20]), Some((11, Fit::AsMany)));
-    // Two threads that were on four CPUs.
+    // Two threads that ran on four CPUs.
     let moved = ceilings.on(CeilingKind::Read, 2, &[4, 5, 6, 7], None).map(|f| (f.value, f.fit));
     assert_eq!(moved, Some((18, Fit::AsMany)));
 }
@@ -109,7 +109,7 @@ fn the_views_show_them() {
 
 const MIB: u64 = 1 << 20;
 
-/// Points of so many bytes and bytes per second.
+/// Points of these bytes and bytes per second.
 pub(crate) fn points(of: &[(u64, u64)]) -> Vec<CeilingPoint> {
     let point = |(working_set_bytes, median): &(u64, u64)| CeilingPoint {
         working_set_bytes: *working_set_bytes,
@@ -123,7 +123,7 @@ pub(crate) fn points(of: &[(u64, u64)]) -> Vec<CeilingPoint> {
     of.iter().map(point).collect()
 }
 
-/// A curve of one thread on CPU 4 with points of so many MiB, of which some are doubtful.
+/// A curve of one thread on CPU 4 with points of these MiB, some of them doubtful.
 fn curve(of: &[(u64, u64)], doubtful: &[u64], end: CurveEnd) -> Ceiling {
     let mut points = points(&of.iter().map(|(mib, rate)| (mib * MIB, *rate)).collect::<Vec<_>>());
     for p in points.iter_mut().filter(|p| doubtful.contains(&(p.working_set_bytes / MIB))) {
@@ -141,7 +141,8 @@ fn on(c: Ceiling, reads: Option<u64>) -> Option<(u64, Option<At>)> {
     Ceilings::compute(&model).on(CeilingKind::Read, 1, &[4], reads).map(|f| (f.value, f.at))
 }
 
-/// 1 MiB at 40 GB/s, 2 at 40, 4 at 20, 8 at 10. Going through 3 MiB once takes the mean of the times of 2 and 4, 52.4 and 209.7 µs.
+/// 1 MiB at 40 GB/s, 2 at 40, 4 at 20, 8 at 10. Reading 3 MiB once takes the mean of the times of 2
+/// and 4, 52.4 and 209.7 µs.
 const CURVE: [(u64, u64); 4] =
     [(1, 40_000_000_000), (2, 40_000_000_000), (4, 20_000_000_000), (8, 10_000_000_000)];
 
@@ -149,7 +150,7 @@ const CURVE: [(u64, u64); 4] =
 fn the_point_of_what_a_token_reads() {
     let at = |reads: Option<u64>| on(curve(&CURVE, &[], CurveEnd::Cache), reads);
     let is = |value, working_set_bytes, beyond| Some((value, Some(At { working_set_bytes, beyond })));
-    // Without bytes, memory itself: the largest working set.
+    // Without a number of bytes, it is the memory: the largest working set.
     assert_eq!(at(None), is(10_000_000_000, 8 * MIB, false));
     assert_eq!(at(Some(1)), is(40_000_000_000, MIB, false));
     assert_eq!(at(Some(MIB)), is(40_000_000_000, MIB, false));
@@ -157,7 +158,8 @@ fn the_point_of_what_a_token_reads() {
     assert_eq!(at(Some(8 * MIB)), is(10_000_000_000, 8 * MIB, false));
     assert_eq!(at(Some(8 * MIB + 1)), is(10_000_000_000, 8 * MIB, true));
     assert_eq!(at(Some(u64::MAX)), is(10_000_000_000, 8 * MIB, true));
-    // Between two points each byte more costs the same: 3 MiB in the mean of both times is 24 GB/s, 6 MiB is 12.
+    // Between two points each additional byte costs the same: 3 MiB in the mean of both times is 24
+    // GB/s, 6 MiB is 12.
     assert_eq!(at(Some(3 * MIB)), is(24_000_000_000, 3 * MIB, false));
     assert_eq!(at(Some(6 * MIB)), is(12_000_000_000, 6 * MIB, false));
     assert_eq!(at(Some(3 * MIB / 2)).unwrap().0, 40_000_000_000);
@@ -175,15 +177,15 @@ fn what_is_unstable_is_left_out_and_never_extrapolated() {
         at(&[2], 3),
         on(curve(&[CURVE[0], CURVE[2]], &[], CurveEnd::Cache), Some(3 * MIB)).map(|f| f.0)
     );
-    // Both neighbours; the one end, and the other.
+    // Both neighbours are doubtful; then the first point, and the last.
     assert_eq!(at(&[2, 4], 3), None);
     assert_eq!((at(&[8], 9), at(&[8], 6), at(&[8], 4)), (None, None, Some(20_000_000_000)));
     assert_eq!((at(&[1], 1), at(&[1], 2)), (None, Some(40_000_000_000)));
     assert_eq!(on(curve(&CURVE, &[8], CurveEnd::Cache), None), None);
 }
 
-/// Codes decide, and no sentence: a note beside points is for people. An agent that knows no codes has only the note, and is
-/// read as before.
+/// Codes decide, not sentences: a note next to points is for people. An older agent without codes
+/// has only the note, which then counts as a doubt.
 #[test]
 fn a_note_is_a_doubt_only_where_there_are_no_codes() {
     let noted = |c: Ceiling| Ceiling { note: "less than 4 times the last cache".to_owned(), ..c };

@@ -4,30 +4,24 @@ use profinfer_analysis::Analysis;
 use profinfer_analysis::critical_path::CriticalPath;
 use profinfer_trace::model::*;
 
-use crate::models::small;
+use crate::models::{rows, small};
 
-/// Name, operator, sources, the tensor it is a view of, and its time; a tensor without a time is never run.
+/// Name, operator, sources, the tensor of which it is a view, and its time. A tensor without a time
+/// never runs.
 type Row = (&'static str, &'static str, &'static [u32], Option<u32>, u64);
 
-/// A decode call of these nodes, then leafs; `fused` is the last node that the kernel of a node computes too.
+/// A decode call of these nodes, then leafs. `fused` is the last node that the kernel of a node
+/// also computes.
 fn analysed(nodes: &[Row], n_nodes: u32, fused: &[(u32, u32)]) -> (CriticalPath, Vec<bool>) {
     let mut m = Model::default();
     let thread = m.threads.find_or_add(100);
     let name = m.texts.intern("engine");
     m.threads.describe(thread, small::PID, name);
     let mut node = |(name, op, src, view_of, _): &Row| Node {
-        name: m.texts.intern(name),
-        op: m.texts.intern(op),
-        desc: m.texts.intern(op),
-        dtype: Text::default(),
         role: Role::Other,
-        ne: [1; 4],
-        bytes: 0,
-        address: 0,
-        data: 0,
-        buffer: None,
         view_of: view_of.map(NodeIdx),
-        src: (0..).zip(src.iter().copied().map(NodeIdx)).collect(),
+        src: rows::sources(src),
+        ..rows::tensor(&mut m.texts, name, op, "")
     };
     let rows: Vec<Node> = nodes.iter().map(&mut node).collect();
     m.topologies.rows.push(Topology { pid: small::PID, n_nodes, nodes: rows, complete: true });
@@ -81,7 +75,7 @@ fn what_reads_the_cache_waits_for_what_wrote_it() {
 
 #[test]
 fn what_overwrites_the_cache_waits_for_what_read_it() {
-    // The copy reads an input only, but must not write before attention has read.
+    // The copy reads only an input, but must not write before attention has read.
     let (path, critical) = analysed(&ATTENTION, 10, &[]);
     assert_eq!(path.path_ns, 10 + 60 + 5 + 40 + 100);
     assert!(critical[9] && critical[7] && !critical[8]);

@@ -1,4 +1,5 @@
-//! A part of the tokens traced: the same figures for a token as with all of them, and intervals that say what the part leaves open.
+//! Some tokens traced: the same figures per token as with all of them, and intervals that show the
+//! uncertainty.
 
 use profinfer_analysis::Analysis;
 use profinfer_analysis::budget::Class;
@@ -8,11 +9,12 @@ use profinfer_analysis::findings::Findings;
 use profinfer_analysis::phase::Phase;
 use profinfer_trace::model::*;
 
-use crate::models::duty::{Rng, thin};
+use crate::models::duty::thin;
 use crate::models::planted::{self, Plant, TOKENS};
+use profinfer_trace::test_support::random::Random;
 use profinfer_trace::test_support::tables::{self as synthetic, Spec};
 
-/// Two bursts of two of forty tokens.
+/// Two bursts of two out of forty tokens.
 fn planted_thin(mut m: Model) -> Model {
     thin(&mut m, &[10..12, 30..32]);
     m
@@ -34,7 +36,7 @@ fn calls_are_whole_untraced_or_at_an_edge() {
     assert_eq!(a.capture.part(Phase::Decode), Some(&coverage));
     assert_eq!(a.token.calls[10].op_wall_ns, Some(140));
     assert_eq!(a.token.calls[9].op_wall_ns, None);
-    // Without switches all are whole, and nothing is a part.
+    // Without switches all tokens are traced, and the coverage is complete.
     let a = Analysis::compute(&planted::tokens(0, 0, 0, false));
     assert!(a.phases.tracing.llama_calls.iter().all(|t| *t == Traced::Whole));
     assert_eq!((a.capture.part(Phase::Decode), a.capture.everything(), a.op_estimate.len()), (None, true, 0));
@@ -57,7 +59,7 @@ fn tokens_that_are_alike_give_the_figures_of_all_of_them() {
     }
     assert_eq!(part.budget.phase(Phase::Decode).unwrap().calls, 4);
     assert_eq!(part.budget.phase(Phase::Decode).unwrap().all_calls, 40);
-    // Types: the same means and shares; two bursts are too few for an interval.
+    // Types: the same means and shares. Two bursts are too few for an interval.
     for ((f, p), e) in full.op.types.iter().zip(&part.op.types).zip(&part.op_estimate) {
         assert_eq!((&f.op, f.executions, f.share), (&p.op, p.executions * 10, p.share));
         assert_eq!(f.wall_ns, p.wall_ns * 10);
@@ -71,7 +73,7 @@ fn tokens_that_are_alike_give_the_figures_of_all_of_them() {
     let [f, p] = [&full, &part].map(|a| a.roof.decode.unwrap());
     assert_eq!((f.bytes_per_token, f.bytes_per_s), (p.bytes_per_token, p.bytes_per_s));
     assert_eq!((f.tokens, p.tokens), (40, 4));
-    // The part of the calls that operators took.
+    // The share of the calls' time in operators.
     let in_operators = |a: &Analysis| {
         let d = &a.token.decode;
         d.op_wall_ns.unwrap() as f64 / d.traced_time_ns as f64
@@ -92,7 +94,7 @@ fn an_untraced_token_keeps_its_time_and_has_no_class_of_operators() {
         assert_eq!(t.wall.get(Class::GraphPreparation), 150);
         assert_eq!(t.wall.get(Class::Work) > 0, traced);
     }
-    // The sums over types are those over the traced tokens, on each thread too.
+    // The sums over types equal those over the traced tokens, on each thread too.
     let decode = a.budget.phase(Phase::Decode).unwrap();
     assert_eq!(decode.wall.get(Class::NotTraced), 0);
     assert_eq!((decode.time_ns, decode.wall.total()), (4 * 450, 4 * 450));
@@ -157,12 +159,12 @@ fn the_interval_over_bursts_holds_in_95_of_100_draws_and_that_over_tokens_does_n
     let (mut bursts, mut tokens) = (0, 0);
     let draws = 1_000;
     for seed in 0..draws {
-        let mut rng = Rng::new(seed + 1);
-        // Twelve bursts of ten tokens, which have more of the weather than of their own.
+        let mut random = Random(seed + 1);
+        // Twelve bursts of ten tokens; the variation between bursts exceeds that within.
         let drawn: Vec<Vec<f64>> = (0..12)
             .map(|_| {
-                let weather = 100.0 + 5.0 * rng.normal();
-                (0..10).map(|_| weather + 2.0 * rng.normal()).collect()
+                let weather = 100.0 + 5.0 * random.normal();
+                (0..10).map(|_| weather + 2.0 * random.normal()).collect()
             })
             .collect();
         let holds = |clusters: &[(f64, f64)]| {
@@ -179,7 +181,7 @@ fn the_interval_over_bursts_holds_in_95_of_100_draws_and_that_over_tokens_does_n
 
 #[test]
 fn findings_of_operators_divide_by_the_traced_tokens() {
-    // The worker is always late, as it has more to do.
+    // The worker is always late, because it has more work.
     let plant = |_| Plant { work: 100, late: 0, before: 0 };
     let full = planted::each(plant);
     let mut part = planted::each(plant);
@@ -192,11 +194,11 @@ fn findings_of_operators_divide_by_the_traced_tokens() {
     };
     assert_eq!(moves(&full), moves(&part));
     assert_eq!(findings(&full).headline.tokens_per_s, findings(&part).headline.tokens_per_s);
-    // Six traced tokens are too few for what needs sixteen.
+    // Six traced tokens are too few for a rule that requires sixteen.
     let mut few = planted::each(plant);
     thin(&mut few, &[4..7, 14..17]);
     let f = findings(&few);
     let missing = f.not_known.iter().find(|(r, _)| r.code == "migrations").map(|(_, m)| m.clone());
-    assert_eq!(missing, Some(vec![profinfer_analysis::findings::Missing::TracedCalls(16)]));
+    assert_eq!(missing, Some(vec![profinfer_analysis::findings::Requirement::TracedCalls(16)]));
     assert!(f.not_known.iter().all(|(r, _)| r.code != "sampling"));
 }

@@ -1,4 +1,4 @@
-//! How a session ended, by every way there is.
+//! How a session ended, for every possible ending.
 
 use profinfer_analysis::Analysis;
 use profinfer_analysis::ending::{Child, Ending, EndingCode, EndingState, Memory};
@@ -12,7 +12,7 @@ fn row(kind: EndingKind, pid: u32) -> EndingRow {
     EndingRow { at_ns: 0, kind, pid, other: 0, status: None, signal: None, since_ns: 0, text }
 }
 
-/// A session that was recorded whole and in which nothing was computed, with a probe in place.
+/// A completely recorded session without any computation, with a probe in place.
 fn silent() -> Model {
     let mut m = Model::default();
     m.session.processes.push(Process {
@@ -45,7 +45,7 @@ fn of(rows: Vec<EndingRow>) -> (EndingCode, EndingState, bool) {
     let mut m = silent();
     m.endings = rows;
     let e = ending(&m);
-    // The remark comes first, and nothing claims that all is well.
+    // The remark comes first, and no remark claims that all is well.
     let health = Analysis::compute(&m).health;
     assert!(matches!(health.remarks[0], Remark::Ending(_)));
     assert!(health.remarks.iter().all(|r| !matches!(r, Remark::Complete { .. } | Remark::NothingSeen(_))));
@@ -65,9 +65,9 @@ fn each_row_has_its_code() {
     assert_eq!(one(EndingKind::PidNamespace), (EndingCode::PidNamespace, Bad, false));
     assert_eq!(one(EndingKind::PackedLibrary), (EndingCode::PackedLibrary, Bad, false));
     assert_eq!(one(EndingKind::Child), (EndingCode::ChildrenCompute, Bad, false));
-    // Of a newer agent: what the tables tell.
+    // From a newer agent: derived from the tables.
     assert_eq!(one(EndingKind::Unknown(99)), (EndingCode::EngineEnded, Nothing, false));
-    // What makes the rest meaningless comes first.
+    // What makes everything else meaningless comes first.
     let all = [EndingKind::Exited, EndingKind::NoProbe, EndingKind::PidNamespace];
     assert_eq!(of(all.map(|kind| row(kind, small::PID)).into()).0, EndingCode::PidNamespace);
 }
@@ -86,7 +86,8 @@ fn recordings_without_rows_tell_what_their_tables_do() {
     refused(&mut m);
     assert_eq!(ending(&m).tried, Some(1));
     assert_eq!(changed(&|m| m.health.end = None), EndingCode::CutShort);
-    assert_eq!(changed(&|m| m.health.refused = Some("no".into())), EndingCode::Refused);
+    let refused = |m: &mut Model| m.health.refused = Some(RefusedPlan::default());
+    assert_eq!(changed(&refused), EndingCode::Refused);
     let nobody = |m: &mut Model| {
         m.session.processes.clear();
         m.session.probes.clear();
@@ -94,7 +95,7 @@ fn recordings_without_rows_tell_what_their_tables_do() {
     assert_eq!(changed(&nobody), EndingCode::NoProcess);
     let stopped = |m: &mut Model| m.health.end.as_mut().unwrap().reason = EndReason::HostStopped;
     assert_eq!(changed(&stopped), EndingCode::NothingComputed);
-    // Nothing of the engine was asked for, so nothing is missing.
+    // No level of the engine was requested, so nothing is missing.
     let asked = |levels: &[Level]| {
         let mut m = silent();
         (m.session.agent, m.session.levels) = ("0.1.0".into(), levels.to_vec());
@@ -122,11 +123,12 @@ fn an_end_after_tokens_is_no_lack_of_them() {
     };
     let killed = |signal| EndingRow { signal: Some(signal), ..row(EndingKind::Killed, small::PID) };
     assert_eq!(with(killed(11)), (EndingCode::EngineFailed, EndingState::Nothing, true));
-    // Who works is ended by people with these.
+    // People stop a working engine with these signals.
     for signal in [1, 2, 13, 15] {
         assert_eq!(with(killed(signal)), (EndingCode::Computed, EndingState::Good, true));
     }
-    // A call that runs when the session ends is usual; one that runs ten times as long as any and for more than 5 s is not.
+    // A call that runs when the session ends is normal. One that runs ten times as long as any
+    // other and for more than 5 s is not.
     let open = |ns: u64| EndingRow {
         at_ns: 9_000_000_000 + ns,
         since_ns: 9_000_000_000,
@@ -142,7 +144,7 @@ fn graphs_of_a_first_call_that_was_cut_are_no_call() {
     m.llama_calls = LlamaCalls::default();
     m.graph_calls.decode.iter_mut().for_each(|d| *d = None);
     m.parts = Parts::default();
-    // An engine without token calls.
+    // An engine without `llama_decode` calls.
     assert_eq!((ending(&m).code, ending(&m).traced), (EndingCode::Computed, true));
     m.endings.push(EndingRow { signal: Some(11), ..row(EndingKind::Killed, small::PID) });
     assert_eq!((ending(&m).code, ending(&m).traced), (EndingCode::EngineFailed, false));
@@ -197,11 +199,11 @@ fn memory_of_the_control_group_is_the_reason_where_figures_say_so() {
     // At its limit: 95 % of it are in use.
     assert!(!reason(&[limit, ("used", 0, 949)]) && reason(&[limit, ("used", 0, 950)]));
     assert!(reason(&[("limit", 1_000, 1_000), ("used", 0, 1_000)]));
-    // Passed in the session, not before it.
+    // Exceeded in the session, not before it.
     assert!(!reason(&[limit, ("high_events", 3, 3)]) && reason(&[limit, ("high_events", 3, 4)]));
-    // All tasks waited for memory in a fifth of the call's time.
+    // All tasks waited for memory during a fifth of the call's time.
     assert!(!reason(&[limit, ("stalled_ns", 100, 2_099)]) && reason(&[limit, ("stalled_ns", 100, 2_100)]));
-    // Without a limit it is not the group's.
+    // Without a limit, the group is not the cause.
     assert!(!reason(&[("stalled_ns", 0, 10_000)]));
     let told = memory(&[limit, ("used", 7, 960), ("high_events", 1, 5), ("stalled_ns", 2, 9)]).unwrap();
     let expected = Memory {

@@ -1,4 +1,5 @@
-//! Two engines in one recording: each has the figures that it has alone, and the other one is another task.
+//! Two engines in one recording: each has the figures that it has alone, and counts as another task
+//! for the other.
 
 use std::collections::BTreeMap;
 
@@ -16,11 +17,11 @@ fn process(pid: u32, name: &str) -> Process {
     Process { pid, name: name.into(), command: format!("{name} -m m.gguf"), engine_version: String::new() }
 }
 
-/// Appends the session of another process, whose calls lie between those of the first.
+/// Appends the session of another process, whose calls are between those of the first.
 fn merged(a: &Model, b: &Model) -> Model {
     let mut m = a.only(A);
     m.session.processes = vec![process(A, "llama-cli"), process(B, "llama-server")];
-    // Threads, topologies and texts of the second one have other numbers here.
+    // Threads, topologies and texts of the second session get other numbers here.
     let text = |m: &mut Model, t: Text| m.texts.intern(b.texts.get(t));
     let mut threads = BTreeMap::new();
     for (id, thread) in b.threads.iter() {
@@ -42,7 +43,7 @@ fn merged(a: &Model, b: &Model) -> Model {
         m.topologies.rows.push(topology);
     }
     let backends: Vec<Text> = b.graph_calls.backend.iter().map(|t| text(&mut m, *t)).collect();
-    // Calls by start over both.
+    // Calls of both by start.
     let order = |own: &[u64], other: &[u64]| {
         let mut all: Vec<(u64, usize, usize)> = own.iter().enumerate().map(|(i, s)| (*s, 0, i)).collect();
         all.extend(other.iter().enumerate().map(|(i, s)| (*s, 1, i)));
@@ -116,7 +117,8 @@ fn two() -> (Model, Model, Model) {
     (a, b, both)
 }
 
-/// summary.json without what is of the whole recording, and without numbers of processes, threads and topologies.
+/// summary.json without the parts about the complete recording, and without numbers of processes,
+/// threads and topologies.
 fn figures(m: &Model) -> serde_json::Value {
     let mut bytes = Vec::new();
     summary(m, &Analysis::compute(m), &mut bytes).unwrap();
@@ -155,7 +157,7 @@ fn each_engine_has_the_figures_that_it_has_alone() {
             assert_eq!(&one[key], value, "{key} of {pid}");
         }
     }
-    // Together they have those of neither.
+    // Together they have the figures of neither.
     assert_ne!(figures(&both)["tokens"], figures(&a)["tokens"]);
     let last = both.llama_calls.thread.last().unwrap();
     assert_eq!(both.latest_engine(), Some(both.threads.get(*last).pid));
@@ -189,6 +191,6 @@ fn threads_of_another_engine_are_other_tasks() {
         sched.interference.iter().map(|t| (t.pid, t.engine)).collect::<Vec<_>>()
     };
     assert_eq!(of(&m.only(small::PID)), [(B, false)]);
-    // And B has no thread that waited.
+    // And no thread of B waited.
     assert!(m.only(B).sched.states.is_empty());
 }

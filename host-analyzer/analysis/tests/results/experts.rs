@@ -1,4 +1,5 @@
-//! Figures of experts: of the small routed session by hand, of random ones against a second, naive implementation.
+//! Figures of experts: of the small routed session by hand, of random sessions against a second,
+//! naive implementation.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,6 +12,7 @@ use profinfer_views::words;
 use proptest::prelude::*;
 
 use crate::models::routed::{self, CONTEXT, Chosen, Routed, SMALL, call, lose, session};
+use crate::models::rows;
 
 fn routings(m: &Model) -> Vec<Routing> {
     Analysis::compute(m).expert
@@ -23,7 +25,8 @@ fn close(a: Option<f64>, b: Option<f64>) -> bool {
     }
 }
 
-/// Uses in decode: layer 0 has 0:{1,3,4} 1:{1,2,4} 2:{2,3}; layer 1 has 2:{1,2,3} 3:{1,2,3,4} 0:{4}.
+/// Uses in decode: layer 0 has 0:{1,3,4} 1:{1,2,4} 2:{2,3}; layer 1 has 2:{1,2,3} 3:{1,2,3,4}
+/// 0:{4}.
 #[test]
 fn small_session_by_hand() {
     let all = routings(&routed::small());
@@ -44,14 +47,15 @@ fn small_session_by_hand() {
     assert_eq!(uses(decode), [[3, 3, 2, 0], [1, 0, 3, 4]]);
     assert_eq!(uses(prefill), [[3, 2, 1, 0], [0, 0, 3, 3]]);
 
-    // One batch of three tokens: experts 0, 1, 2 of the first layer, 2, 3 of the second; 123 B an expert.
+    // One batch of three tokens: experts 0, 1, 2 of the first layer, 2, 3 of the second; 123 B per
+    // expert.
     let counts = |f: &Figures| (f.batches, f.tokens, f.uses, f.n_expert, f.never_used);
     assert_eq!(counts(&prefill.layers[0].figures), (1, 3, 6, 4, 1));
     assert_eq!(counts(&prefill.whole), (2, 6, 12, 8, 1 + 2));
     assert_eq!(prefill.whole.distinct_per_batch, Some(3.0 + 2.0));
     assert_eq!(prefill.whole.bytes_per_batch, Some(5.0 * 123.0));
     assert_eq!((&prefill.whole.reuse, words::experts::sentence(prefill)), (&None, None));
-    // Three sixths, two sixths, one sixth, of ln 4; and two halves.
+    // Three sixths, two sixths, one sixth, relative to ln 4; and two halves.
     let three: f64 = [0.5, 1.0 / 3.0, 1.0 / 6.0].iter().map(|p: &f64| -p * p.ln()).sum::<f64>() / 4f64.ln();
     assert!(close(prefill.layers[0].figures.balance, Some(three)));
     assert!(close(prefill.layers[1].figures.balance, Some(0.5)));
@@ -62,7 +66,8 @@ fn small_session_by_hand() {
     assert_eq!(decode.whole.distinct_per_batch, Some(4.0));
     assert_eq!(decode.whole.bytes_per_batch, Some(4.0 * 123.0));
 
-    // Layer 0: [0 1] [1 2] [0 2] [1 0]: again 1, 2, 0; distances 1 (1); 2 new; 0 after 2, 2 after 1; 1 after 2, 0 after 1.
+    // Layer 0: [0 1] [1 2] [0 2] [1 0]: again 1, 2, 0; distances 1 (1); 2 new; 0 after 2, 2 after
+    // 1; 1 after 2, 0 after 1.
     let reuse = decode.layers[0].figures.reuse.clone().unwrap();
     assert_eq!((reuse.uses, reuse.again, reuse.share), (6, 3, Some(0.5)));
     assert_eq!((reuse.known, reuse.never, reuse.unknown), (5, 3, 0));
@@ -77,7 +82,7 @@ fn small_session_by_hand() {
     assert_eq!((reuse.uses, reuse.again, reuse.known, reuse.never), (12, 8, 10, 6));
     assert_eq!((reuse.median_tokens, reuse.p90_tokens), (Some(1), Some(2)));
 
-    // Pins of two, one, two: of uses 3 3 2 0 and 4 3 1 0.
+    // Pins of two, one, two; uses are 3 3 2 0 and 4 3 1 0.
     let pins = |f: &Figures| f.pins.iter().map(|p| (p.rule, p.experts, p.bytes, p.hits)).collect::<Vec<_>>();
     assert_eq!(
         pins(&decode.layers[0].figures),
@@ -89,7 +94,8 @@ fn small_session_by_hand() {
     );
     let half = &decode.whole.pins[2];
     assert_eq!((half.share, half.even_share), (Some(13.0 / 16.0), Some(0.5)));
-    // The first two tokens use 1 2 1 0 and 0 0 2 2, the last two 2 1 1 0 and 1 0 1 2: picked are 1, 0 and 2, 3; or 1 and 2.
+    // The first two tokens use 1 2 1 0 and 0 0 2 2, the last two 2 1 1 0 and 1 0 1 2. Pinned are 1,
+    // 0 and 2, 3; or 1 and 2.
     let ahead = |f: &Figures| f.pins.iter().map(|p| p.ahead_share.unwrap()).collect::<Vec<_>>();
     assert_eq!(ahead(&decode.layers[0].figures), [0.75, 0.25, 0.75]);
     assert_eq!(ahead(&decode.layers[1].figures), [0.75, 0.25, 0.75]);
@@ -109,18 +115,19 @@ fn small_session_by_hand() {
 #[test]
 fn a_lost_selection_breaks_the_chain_and_counts_nowhere() {
     let mut m = routed::small();
-    // Of the second token, the second rank of the first layer.
+    // The second rank of the second token in the first layer.
     lose(&mut m, 2, 0, 1);
     let decode = &routings(&m)[1];
     let f = &decode.layers[0].figures;
     assert_eq!((f.batches, f.left_out, f.uses), (3, 1, 6));
     let reuse = f.reuse.clone().unwrap();
-    // [0 1], a gap, [0 2], [1 0]: only the last has a token before it. 0 after 1; 0, 2 and 1 are not known.
+    // [0 1], a gap, [0 2], [1 0]: only the last has a previous token. 0 after 1; 0, 2 and 1 are
+    // unknown.
     assert_eq!((reuse.uses, reuse.again, reuse.known, reuse.never, reuse.unknown), (2, 1, 1, 2, 3));
-    // The other layer is as it was.
+    // The other layer is unchanged.
     assert_eq!(decode.layers[1].figures, routings(&routed::small())[1].layers[1].figures);
     assert_eq!(decode.whole.left_out, 1);
-    // A selection of which nothing came leaves the same gap.
+    // A completely lost selection leaves the same gap.
     let mut none = routed::small();
     lose(&mut none, 2, 0, 0);
     assert_eq!(routings(&none)[1].layers[0].figures.reuse, Some(reuse));
@@ -143,7 +150,8 @@ fn no_reuse_is_told_where_calls_may_be_missing() {
     assert_eq!(routings(&m)[1].layers[0].expert_uses, want[1].layers[0].expert_uses);
 }
 
-/// llama.cpp warms up with all experts, so that their weights are read: such a call is not a selection by a router.
+/// llama.cpp warms up with all experts, so that their weights are read. Such a call is not a
+/// selection by a router.
 #[test]
 fn a_warm_up_is_in_no_figure() {
     let mut m = session();
@@ -205,7 +213,7 @@ fn health_tells_of_every_lost_expert() {
         (sum.chosen, sum.kept, sum.ledger.map(|l| l.ring_full), sum.missing, sum.unaccounted),
         (Some(28), 27, Some(1), 1, Some(0))
     );
-    // Sent and not here; here and not sent; sums that do not add up; no totals.
+    // Sent but not received; received but not sent; sums that do not add up; no totals.
     let with = |change: fn(&mut Model)| {
         let mut m = routed::small();
         change(&mut m);
@@ -231,7 +239,7 @@ fn health_tells_of_every_lost_expert() {
     }
 }
 
-/// The selections of a session: context, and what each layer chose.
+/// The selections of a session: context, and the selection of each layer.
 fn sessions() -> impl Strategy<Value = (Routed, Vec<(u64, Chosen)>)> {
     (1_u32..4, 2_u32..9).prop_flat_map(|(layers, n_expert)| {
         (Just(layers), Just(n_expert), 1..n_expert).prop_flat_map(|(layers, n_expert, n_used)| {
@@ -249,7 +257,8 @@ fn sessions() -> impl Strategy<Value = (Routed, Vec<(u64, Chosen)>)> {
     })
 }
 
-/// Uses, distinct experts a batch, and of decode the distances (`None`: never before) with the number of tokens.
+/// Uses, distinct experts per batch, and for decode the distances (`None`: first use) with the
+/// number of tokens.
 #[derive(Default)]
 struct Naive {
     uses: BTreeMap<u32, u64>,
@@ -258,7 +267,7 @@ struct Naive {
     batches: Vec<Vec<u32>>,
 }
 
-/// The `n` experts that are most frequent in the first half, looked up one by one in the second.
+/// Uses in the second half of the `n` experts that are most frequent in the first, one by one.
 fn naive_ahead(batches: &[Vec<u32>], n_expert: u32, n: usize) -> Option<f64> {
     let (first, second) = batches.split_at(batches.len() / 2);
     let (first, second) = (first.concat(), second.concat());
@@ -352,27 +361,21 @@ proptest! {
     }
 }
 
-/// Before llama.cpp b2591 each expert had a tensor of its own, ids were the first source, and a reader served one rank.
+/// Before llama.cpp b2591 each expert had a separate tensor, ids were the first source, and a
+/// reader served one rank.
 #[test]
 fn the_selection_of_engines_with_a_tensor_for_each_expert() {
     use profinfer_trace::model::expert::selections;
-    use profinfer_trace::model::{Node, NodeIdx, Role, Topology};
+    use profinfer_trace::model::{Node, NodeIdx, Topology};
     let mut m = session();
     let mut tensor = |name: &str, op: &str, dtype: &str, ne: [u64; 4], bytes, src: &[u32]| Node {
-        name: m.texts.intern(name),
-        op: m.texts.intern(op),
-        desc: m.texts.intern(op),
-        dtype: m.texts.intern(dtype),
-        role: Role::Node,
         ne,
         bytes,
-        address: 0,
-        data: 0,
-        buffer: None,
-        view_of: None,
-        src: (0..).zip(src.iter().copied().map(NodeIdx)).collect(),
+        src: rows::sources(src),
+        ..rows::tensor(&mut m.texts, name, op, dtype)
     };
-    // Ids, activations, two readers of the same weights, two of others, three experts of 10 and of 30 bytes.
+    // Ids, activations, two readers of the same weights, two of others, three experts of 10 and of
+    // 30 bytes.
     let mut nodes = vec![
         tensor("ffn_moe_topk-4", "VIEW", "i32", [2, 5, 1, 1], 40, &[]),
         tensor("ffn_norm-4", "MUL", "f32", [8, 5, 1, 1], 160, &[]),
@@ -390,12 +393,12 @@ fn the_selection_of_engines_with_a_tensor_for_each_expert() {
     let [selection] = &*selections(&m.texts, &topology) else { panic!() };
     assert_eq!((selection.n_expert, selection.n_used, selection.n_tokens), (3, 2, 5));
     assert_eq!((selection.readers.len(), selection.weights), (4, NodeIdx(6)));
-    // Each of the weights once, however many readers it has.
+    // Each weight once, however many readers it has.
     assert_eq!(selection.expert_bytes, Some(40));
-    // Experts of different sizes have no size.
+    // Experts of different sizes have no common size.
     topology.nodes[10].bytes = 31;
     assert_eq!(selections(&m.texts, &topology)[0].expert_bytes, None);
-    // No tensor of ids, no selection.
+    // Without a tensor of ids there is no selection.
     topology.nodes[0].dtype = topology.nodes[1].dtype;
     assert!(selections(&m.texts, &topology).is_empty());
 }
@@ -417,7 +420,8 @@ fn a_profile_to_pin_by() {
     unnumbered[1].layers[1].layer = None;
     let weights = all[1].layers[1].weights.clone();
     assert_eq!(by_layer(&unnumbered), Err(NotOneModel::Unnumbered(weights)));
-    // A layer of that number with other weights, of another size or in another process, is another model's.
+    // A layer with the same number but other weights, another size or another process belongs to
+    // another model.
     let other = |change: fn(&mut Routing)| {
         let mut both = all.clone();
         change(&mut both[1]);
@@ -429,6 +433,6 @@ fn a_profile_to_pin_by() {
     assert_eq!(other(|r| r.layers[1].expert_bytes = Some(124)), several(7));
     assert_eq!(other(|r| r.layers[1].expert_uses.push(0)), several(7));
     assert_eq!(other(|r| r.pid = 8), several(8));
-    // A context of some layers only belongs to the same model.
+    // A context with only some of the layers belongs to the same model.
     assert!(other(|r| drop(r.layers.pop())).is_ok());
 }

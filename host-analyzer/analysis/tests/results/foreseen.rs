@@ -1,4 +1,5 @@
-//! What one recording says of other settings: tokens and ceilings of which every time is computed by hand.
+//! Estimates for other settings from one recording: the time of every token and ceiling is computed
+//! by hand.
 
 use profinfer_analysis::tune::{Foreseen, Lacking, PRACTICAL, Prediction};
 use profinfer_trace::model::*;
@@ -6,13 +7,16 @@ use profinfer_views::{self as views, words::tune as words};
 use serde_json::Value;
 
 use crate::models::planted;
+use crate::models::rows;
 use crate::models::small::{self, PID, Row};
 
 const WARM_UP: usize = 3;
-/// Tokens of 1000 ns: 140 on one thread outside of the graph, 110 between operators, and in the operators what the spans say.
+/// Tokens of 1000 ns: 140 on one thread outside of the graph, 110 between operators, and the rest
+/// in operators as the spans show.
 const TOKENS: u64 = 20;
 
-/// An operator: of weights or not, elements of a row, rows, bytes of the weights; work of each thread, ns.
+/// An operator: with weights or not, elements per row, rows, bytes of the weights; work of each
+/// thread, ns.
 struct Planted {
     product: bool,
     ne: [u64; 2],
@@ -24,7 +28,7 @@ struct Planted {
 const PRODUCT: Planted = Planted { product: true, ne: [512, 1], bytes: 3_000, work: [600, 600] };
 const NORM: Planted = Planted { product: false, ne: [64, 1], bytes: 0, work: [150, 1] };
 
-/// Two operators after another on `threads` threads; thread `i` runs on `cpus[i]`.
+/// Two consecutive operators on `threads` threads; thread `i` runs on `cpus[i]`.
 fn session(operators: [Planted; 2], cpus: &[u16]) -> Model {
     let mut m = Model::default();
     for i in 0..cpus.len() as u32 {
@@ -33,18 +37,11 @@ fn session(operators: [Planted; 2], cpus: &[u16]) -> Model {
     }
     let texts = &mut m.texts;
     let mut node = |name: &str, op: &str, dtype: &str, role, ne: [u64; 2], bytes, src: &[u32]| Node {
-        name: texts.intern(name),
-        op: texts.intern(op),
-        desc: texts.intern(op),
-        dtype: texts.intern(dtype),
         role,
         ne: [ne[0], ne[1], 1, 1],
         bytes,
-        address: 0,
-        data: 0,
-        buffer: None,
-        view_of: None,
-        src: (0..).zip(src.iter().copied().map(NodeIdx)).collect(),
+        src: rows::sources(src),
+        ..rows::tensor(texts, name, op, dtype)
     };
     let mut nodes = Vec::new();
     for (i, o) in operators.iter().enumerate() {
@@ -79,22 +76,10 @@ fn session(operators: [Planted; 2], cpus: &[u16]) -> Model {
 }
 
 fn ceiling(kind: CeilingKind, core: &str, cpus: &[u16], median: u64) -> Ceiling {
-    let (core, how, note) = (core.to_owned(), "loop".to_owned(), String::new());
-    Ceiling {
-        kind,
-        core,
-        cpus: cpus.to_vec(),
-        how,
-        repeats: 7,
-        median,
-        min: median,
-        max: median,
-        note,
-        points: Vec::new(),
-    }
+    Ceiling { core: core.to_owned(), how: "loop".to_owned(), ..rows::ceiling(kind, cpus, median) }
 }
 
-/// Read, int8, f32 and barrier of a set of CPUs, in 10⁹ a second and ns.
+/// Read, int8, f32 and barrier of a set of CPUs, in 10⁹ per second and ns.
 fn set(core: &str, cpus: &[u16], figures: [u64; 4]) -> Vec<Ceiling> {
     use CeilingKind::{Barrier, F32, Int8, Read};
     let mut rows: Vec<Ceiling> = [Read, Int8, F32]
@@ -122,7 +107,8 @@ fn near(row: &Foreseen, token: f64, low: f64, high: f64) {
     assert!(told.iter().zip([token, low, high]).all(|(a, b)| (a - b).abs() < 1e-6), "{row:?}");
 }
 
-/// The product reads 3000 bytes: 200 of its 599 ns at 15 GB/s, 300 at 10; the other 399 take twice as long with half of the arithmetic.
+/// The product reads 3000 bytes: 200 of its 599 ns at 15 GB/s, 300 at 10. The other 399 take twice
+/// as long with half of the arithmetic.
 #[test]
 fn fewer_threads() {
     let p = foreseen(session([PRODUCT, NORM], &[0, 1]), alike());
@@ -141,8 +127,9 @@ fn fewer_threads() {
     assert_eq!((words::name(one), words::name(two)), ("t1@0".into(), "t2@0-1".into()));
     assert!(two.recorded && !one.recorded);
     near(two, 998.0, 998.0, 998.0);
-    // 300 + 798 of the product, 149 of the norm, 70 between operators without barriers, 140 outside. Least if the memory bounds all of the
-    // product (898.5), most if the arithmetic does (1198) and the barriers stay (40).
+    // 300 + 798 of the product, 149 of the norm, 70 between operators without barriers, 140
+    // outside. Lowest if the memory limits all of the product (898.5), highest if the arithmetic
+    // does (1198) and the barriers stay (40).
     near(one, 1457.0, 1257.5, 1597.0);
     assert_eq!((p.choice, two.plausible, one.plausible), (Some(1), true, false));
     let said = words::foreseen(&p, Some("r.pfi"));
@@ -154,12 +141,13 @@ fn fewer_threads() {
     assert!(said[2].starts_with("27 % of the operators' time"), "{said:?}");
 }
 
-/// A token reads 3000 bytes. The curves have 10 and 15 GB/s there, and a tenth of it in what is larger.
+/// A token reads 3000 bytes. There the curves have 10 and 15 GB/s, and a tenth of that for larger
+/// working sets.
 #[test]
 fn by_the_working_set_of_a_token() {
     let mut ceilings = alike();
     for read in ceilings.iter_mut().filter(|c| c.kind == CeilingKind::Read) {
-        // 1500 and 4500 bytes in half the time and in one and a half times the time of 3000 bytes.
+        // 1500 and 4500 bytes in half and in one and a half times the time of 3000 bytes.
         let rate = read.median;
         read.points = crate::ceilings::points(&[(1_500, rate), (4_500, rate), (1 << 30, rate / 10)]);
         read.median = rate / 10;
@@ -169,9 +157,9 @@ fn by_the_working_set_of_a_token() {
     assert_eq!((read.per_s, read.working_set_bytes, read.beyond), (15_000_000_000, Some(3_000), false));
     assert_eq!(p.settings, foreseen(session([PRODUCT, NORM], &[0, 1]), alike()).settings);
     assert!(!p.cached && (p.memory_share - 200.0 / 748.0).abs() < 1e-9);
-    // Without a curve nothing says which memory a ceiling is of.
+    // Without a curve, the memory level of a ceiling is unknown.
     assert_eq!(foreseen(session([PRODUCT, NORM], &[0, 1]), alike()).read.unwrap().working_set_bytes, None);
-    // Doubtful in the setting that was recorded: it is named.
+    // Doubtful in the recorded setting: it is named.
     let recorded = ceilings.iter_mut().find(|c| c.kind == CeilingKind::Read && c.cpus.len() == 2).unwrap();
     recorded.points[0].doubts = vec![Doubt::Unstable];
     recorded.points[1].doubts = vec![Doubt::Unstable];
@@ -181,19 +169,21 @@ fn by_the_working_set_of_a_token() {
     assert_eq!(lacking, Lacking::Ceiling { kind: CeilingKind::Read, threads: 2 });
 }
 
-/// With a memory that one thread fills, both are the same but for barriers, and one is enough in no case less than all.
+/// If one thread saturates the memory, both settings are equal except for barriers, and one thread
+/// is sufficient in every case.
 #[test]
 fn one_thread_fills_the_memory() {
     let full = Planted { bytes: 8_985, ..PRODUCT };
     let same = [set("a", &[0], [15, 200, 100, 0]), set("a", &[0, 1], [15, 200, 100, 20])].concat();
     let p = foreseen(session([full, NORM], &[0, 1]), same);
-    // 8985 bytes at 15 GB/s are the 599 ns: two barriers less with one thread, or as many.
+    // 8985 bytes at 15 GB/s are the 599 ns. With one thread there are two barriers less, or as
+    // many.
     near(&p.settings[0], 958.0, 958.0, 998.0);
     assert_eq!((p.choice, p.settings[0].plausible), (Some(0), true));
     assert!(words::foreseen(&p, None)[0].contains("take t1@0"));
 }
 
-/// The weights are read at 20 GB/s where memory gives 15: the arithmetic alone scales.
+/// The weights are read at 20 GB/s where the memory has 15: only the arithmetic scales.
 #[test]
 fn weights_in_a_cache() {
     let cached = Planted { bytes: 12_000, ..PRODUCT };
@@ -204,7 +194,8 @@ fn weights_in_a_cache() {
     assert!(words::foreseen(&p, None)[1].contains("cache"));
 }
 
-/// CPU 4 is fast, CPU 0 half as fast. Of 256 rows there are too few pieces, so that each thread has the same share; of 512 not.
+/// CPU 4 is fast, CPU 0 half as fast. 256 rows make too few pieces, so each thread has the same
+/// share; 512 rows are enough.
 #[test]
 fn slow_cores_hold_up_fast_ones() {
     let board = [
@@ -219,24 +210,26 @@ fn slow_cores_hold_up_fast_ones() {
         let row = p.settings.iter().find(|s| words::name(s) == setting).unwrap();
         (row.token_ns, row.low_ns, row.high_ns)
     };
-    // Together they are 1.5 times as fast, or with equal shares as fast as the fast one alone; two barriers of 20 ns more.
+    // Together they are 1.5 times as fast, or with equal shares as fast as the fast one alone; two
+    // barriers of 20 ns more.
     let rest = 149.0 + 110.0 + 140.0;
     assert_eq!(token([256, 1], "t2@0,4").0, 599.0 + rest + 40.0);
     let (likely, low, high) = token([512, 1], "t2@0,4");
     assert!((likely - (599.0 / 1.5 + rest + 40.0)).abs() < 1e-6, "{likely}");
     assert!((low - (599.0 / 1.5 + rest)).abs() < 1e-6, "barriers that cost nothing: {low}");
-    // Equal shares, barriers twice as long, and all that one thread does on the slow core.
+    // Equal shares, barriers twice as long, and all single-threaded work on the slow core.
     assert!((high - (599.0 + 2.0 * rest + 80.0)).abs() < 1e-6, "{high}");
     // On the slow core alone everything takes twice as long.
     assert_eq!(token([512, 1], "t1@0").0, 2.0 * (599.0 + rest));
-    // Three rows on two threads: one has two of them.
+    // Three rows on two threads: one thread has two of them.
     let rows = Planted { product: false, ne: [64, 3], bytes: 0, work: [600, 0] };
     let p = foreseen(session([rows, NORM], &[4]), board.clone());
     let mixed = p.settings.iter().find(|s| s.threads == 2).unwrap();
     assert!((mixed.token_ns - (599.0 * 4.0 / 3.0 + rest + 40.0)).abs() < 1e-6, "{mixed:?}");
 }
 
-/// What slow cores add to operators that they share with fast ones is time of these operators, and gone on fast ones alone.
+/// The time that slow cores add to operators that they share with fast ones belongs to these
+/// operators. It vanishes on fast ones alone.
 #[test]
 fn a_recording_on_mixed_cores() {
     let board = [
@@ -261,12 +254,13 @@ fn a_recording_on_mixed_cores() {
     let product = &p.makeup.operators[0];
     assert!((product.ns - 599.0).abs() < 1e-9 && p.makeup.waits_ns == 0.0, "{:?}", p.makeup);
     let fast = p.settings.iter().find(|s| s.cpus == [4, 5]).unwrap();
-    // Even shares of the mixed pair are as fast as one fast core; two of these take half.
+    // Even shares of the mixed pair are as fast as one fast core; two fast cores take half.
     assert!((fast.token_ns - (299.5 + 149.0 + 110.0 + 140.0)).abs() < 1e-6, "{fast:?}");
     assert!(p.settings.iter().any(|s| s.recorded && s.cpus == [0, 4]));
 }
 
-/// Another task takes the CPU of the thread that the product waits for, for 100 ns of each token: gone in the least, and said.
+/// Another task takes the CPU of the thread that the product waits for, for 100 ns of each token.
+/// The lower bound excludes that time, and a remark names it.
 #[test]
 fn what_others_took() {
     let mut m = session([Planted { bytes: 0, work: [500, 600], ..PRODUCT }, NORM], &[0, 1]);

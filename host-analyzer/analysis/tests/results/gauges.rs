@@ -1,4 +1,5 @@
-//! Gauges over the small session, computed by hand: decode calls run from 3100 to 3500 and from 3600 to 4020.
+//! Gauges over the small session, computed by hand: decode calls run from 3100 to 3500 and from
+//! 3600 to 4020.
 
 use profinfer_analysis::Analysis;
 use profinfer_analysis::gauge::{Figures, Gauge, Note};
@@ -34,16 +35,17 @@ fn means_are_weighted_by_time() {
         &[(2_000, Some(10)), (3_000, Some(20)), (3_300, Some(40)), (4_000, Some(5))],
     );
     assert_eq!((g.samples, g.absent), (4, 0));
-    // 1000 at 10, 300 at 20, 700 at 40; the last value holds for no time.
+    // 1000 at 10, 300 at 20, 700 at 40; the last value applies for no time.
     assert_eq!(g.whole, figures(5.0, (10_000.0 + 6_000.0 + 28_000.0) / 2_000.0, 40.0, 2_000));
-    // 200 of the first call at 20, 200 at 40; 400 of the second at 40, then only the last value is known.
+    // 200 of the first call at 20, 200 at 40; 400 of the second at 40, then only the last value is
+    // known.
     assert_eq!(g.decode, figures(5.0, (4_000.0 + 8_000.0 + 16_000.0) / 800.0, 40.0, 800));
     assert_eq!((g.decode_bytes_per_token, g.decode_tokens), (None, 0));
 }
 
 #[test]
 fn what_could_not_be_read_or_was_lost_is_not_filled() {
-    // Absent from 3200 on; then a gap of 10 periods, of which the value before holds for two.
+    // Absent from 3200 on; then a gap of 10 periods, for two of which the previous value applies.
     let rows = [(3_100, Some(10)), (3_200, None), (3_300, Some(30)), (3_400, Some(50)), (4_400, Some(90))];
     let g = analysed(GaugeUnit::Percent, 100, &rows);
     assert_eq!((g.samples, g.absent), (4, 1));
@@ -62,12 +64,12 @@ fn one_value_is_its_own_mean_and_none_is_none() {
 
 #[test]
 fn traffic_per_second_and_per_token() {
-    // 1 byte a ns up to 3000, 3 bytes a ns up to 3600, then nothing is known.
+    // 1 byte per ns up to 3000, 3 bytes per ns up to 3600, then unknown.
     let rows = [(2_000, Some(0)), (3_000, Some(1_000)), (3_300, None), (3_600, Some(2_800))];
     let g = analysed(GaugeUnit::Bytes, 100, &rows);
     assert_eq!(g.unit, "bytes_per_s");
     assert_eq!(g.whole, figures(1e9, 2_800.0 / 1_600.0 * 1e9, 3e9, 1_600));
-    // The first call alone was covered whole: 400 ns, one token.
+    // Only the first call is covered throughout: 400 ns, one token.
     assert_eq!((g.decode_bytes_per_token, g.decode_tokens), (Some(1_200.0), 1));
     assert_eq!(g.decode, figures(3e9, 3e9, 3e9, 400));
 }

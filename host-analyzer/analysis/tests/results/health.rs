@@ -1,4 +1,4 @@
-//! What is said of a recording's health, for each way to lose something.
+//! Remarks about a recording's health, for each kind of loss.
 
 use profinfer_analysis::Analysis;
 use profinfer_analysis::health::{Health, Remark};
@@ -35,7 +35,7 @@ fn a_whole_recording_needs_one_line() {
 
 #[test]
 fn every_end_the_kernel_saw_is_somewhere() {
-    // 40 ends: 18 are here, 5 + 4 + 3 dropped, 2 had no start, so 8 were lost on the way.
+    // 40 ends: 18 are received, 5 + 4 + 3 dropped, 2 had no start, so 8 were lost in transit.
     let h = health(ledger(|l| {
         l.span_ends = 40;
         l.spans_sent = 26;
@@ -55,7 +55,7 @@ fn each_cause_at_the_source_has_its_own_advice() {
     type Change = fn(&mut Ledger);
     let cases: [(Change, &str); 6] = [
         (|l| l.no_state = 9, "Trace one process at a time"),
-        (|l| l.calls_ring_full = 9, "token calls or graph calls"),
+        (|l| l.calls_ring_full = 9, "decode or graph calls"),
         (|l| l.tensors_ring_full = 9, "read again"),
         (|l| (l.frames_queue_full, l.bytes_queue_full) = (9, 5_000), "(5,000 bytes)"),
         (|l| (l.spans_ring_full, l.span_ends) = (9, 27), "ring buffer was full"),
@@ -167,7 +167,7 @@ fn a_ledger_that_does_not_add_up_is_named() {
 #[test]
 fn the_worst_comes_first() {
     let h = health(|m| {
-        m.health.refused = Some("no\nBPF".into());
+        m.health.refused = Some(RefusedPlan { answer: "no\nBPF".into(), ..RefusedPlan::default() });
         m.health.ledger.as_mut().unwrap().spans_ring_full = 1;
         m.health.damage = vec![Damage { kind: DamageKind::Checksum, count: 1, bytes: 1, first_offset: 1 }];
         m.health.end.as_mut().unwrap().reason = EndReason::Error;
@@ -246,7 +246,7 @@ fn a_counter_of_absent_cores_is_named_unless_others_tell_of_it() {
             counter("CPU_CYCLES", &[], false),
             counter("CPU_CYCLES", &[0, 1], true),
             counter("STALL_BACKEND_MEM", &[], false),
-            // On CPUs that are there it is missing, whatever others count.
+            // It is missing on existing CPUs, whatever others count.
             counter("BR_PRED", &[], false),
             counter("BR_PRED", &[0], false),
             counter("BR_PRED", &[1], true),

@@ -1,4 +1,4 @@
-//! What holds for every session, checked against sums made in another way: over maps, span by span.
+//! Invariants of every session, checked against sums computed differently: over maps, span by span.
 
 use std::collections::BTreeMap;
 
@@ -11,18 +11,10 @@ use proptest::prelude::*;
 
 use crate::views::bytes;
 
-use profinfer_trace::test_support::tables::{Spec, model};
+use crate::models::rows::spec;
+use profinfer_trace::test_support::tables::model;
 
-prop_compose! {
-    fn spec()(
-        seed in any::<u64>(), contexts in 1_u32..4, requests in 1_u32..4, tokens in 0_u32..8,
-        layers in 1_u32..4, threads in 1_u32..5, splits in 1_u32..4,
-    ) -> Spec {
-        Spec { seed, contexts, requests, tokens, layers, threads, splits }
-    }
-}
-
-/// Wall, work and wait of every execution: by graph call and node.
+/// Wall, work and wait of every execution, by graph call and node.
 fn executions(m: &Model) -> BTreeMap<(u32, u32), (u64, u64, u64)> {
     let mut ends: BTreeMap<(u32, u32), (u64, u64, u64, u64)> = BTreeMap::new();
     let s = &m.spans;
@@ -134,7 +126,7 @@ proptest! {
             let topology = m.topologies.get(profinfer_trace::model::TopologyId(d.topology));
             prop_assert_eq!(d.nodes.len(), topology.nodes.len());
             prop_assert_eq!(d.edges.len(), topology.nodes.iter().map(|n| n.src.len()).sum::<usize>());
-            // A node is run, fused into one that is run, or a view.
+            // A node runs, is fused into one that runs, or is a view.
             for n in &d.nodes[..d.n_nodes as usize] {
                 let view = matches!(n.op.as_str(), "RESHAPE" | "PERMUTE");
                 prop_assert_eq!(u32::from(n.order.is_some()) + u32::from(n.fused_with.is_some()), u32::from(!view));

@@ -1,4 +1,4 @@
-//! What grows with the context: slopes that were planted.
+//! Growth with the context: planted slopes.
 
 use profinfer_analysis::Analysis;
 use profinfer_analysis::kv::{Kv, Step};
@@ -7,8 +7,8 @@ use crate::models::calls::{CELLS, Call, call, model};
 
 const A: u64 = 0x5000;
 
-/// 20 tokens for each of `steps` steps of 256 cells. Attention takes 100 ns and 2 ns a cell, the product 500 ns and up to 9 ns more,
-/// whatever the cells; and a call 50 ns more than both.
+/// 20 tokens for each of `steps` steps of 256 cells. Attention takes 100 ns and 2 ns per cell, the
+/// product 500 ns and up to 9 ns more regardless of the cells, and a call 50 ns more than both.
 pub(crate) fn calls(steps: u64) -> Vec<Call> {
     let mut calls = vec![call(A, 250, &[1], 0)];
     for step in 1..=steps {
@@ -56,7 +56,7 @@ fn two_steps_are_not_enough() {
     let kv = only(&calls(2));
     assert_eq!((kv.steps.len(), kv.token, kv.at_limit), (2, None, None));
     assert!(kv.types.is_empty() && kv.names.is_empty());
-    // A third step with too few tokens for a median is none.
+    // A third step with too few tokens for a median does not count.
     let mut calls = calls(3);
     calls.truncate(1 + 20 + 20 + 7);
     assert_eq!(only(&calls).token, None);

@@ -1,5 +1,5 @@
-//! From a model to results and views: figures computed by hand, sums computed in another way, and bytes read by
-//! other programs.
+//! From a model to results and views: figures computed by hand, sums computed differently, and
+//! bytes read by other programs.
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 mod accelerator;

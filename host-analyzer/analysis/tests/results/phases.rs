@@ -1,4 +1,4 @@
-//! What each call was for, and what is counted of it.
+//! The phase of each call, and the figures that depend on it.
 
 use profinfer_analysis::Analysis;
 use profinfer_analysis::phase::Evidence::{self, *};
@@ -13,7 +13,7 @@ fn told(calls: &[Call]) -> Vec<(Phase, Evidence)> {
     phases.llama_calls.into_iter().zip(phases.evidence).collect()
 }
 
-/// First call, tokens of the prompt, generated.
+/// First call, tokens of the prompt, generated tokens.
 fn requests(calls: &[Call]) -> Vec<(u32, u64, u64)> {
     let requests = Analysis::compute(&model(calls, true)).token.requests;
     requests.iter().map(|r| (r.first_call, r.prompt_tokens, r.generated)).collect()
@@ -46,7 +46,7 @@ fn at_most_two_trials_begin_a_context() {
     // A benchmark's generation without a prompt begins at position 0, with one token.
     let calls = [call(A, 1, &[1], 0), call(A, 1, &[1], 0), call(A, 1, &[1], 1), call(A, 1, &[1], 0)];
     assert_eq!(told(&calls).iter().map(|t| t.0).collect::<Vec<_>>(), [WarmUp, Decode, Decode, Decode]);
-    // The last call of a session tells nothing of itself, and three tokens are none.
+    // The last call of a session has no next call to show its phase, and three tokens are no trial.
     assert_eq!(told(&[two()])[0].0, Prefill);
     assert_eq!(told(&[call(A, 3, &[1], 0), call(A, 3, &[1], 0)])[0].0, Prefill);
 }
@@ -55,7 +55,7 @@ fn at_most_two_trials_begin_a_context() {
 fn parallel_sequences_are_no_prompt() {
     let calls = [
         call(A, 7, &[1], 0),
-        // The second prompt, while the first sequence goes on.
+        // The second prompt, while the first sequence continues.
         call(A, 8, &[2], 7),
         call(A, 2, &[2], 8),
         call(A, 2, &[2], 9),
@@ -71,7 +71,7 @@ fn parallel_sequences_are_no_prompt() {
 
 #[test]
 fn a_prompt_of_several_graphs_has_the_logits_of_all() {
-    // The engine cuts a call into graphs of at most 512 tokens.
+    // The engine splits a call into graphs of at most 512 tokens.
     let calls = [call(A, 1_024, &[0, 1], 0), call(A, 1_024, &[512, 512], 1_024)];
     let phases = Analysis::compute(&model(&calls, true)).phases;
     assert_eq!(phases.logits, [Some(1), Some(1_024)]);
@@ -83,7 +83,7 @@ fn without_the_graph_the_number_of_tokens_tells_and_says_so() {
     let calls = [call(A, 5, &[], 0), call(A, 5, &[], 5), call(A, 1, &[], 10)];
     assert_eq!(told(&calls), [(Prefill, Tokens), (Prefill, Tokens), (Decode, Tokens)]);
     assert_eq!(Analysis::compute(&model(&calls, true)).token.prefill.phase_by_token_count, 2);
-    // An engine that computes logits for all tokens: they tell nothing.
+    // An engine that computes logits for all tokens: they show nothing.
     let calls = [call(A, 5, &[5], 0), call(A, 5, &[5], 5), call(A, 1, &[1], 10)];
     let phases = Analysis::compute(&model(&calls, false)).phases;
     assert_eq!((phases.llama_calls, phases.evidence), (vec![Prefill, Prefill, Decode], vec![Tokens; 3]));

@@ -1,10 +1,10 @@
-//! Which token calls make a request.
+//! Which `llama_decode` calls make a request.
 
 use profinfer_analysis::Analysis;
 use profinfer_analysis::request::Request;
 use profinfer_trace::model::*;
 
-/// A call: context, tokens, start, length, status, topology of its graph.
+/// A call: context, tokens, start, duration, status, topology of its graph.
 type Row = (u64, u32, u64, u64, i32, Option<u32>);
 
 fn requests(rows: &[Row]) -> Vec<Request> {
@@ -42,7 +42,7 @@ fn model(rows: &[Row]) -> Model {
     m
 }
 
-/// First call, tokens of the prompt, TTFT, generated, TPOT.
+/// First call, tokens of the prompt, TTFT, generated tokens, TPOT.
 type Figures = (u32, u64, Option<u64>, u64, Option<u64>);
 
 fn figures(requests: &[Request]) -> Vec<Figures> {

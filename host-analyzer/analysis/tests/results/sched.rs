@@ -9,8 +9,8 @@ use profinfer_views as views;
 
 use crate::models::small;
 
-/// Beside the small session: its two threads on CPUs 0 and 1, a task that takes CPU 0 twice, the idle task of CPU 1. The
-/// first call, prefill, is from `calls[0].0` to `calls[0].1`, and so on.
+/// Added to the small session: its two threads on CPUs 0 and 1, a task that takes CPU 0 twice, the
+/// idle task of CPU 1. The first call, prefill, is from `calls[0].0` to `calls[0].1`, and so on.
 fn model() -> (Model, Vec<(u64, u64)>) {
     let mut m = small::model();
     let calls: Vec<(u64, u64)> =
@@ -21,7 +21,7 @@ fn model() -> (Model, Vec<(u64, u64)>) {
         (0, p + 100, 60, Preempted, 0),
         (0, p + 160, 40, Preempted, 1),
         (0, p + 200, 100, Running, 1),
-        // Between these, 50 ns of which nothing is known; then decode.
+        // Then 50 unknown ns; then decode.
         (0, p + 350, d - p - 350, Sleeping, 1),
         (0, d, 30, Woken, 0),
         (0, d + 30, 20, Running, 0),
@@ -36,7 +36,8 @@ fn model() -> (Model, Vec<(u64, u64)>) {
         s.states.state.push(state);
         s.states.cpu.push(cpu);
     }
-    // CPU 0: the task all the time but the last 10 ns of the first wait, which nobody is known for; CPU 1: idle.
+    // CPU 0: the task all the time except the last 10 ns of the first wait, for which no task is
+    // known; CPU 1: idle.
     for (cpu, start, length, task) in [(0, p + 100, 50, 0), (0, d + 5, 25, 0), (1, p + 160, 40, 1)] {
         s.turns.cpu.push(cpu);
         s.turns.start_ns.push(start);
@@ -88,7 +89,7 @@ fn only_time_for_which_a_thread_waited_is_blamed() {
     );
     assert_eq!((task.engine, task.idle, idle.idle, idle.tid), (false, false, true, 0));
     assert_eq!((task.turns, task.time_ns, task.prefill_ns, task.decode_ns), (2, 75, 50, 25));
-    // Two threads waited at once for 30 ns.
+    // Two threads waited at the same time for 30 ns.
     assert_eq!((task.preempted_ns, task.woken_ns), (80, 25));
     assert_eq!(task.cpus, [OnCpu { cpu: 0, turns: 2, time_ns: 75 }]);
     let tid = |t: usize| m.threads.get(ThreadId(t as u32)).tid;
@@ -123,7 +124,8 @@ fn pieces_make_up_the_stretches_and_the_timelines_show_them() {
     assert!(unpacked(&perfetto).windows(19).any(|w| w == b"preempted by backup"));
 }
 
-/// A file in Perfetto's format with its bundles of packets (field 50 of a packet, which is all of it) unpacked.
+/// A file in Perfetto's format with its bundles of packets (field 50 of a packet, which is its
+/// complete content) unpacked.
 pub(crate) fn unpacked(mut file: &[u8]) -> Vec<u8> {
     fn varint(bytes: &mut &[u8]) -> usize {
         let (mut value, mut shift) = (0, 0);

@@ -1,5 +1,5 @@
-//! What is written against profinfer-schema: it is read again without a loss, an independent validator accepts it and refuses what is wrong,
-//! and the tables have the columns that are listed.
+//! Written files against profinfer-schema: they can be read again without a loss, an independent
+//! validator accepts them and refuses damaged ones, and the tables have the listed columns.
 
 use std::path::Path;
 use std::process::Command;
@@ -48,7 +48,7 @@ fn side_by_side() -> Vec<u8> {
     bytes
 }
 
-/// Everything that is written, by name of the file.
+/// Everything that is written, by file name.
 fn documents() -> Vec<(&'static str, Vec<Vec<u8>>)> {
     let of = |view: View| sessions().iter().map(|m| written(view, m)).collect();
     vec![
@@ -61,7 +61,7 @@ fn documents() -> Vec<(&'static str, Vec<Vec<u8>>)> {
     ]
 }
 
-/// A reader that knows the structs loses nothing.
+/// A reader that uses the structs loses nothing.
 fn read_again<T: Serialize + DeserializeOwned>(document: &Value) -> Value {
     let read: T = serde_json::from_value(document.clone()).unwrap();
     serde_json::to_value(read).unwrap()

@@ -1,4 +1,4 @@
-//! The slowdown by tracing, measured at tokens that were traced beside those that were not.
+//! The slowdown by tracing, measured from traced and untraced neighbours.
 
 use profinfer_analysis::Analysis;
 use profinfer_analysis::duty::{Measured, Slowdown};
@@ -36,7 +36,7 @@ fn without_noise_it_is_what_was_planted() {
 
 #[test]
 fn growth_with_the_position_is_taken_out() {
-    // In the 40 tokens from burst to burst a token grows by 4 %, in all by 80 %.
+    // In the 40 tokens from burst to burst a token grows by 4 %, in total by 80 %.
     let m = measured(&timed(&Times { growth: TOKEN_NS / 1_000.0, ..TIMES }, 1));
     assert!(near(m.slowdown, 0.05) && near(m.low, 0.05) && near(m.high, 0.05), "{m:?}");
 }
@@ -56,9 +56,11 @@ fn its_interval_holds_in_95_of_100_draws() {
         m.low <= 0.05 && 0.05 <= m.high
     });
     let holds = holds.count();
-    // By order statistics it is at least 95 %: of twenty bursts 95.9. The standard error of 400 draws is 1 %.
+    // By order statistics it is at least 95 %: 95.9 for twenty bursts. The standard error of 400
+    // draws is 1 %.
     assert!((372..=396).contains(&holds), "{holds}");
-    // And it is no wider than it has to be: the noise of a pair is about 2.5 %, of the median of twenty 0.7 %.
+    // And it is no wider than necessary: the noise of a pair is about 2.5 %, that of the median of
+    // twenty 0.7 %.
     let m = measured(&timed(&times, 7));
     assert!(m.high - m.low < 0.05, "{m:?}");
 }
@@ -66,11 +68,11 @@ fn its_interval_holds_in_95_of_100_draws() {
 #[test]
 fn bursts_without_neighbours_on_both_sides_are_no_pair() {
     let mut m = timed(&TIMES, 1);
-    // A prompt behind the first two bursts: the tokens behind it are of another text.
+    // A prompt after the first two bursts: the tokens after it belong to another text.
     let behind = m.llama_calls.start_ns.len() / 10;
     m.llama_calls.n_tokens[65] = 16;
     assert_eq!(behind, 80);
-    // The second burst is of the rows 60 to 63; the edge is row 64, and behind it is the prompt.
+    // The second burst has rows 60 to 63; the edge is row 64, and the prompt follows.
     assert_eq!(measured(&m).bursts, 19);
 }
 
@@ -93,7 +95,7 @@ fn what_switching_costs_is_told_apart_and_is_in_all_tokens() {
     m.duty.switches.iter_mut().filter(|s| !s.on && s.began_ns > 0).for_each(|s| s.done_ns += tokens(9.5));
     let traced = Phases::compute(&m).tracing.llama_calls;
     let edges: Vec<usize> = (0..traced.len()).filter(|i| traced[*i] == Traced::Edge).collect();
-    // Behind each burst.
+    // After each burst.
     for pause in edges.chunk_by(|a, b| a + 1 == *b).filter(|edge| edge.len() > 2) {
         m.llama_calls.duration_ns[pause[0]] += tokens(5.0);
     }
@@ -114,7 +116,7 @@ fn too_few_bursts_and_none_are_an_estimate_or_unknown() {
     // 40 tokens of 400 ns with 3 operators of 2 ns.
     let Slowdown::Estimated { slowdown: estimate } = slowdown(&m) else { panic!("{:?}", slowdown(&m)) };
     assert!(near(estimate, 240.0 / (16_000.0 - 240.0)));
-    // Of the traced ones alone it is the same.
+    // For the traced ones alone it is the same.
     thin(&mut m, &[10..12, 30..32]);
     assert_eq!(slowdown(&m), Slowdown::Estimated { slowdown: estimate });
     m.health.probe_cost = None;

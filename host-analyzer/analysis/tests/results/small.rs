@@ -182,7 +182,7 @@ fn cost_and_length() {
     assert_eq!((a.cost.probe_pair_ns, a.cost.decode_slowdown), (None, None));
 }
 
-/// An operator's probes are passed by all threads at once, so each execution counts once.
+/// All threads pass an operator's probes in parallel, so each execution counts once.
 #[test]
 fn slowdown_by_the_probes() {
     let mut model = small::model();
@@ -193,7 +193,8 @@ fn slowdown_by_the_probes() {
     assert_eq!(a.cost.decode_slowdown, Some(18.0 / 802.0));
 }
 
-/// One counter on two types of core: the first thread's CPU has it in its first place, the other's in none.
+/// One counter on two core types: the first thread's CPU has it in its first slot, the other's has
+/// it in none.
 #[test]
 fn counters_by_type_of_operator_and_core() {
     let mut model = small::model();
@@ -205,7 +206,7 @@ fn counters_by_type_of_operator_and_core() {
         let other = model.spans.thread[i] == second;
         model.spans.cpu[i] = Some(if other { 4 } else { 0 });
     }
-    // The last span of all went to another core in the middle.
+    // The very last span migrated to another core.
     (cycles[n - 1], why[n - 1]) = (NOT_COUNTED, Absence::Mixed.bit());
     model.spans.counts =
         Counts { names: vec!["CPU_CYCLES".to_owned()], values: vec![cycles], switches: vec![2; n], why };
@@ -215,15 +216,16 @@ fn counters_by_type_of_operator_and_core() {
         model.session.counters.push(counter);
     }
     let counted = Analysis::compute(&model).counted;
-    // Every span is in one row, and no row mixes cores: two types of operator, two phases, two cores.
+    // Every span is in one row, and no row mixes cores: two operator types, two phases, two cores.
     assert_eq!(counted.iter().map(|c| c.spans).sum::<u64>(), n as u64);
     assert_eq!(counted.len(), 2 * 2 * 2);
     let a76: Vec<_> = counted.iter().filter(|c| c.pmu == "armv8_cortex_a76").collect();
     assert_eq!(a76.iter().map(|c| c.spans).sum::<u64>(), n as u64 / 2);
     assert_eq!(a76.iter().map(|c| c.absent.spans(Absence::Mixed)).sum::<u64>(), 1);
     assert_eq!(a76.iter().map(|c| c.switches).sum::<u64>(), n as u64);
-    // Spans are 18, six a call, three a thread. The last two operators are norms: in the two decode
-    // calls the other core has rows 10, 11, 16 and 17, the latter not counted.
+    // There are 18 spans, six per call, three per thread. The last two operators are norms: in the
+    // two decode calls the other core has rows 10, 11, 16 and 17, of which the last was not
+    // counted.
     let last = a76
         .iter()
         .find(|c| c.phase == Phase::Decode && c.absent.spans(Absence::Mixed) == 1)

@@ -2,7 +2,7 @@
 
 use profinfer_analysis::Analysis;
 use profinfer_analysis::phase::Phase::{self, *};
-use profinfer_analysis::speculative::{Plain, Speculative, ToldBy};
+use profinfer_analysis::speculative::{Plain, PlainSource, Speculative};
 
 use crate::models::calls::{Call, LARGE, call, model};
 
@@ -13,7 +13,7 @@ fn lasting(length: u64, call: Call) -> Call {
     Call { length, ..call }
 }
 
-/// A draft's calls, each of 10 ns: the tokens that it has not read yet, of which the first is at `past`, then one by one.
+/// A draft's calls of 10 ns each: first the unread tokens from `past` on, then one by one.
 fn guesses(calls: &mut Vec<Call>, unread: u32, past: u32, more: u32) {
     calls.push(lasting(10, call(DRAFT, unread, &[1], past)));
     for i in 0..more {
@@ -25,8 +25,8 @@ fn verify(calls: &mut Vec<Call>, length: u64, drafted: u32, past: u32) {
     calls.push(lasting(length, call(TARGET, drafted + 1, &[u64::from(drafted) + 1], past)));
 }
 
-/// Warm-ups and a prompt of 4 tokens; then rounds of 4, 4, 2, no and 4 guesses, of which 4, 1, none and none are accepted, and
-/// of the last nothing is known.
+/// Warm-ups and a prompt of 4 tokens; then rounds of 4, 4, 2, no and 4 draft tokens. Accepted are
+/// 4, 1, none and none; the outcome of the last round is unknown.
 pub(crate) fn calls() -> Vec<Call> {
     let mut c = vec![call(TARGET, 2, &[1], 0), call(DRAFT, 2, &[1], 0)];
     c.extend([call(TARGET, 4, &[0], 0), call(DRAFT, 4, &[1], 0)]);
@@ -54,7 +54,7 @@ fn counts_are_those_of_the_rounds() {
     let s = only(&calls());
     assert_eq!((s.draft.as_deref(), s.target.as_deref()), (Some("0x5000"), Some("0x9000")));
     assert_eq!((s.rounds, s.open_rounds, s.drafted), (5, 1, 4 + 4 + 2 + 4));
-    // 5 + 2 + 1 + 1 tokens came out of four rounds, of which one each is the target's own.
+    // 5 + 2 + 1 + 1 tokens from four rounds; one of each round is the target's own.
     assert_eq!((s.emitted, s.accepted), (9, 5));
     assert_eq!(s.accepted_share, Some(5.0 / 10.0));
     assert_eq!(s.emitted_per_round, Some(9.0 / 4.0));
@@ -67,11 +67,12 @@ fn costs_are_medians_and_decide_whether_it_wins() {
     let s = only(&calls());
     let sizes: Vec<_> = s.verified.iter().map(|v| (v.drafted, v.rounds, v.median_ns)).collect();
     assert_eq!(sizes, [(0, 1, 60), (2, 1, 90), (4, 3, 110)]);
-    assert_eq!(s.plain, Some(Plain { ns: 60, low_ns: 60, high_ns: 60, calls: 1, by: ToldBy::Calls }));
+    assert_eq!(s.plain, Some(Plain { ns: 60, low_ns: 60, high_ns: 60, calls: 1, by: PlainSource::Calls }));
     assert_eq!(s.verified[2].verify_ratio, Some(110.0 / 60.0));
-    // The draft's calls take 40, 40, 20, 40 ns for 4, 4, 2, 4 guesses.
+    // The draft's calls take 40, 40, 20, 40 ns for 4, 4, 2, 4 draft tokens.
     assert_eq!((s.draft_token_ns, s.draft_ratio), (Some(10), Some(10.0 / 60.0)));
-    // (60 + 90 + 3 * 110 + 14 * 10) / 5 = 124 ns a round, which are 2.07 plain tokens; 2.25 come out of it.
+    // (60 + 90 + 3 * 110 + 14 * 10) / 5 = 124 ns per round, which are 2.07 plain tokens; a round
+    // gives 2.25.
     let close = |a: Option<f64>, b: f64| (a.unwrap() - b).abs() < 1e-6 * b;
     assert!(close(s.break_even_per_round, 124.0 / 60.0), "{s:?}");
     assert_eq!(s.wins, Some(true));
@@ -93,7 +94,8 @@ fn reading_the_prompt_is_no_guessing() {
 
 #[test]
 fn without_a_plain_token_the_time_of_one_is_estimated_or_bounded() {
-    // Rounds of 4 and of 2 guesses, which take 100 and 80 ns: a token without takes 60.
+    // Rounds of 4 and of 2 draft tokens, which take 100 and 80 ns: a token without a draft takes
+    // 60.
     let mut c = vec![call(TARGET, 4, &[1], 0)];
     let mut past = 4;
     for _ in 0..3 {
@@ -104,18 +106,21 @@ fn without_a_plain_token_the_time_of_one_is_estimated_or_bounded() {
         }
     }
     let s = only(&c);
-    // Two guesses and one token in 80 ns: one token takes a third of that at least, and no more than all of it.
+    // Two draft tokens and one token in 80 ns: one token takes at least a third of that, and at
+    // most all of it.
     let plain = |ns, by| Some(Plain { ns, low_ns: 26, high_ns: 80, calls: 0, by });
-    assert_eq!((s.plain, s.wins), (plain(60, ToldBy::Line), Some(false)));
+    assert_eq!((s.plain, s.wins), (plain(60, PlainSource::Line), Some(false)));
     // Two rounds of each are too few for a line.
     let two = 1 + 2 * (5 + 3);
     let s = only(&c[..two]);
-    // A round takes (100 + 80) / 2 ns and three guesses of 10 ns, and one token comes out of it: more than 80 ns.
-    assert_eq!((s.plain, s.wins), (plain(80, ToldBy::Bounds), Some(false)));
+    // A round takes (100 + 80) / 2 ns and three draft tokens of 10 ns, and gives one token: more
+    // than 80 ns.
+    assert_eq!((s.plain, s.wins), (plain(80, PlainSource::Bounds), Some(false)));
     assert_eq!((s.break_even_per_round, s.plain_tokens_per_s), (Some(120.0 / 80.0), Some(1e9 / 80.0)));
 }
 
-/// Rounds of four guesses in 100 ns, of which so many are accepted each time; a guess takes 10 ns, so a round 140.
+/// Rounds of four draft tokens in 100 ns with `accepted` accepted tokens each. A draft token takes
+/// 10 ns, so a round takes 140.
 pub(crate) fn always(accepted: u32, rounds: u32) -> Vec<Call> {
     let mut c = vec![call(TARGET, 4, &[0], 0), call(DRAFT, 4, &[1], 0)];
     let mut past = 4;
@@ -129,10 +134,12 @@ pub(crate) fn always(accepted: u32, rounds: u32) -> Vec<Call> {
 
 #[test]
 fn bounds_tell_whether_it_wins_unless_they_disagree() {
-    // A plain token takes 20 to 100 ns: 1 token in 140 ns loses by both; 2 and 4 lose by the lower bound only.
+    // A plain token takes 20 to 100 ns: 1 token in 140 ns loses by both; 2 and 4 lose by the lower
+    // bound only.
     let wins = |accepted| only(&always(accepted, 20)).wins;
     assert_eq!([0, 1, 3].map(wins), [Some(false), None, None]);
-    // One guess verified in 100 ns says at least 50 ns for a token; with nine in 100 ns, all accepted, 12 tokens come in 300 ns.
+    // One draft token verified in 100 ns means at least 50 ns per token. With nine in 100 ns, all
+    // accepted, 12 tokens come in 300 ns.
     let mut c = vec![call(TARGET, 4, &[0], 0), call(DRAFT, 4, &[1], 0)];
     let mut past = 4;
     for drafted in [1, 9, 1, 9, 1] {
@@ -160,7 +167,7 @@ fn a_draft_is_in_no_headline_and_its_target_has_the_request() {
 
 #[test]
 fn two_models_that_take_turns_are_no_pair() {
-    // Each answers with one token at a time, or reads a prompt of which only the last token has logits.
+    // Each answers one token at a time, or reads a prompt of which only the last token has logits.
     let mut c = Vec::new();
     for i in 0..6 {
         c.push(call(DRAFT, 1, &[1], 10 + i));
@@ -169,9 +176,9 @@ fn two_models_that_take_turns_are_no_pair() {
         c.push(call(TARGET, 1, &[1], 12 + i));
     }
     assert_eq!(Analysis::compute(&model(&c, true)).speculative, []);
-    // Where it is not known which tokens have logits, nothing verifies.
+    // Where it is unknown which tokens have logits, nothing is verification.
     assert_eq!(Analysis::compute(&model(&calls(), false)).speculative, []);
-    // What verifies is never the smaller of the two.
+    // The verifying context is never the smaller of the two.
     let swap = |c: &Call| Call { context: if c.context == DRAFT { TARGET } else { DRAFT }, ..c.clone() };
     let swapped: Vec<Call> = calls().iter().map(swap).collect();
     assert_eq!(Analysis::compute(&model(&swapped, true)).speculative, []);

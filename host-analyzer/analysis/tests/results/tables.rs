@@ -1,4 +1,4 @@
-//! Parquet and CSV hold the rows of the model.
+//! Parquet and CSV contain the rows of the model.
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Int64Type, UInt32Type};
@@ -50,7 +50,7 @@ fn cell(column: &dyn Array, i: usize) -> String {
     }
 }
 
-/// Reads CSV by RFC 4180, written without a look at the writer.
+/// Reads CSV by RFC 4180, written independently of the writer.
 fn csv(text: &str) -> Vec<Vec<String>> {
     let mut rows = vec![vec![String::new()]];
     let mut chars = text.chars().peekable();
@@ -70,7 +70,8 @@ fn csv(text: &str) -> Vec<Vec<String>> {
     rows
 }
 
-/// The cells as CSV has them: what a spreadsheet would take for a formula has a mark before it.
+/// The cells as CSV has them: text that a spreadsheet would take for a formula has a mark before
+/// it.
 fn in_csv(mut rows: Vec<Vec<String>>) -> Vec<Vec<String>> {
     let formula =
         |text: &str| text.starts_with(['=', '+', '-', '@', '\t', '\r']) && text.parse::<i64>().is_err();
@@ -115,7 +116,7 @@ fn ops_of_the_small_session() {
         rows[1].join(" "),
         "0 1 prefill CPU 7 100 0 0 Qcur-0 MUL_MAT MUL_MAT f32 64 3 1 1 1100 300 100 0 false 17152 768 24576"
     );
-    // The wait of this one was not seen.
+    // The wait of this one was not recorded.
     assert_eq!(rows[6][14..21], ["1", "1", "1561", "49", "", "1", "true"]);
     assert_eq!(rows[18][..10].join(" "), "2 5 decode CPU 7 101 4 4 norm-0 RMS_NORM");
 }
@@ -138,14 +139,14 @@ fn experts_of_the_routed_session() {
     assert_eq!(rows[6].join(" "), "0 0 prefill 7 0 1 ffn_moe_gate-0 2 1 2");
     assert_eq!(rows[7].join(" "), "0 0 prefill 7 1 6 ffn_moe_gate-1 0 0 3");
     assert_eq!(rows[28].join(" "), "4 4 decode 7 1 6 ffn_moe_gate-1 0 1 3");
-    // Of a model without experts the table has its columns and no row.
+    // For a model without experts the table has its columns and no row.
     let rows = csv(&String::from_utf8(bytes(tables::experts_csv, &small::model())).unwrap());
     assert_eq!(rows.len(), 1);
 }
 
 #[test]
 fn tables_longer_than_a_part_are_whole() {
-    // 5 layers of 13 operators, 8 threads: 520 spans a call, a part has 131072.
+    // 5 layers of 13 operators, 8 threads: 520 spans per call; a part has 131072.
     let m = synthetic::model(&Spec { tokens: 600, layers: 5, threads: 8, ..Spec::default() });
     assert!(m.spans.len() > 2 << 17);
     let batches = parquet(tables::ops_parquet, &m);

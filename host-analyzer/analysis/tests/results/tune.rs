@@ -1,4 +1,4 @@
-//! Settings that were tried: which to take, of models whose tokens are known to the nanosecond.
+//! Measured settings: the recommendation, for models whose tokens are known to the nanosecond.
 
 use profinfer_analysis::compare::Choices;
 use profinfer_analysis::tune::{PRACTICAL, Setting, Standing, Trial, Tuning};
@@ -16,7 +16,7 @@ fn model(more: u64, began: u64) -> Model {
     m
 }
 
-/// A setting of so many threads, its runs with so much more.
+/// A setting with this many threads, and the additional time of its runs.
 fn setting(threads: u32, more: [u64; 4]) -> Setting {
     let trials =
         more.iter().zip(0..).map(|(m, i)| Trial::compute(&model(*m, i * 100 + u64::from(threads)))).collect();
@@ -31,7 +31,8 @@ fn standings(tuning: &Tuning) -> Vec<Standing> {
     tuning.tried.iter().map(|t| t.as_ref().unwrap().standing).collect()
 }
 
-/// Tokens of 450 to 453 ns with four threads. Three threads take 1 % more at most 2 %, two take a tenth more.
+/// Tokens of 450 to 453 ns with four threads. Three threads take 1 % more, at most 2 %; two take a
+/// tenth more.
 #[test]
 fn the_fewest_threads_that_are_as_fast() {
     let settings = [
@@ -44,7 +45,7 @@ fn the_fewest_threads_that_are_as_fast() {
     assert_eq!(standings(&tuning), [Standing::Slower, Standing::AsFast, Standing::Fastest, Standing::AsFast]);
     assert_eq!((tuning.fastest, tuning.choice, &tuning.open[..]), (Some(2), Some(1), &[][..]));
     let three = tuning.tried[1].as_ref().unwrap();
-    // The lower of the two in the middle of 453, 454, 455, 456.
+    // The lower of the middle two of 453, 454, 455, 456.
     assert_eq!(three.token_ns, 454);
     let (low, high) = three.interval.unwrap();
     assert!((low - 0.0).abs() < 1e-9 && (high - 6.0 / 450.0).abs() < 1e-9, "{low} {high}");
@@ -53,7 +54,8 @@ fn the_fewest_threads_that_are_as_fast() {
     assert!(said[0].starts_with("Take t3: 2202643 tokens/s, within 3.0 % of the fastest (t4, "), "{said:?}");
 }
 
-/// Runs that lie so far apart tell nothing of two threads: they are named, and not recommended.
+/// Runs with a large spread decide nothing about two threads: the setting is named, and not
+/// recommended.
 #[test]
 fn what_is_not_decided_is_said() {
     let settings = [setting(2, [2, 40, 3, 42]), setting(4, [0, 1, 2, 3])];
@@ -61,7 +63,7 @@ fn what_is_not_decided_is_said() {
     assert_eq!(standings(&tuning), [Standing::Undecided, Standing::Fastest]);
     assert_eq!((tuning.choice, &tuning.open[..]), (Some(1), &[0][..]));
     assert!(words::advice(&tuning, &settings)[1].starts_with("Whether t2 would do as well is not decided"));
-    // With one run each the spread between sessions is more than what matters.
+    // With one run each, the spread between sessions exceeds the smallest difference that matters.
     let single = settings.map(|s| Setting { trials: s.trials[..1].to_vec(), ..s });
     assert_eq!(standings(&Tuning::compute(&single, choices())), [Standing::Undecided, Standing::Fastest]);
 }
@@ -86,7 +88,7 @@ fn other_work_is_not_recommended() {
     assert!(Tuning::compute(&[Setting::default()], choices()).choice.is_none());
 }
 
-/// Settings with one and with two sensors of power, each of which says 2 W all the time.
+/// Settings with one and with two power sensors, each of which always shows 2 W.
 fn powered() -> [Setting; 2] {
     let gauge = |name: &str, kind, unit, value: i64| Gauge {
         name: name.to_owned(),
@@ -119,7 +121,7 @@ pub(crate) fn written() -> Vec<u8> {
     bytes
 }
 
-/// A sensor that says 2 W all the time: 2 W · 450 ns is 0.9 µJ. Two sensors may be parts of each other.
+/// A sensor that always shows 2 W: 2 W · 450 ns is 0.9 µJ. Two sensors may be parts of each other.
 #[test]
 fn energy_of_a_token() {
     let settings = powered();

@@ -1,5 +1,5 @@
-//! JSON, DOT and terminal: their figures are those of the analysis, their bytes are read by other programs, and
-//! hostile names stay names.
+//! JSON, DOT and terminal: their figures are those of the analysis, other programs can read their
+//! bytes, and hostile names stay names.
 
 use std::io::{self, Write};
 use std::process::{Command, Stdio};
@@ -85,7 +85,8 @@ fn dag_holds_the_figures_of_the_small_session() {
     );
 }
 
-/// Tells of the small session where its weights lie: `wq` of 16,384 bytes was repacked, `wn` of 256 lies in the file.
+/// Adds placements of the weights to the small session: `wq` of 16,384 bytes was repacked, `wn` of
+/// 256 is mapped from the file.
 fn place(m: &mut Model) {
     let buffer = |kind: &str, memory, path: &str| Buffer {
         pid: small::PID,
@@ -110,8 +111,7 @@ fn every_view_says_where_the_weights_lie() {
         pid: small::PID,
         path: path.to_owned(),
         build_id: String::new(),
-        role: "CPU operators".to_owned(),
-        has_cpu_backend: true,
+        roles: vec![LibraryRole::CpuOperators],
     };
     m.session.libraries.push(library("/usr/lib/libggml-cpu-zen4.so"));
     let (name, command, engine_version) = (String::new(), String::new(), "llama.cpp 1".to_owned());
@@ -144,7 +144,7 @@ fn every_view_says_where_the_weights_lie() {
     }
 }
 
-/// Recordings of agents that did not tell.
+/// Recordings of agents without placements.
 #[test]
 fn no_view_guesses_where_weights_lie() {
     let m = small::model();
@@ -202,15 +202,14 @@ fn schedule(m: &mut Model) {
     };
 }
 
-/// A session in which everything that can be written was seen, with names that try to break out.
+/// A session with everything that can be written, and with names that try to break out.
 pub(crate) fn everything() -> Model {
     let mut m = hostile();
     m.session.libraries.push(Library {
         pid: 7,
         path: String::new(),
         build_id: String::new(),
-        role: String::new(),
-        has_cpu_backend: false,
+        roles: Vec::new(),
     });
     m.session.probes.push(Probe {
         pid: 7,
@@ -231,12 +230,12 @@ pub(crate) fn everything() -> Model {
         attached: true,
         note: String::new(),
     });
-    // A call that does not return, in a group whose memory is known.
+    // A call that does not return, in a group with known memory.
     let (at_ns, name) = (u64::MAX / 2, m.texts.intern("cgroup.memory.used"));
     m.facts
         .rows
         .insert(0, Fact { at_ns: 0, scope: FactScope::Process(7), name, value: FactValue::Number(1) });
-    // And another process that was met late.
+    // And another process that the agent met late.
     m.endings.extend([EndingKind::CallOpen, EndingKind::Late].map(|kind| EndingRow {
         at_ns,
         kind,
@@ -347,7 +346,7 @@ fn graphviz_draws_every_node_and_edge() {
     for m in [small::model(), hostile(), synthetic::model(&Spec { splits: 2, ..Spec::default() })] {
         let analysis = Analysis::compute(&m);
         let dot = text(dot::dot, &m);
-        // Sources of the labels alone, without laying out: one graph after the other.
+        // Sources of the labels without layout, one graph after the other.
         let Some(json) = graphviz(&["-Tjson0"], &dot) else { return };
         let graphs: Vec<Value> =
             serde_json::Deserializer::from_str(&json).into_iter().collect::<Result<_, _>>().unwrap();
@@ -376,7 +375,7 @@ fn in_80_columns(m: &Model) -> String {
     anstream::adapter::strip_str(&String::from_utf8(out).unwrap()).to_string()
 }
 
-/// Tables lose columns, and it is said how many tables did.
+/// Tables drop columns, and a note says how many tables did.
 #[test]
 fn a_narrow_terminal_says_what_is_not_there() {
     let narrow = in_80_columns(&routed::large());
@@ -436,7 +435,8 @@ fn terminal_shows_the_figures_of_the_routed_session() {
         let mut lines = table.map(|l| l.split_whitespace().collect::<Vec<_>>().join(" "));
         lines.find(|l| l.starts_with(first)).unwrap_or_default()
     };
-    // Of three tokens in two layers; balances as in experts.rs; 0.7806 and 0.7028 of ln 4.
+    // For three tokens in two layers; balances as in experts.rs; 0.7806 and 0.7028 relative to ln
+    // 4.
     assert_eq!(line("prefill"), "prefill 2 5 of 8 5.0 615 B 0.615 – – –");
     assert_eq!(line("decode"), "decode 2 6 of 8 4.0 492 B 0.742 66.7 % 1 2");
     assert_eq!(

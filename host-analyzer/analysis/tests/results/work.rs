@@ -1,4 +1,4 @@
-//! Bytes and operations of single operators, computed here by hand from the numbers in each test.
+//! Bytes and operations of single operators, computed by hand from the numbers in each test.
 
 use profinfer_analysis::work::{Accuracy, Work, Works};
 use profinfer_trace::model::*;
@@ -34,7 +34,7 @@ fn a_product_reads_all_of_its_weights() {
     assert_eq!(one(&m, 0, w), Work::default());
 }
 
-/// Each of two heads of keys serves four of queries, and is read once.
+/// Each of two key heads serves four query heads, and is read once.
 #[test]
 fn a_product_over_heads_reads_each_key_once() {
     let mut g = Graph::default();
@@ -76,7 +76,7 @@ fn attention(n_tokens: u64, masks: usize, calls: &[(u32, Option<u32>)]) -> (Mode
         let v = g.leaf("cache_v", "f16", Role::Cache, [16, 512, 1, 1]);
         let v = g.view("VIEW", [8, 256, 2, 1], v);
         let q = g.leaf("q", "f32", Role::Input, [16, n_tokens, 4, 1]);
-        // As older engines do, the mask has more rows than there are queries.
+        // As in older engines, the mask has more rows than there are queries.
         let mask = g.leaf("mask", "f16", Role::Input, [256, n_tokens + 60, 1, 1]);
         let src = [q, k, v, mask];
         let src = if masks == 0 { &src[..3] } else { &src };
@@ -92,7 +92,7 @@ fn flash_attention_reads_the_cells_that_are_attended() {
     let want = |cells: u64| [0, cells * cell, 16 * 4 * 4 + 256 * 2, 8 * 4 * 4, cells * 4 * 2 * (16 + 8)];
     assert_eq!((numbers(one(&m, 0, fa)), one(&m, 0, fa).accuracy), (want(100), Accuracy::Counted));
     assert_eq!(numbers(one(&m, 1, fa)), want(256));
-    // Never more than there are, and all where nothing is known.
+    // Never more than exist, and all where nothing is known.
     assert_eq!(numbers(one(&m, 2, fa)), want(256));
     assert_eq!((numbers(one(&m, 3, fa)), one(&m, 3, fa).accuracy), (want(256), Accuracy::AtMost));
 }
@@ -116,14 +116,14 @@ fn without_a_mask_all_cells_are_attended() {
     assert_eq!(w.accuracy, Accuracy::Counted);
 }
 
-/// Two masks in one graph: one of them is that of a sliding window, whose size nobody tells.
+/// Two masks in one graph: one of them is that of a sliding window of unknown size.
 #[test]
 fn a_sliding_window_leaves_at_most_so_much() {
     let (m, fa) = attention(1, 2, &[(1, Some(99))]);
     assert_eq!((one(&m, 0, fa).accuracy, one(&m, 0, fa).cache_bytes), (Accuracy::AtMost, 100 * 2 * 24 * 2));
 }
 
-/// Eight experts of 64 × 32, of which two work for each of three tokens.
+/// Eight experts of 64 × 32, two of which work for each of three tokens.
 fn experts(chosen: &[u32]) -> (Model, u32) {
     let mut g = Graph::default();
     let w = g.leaf("blk.0.ffn_up_exps.weight", "q8_0", Role::Weight, [64, 32, 8, 1]);
@@ -148,7 +148,7 @@ fn experts_are_read_once_each() {
     let w = one(&m, 0, y);
     assert_eq!(numbers(w), [3 * 32 * 68, 0, others[0], others[1], others[2]]);
     assert_eq!(w.accuracy, Accuracy::Counted);
-    // A selection that came in part, or not at all, is none: at most six of the eight.
+    // A partial or missing selection does not count: at most six of the eight.
     for some in [&[1, 5, 5][..], &[]] {
         let (m, y) = experts(some);
         let w = one(&m, 0, y);
@@ -164,7 +164,7 @@ fn repacked_weights_count_as_they_are_stored() {
         ("AMX", "q8_0", 96 * 2 * 38, Accuracy::Counted),
         ("AMX", "f16", 96 * 64 * 2, Accuracy::Counted),
         ("CPU_KLEIDIAI", "q8_0", 96 * 2 * 34, Accuracy::Estimated),
-        // Nothing could be read of it: it may be one of those.
+        // Its properties could not be read, so it may be one of those.
         ("", "q8_0", 96 * 2 * 34, Accuracy::Estimated),
     ] {
         let mut g = Graph::default();
@@ -211,7 +211,7 @@ fn a_fused_operator_keeps_what_is_between_its_parts() {
 }
 
 proptest! {
-    /// Of any chain of operators, whoever reads whom.
+    /// For any chain of operators, whatever their sources.
     #[test]
     fn fused_is_never_more_than_its_parts(
         ops in prop::collection::vec((0_usize..7, any::<prop::sample::Index>(), any::<prop::sample::Index>()), 1..12),

@@ -9,7 +9,7 @@ use crate::cli::Predict;
 use crate::command::compare::{file, runs};
 use crate::{Diagnostic, Result, command::record, write};
 use profinfer_analysis::ceiling::Ceilings;
-use profinfer_analysis::predict::{Ask, Bracket, Census, Prediction, Refusal, Run};
+use profinfer_analysis::predict::{Query, Bracket, Census, Prediction, Refusal, Run};
 use profinfer_trace::gguf;
 use profinfer_trace::model::Blueprint;
 use profinfer_views as views;
@@ -32,7 +32,7 @@ pub(crate) fn predict(options: &Predict) -> Result<ExitCode> {
         bracket(&blueprint, ceilings, options)?
     } else {
         let runs = recordings(options, &mut names)?;
-        let ask = Ask { context: options.context, prompt: options.prompt, board: options.board.clone() };
+        let ask = Query { context: options.context, prompt: options.prompt, board: options.board.clone() };
         Prediction::compute(&blueprint, &runs, &ask)
             .map_or_else(Answer::Refused, |p| Answer::Predicted(Box::new(p)))
     };

@@ -96,8 +96,8 @@ fn values_and_times_are_those_that_were_written() {
     let row = &summary["gauges"][0];
     let values = || planted.values.iter().map(|v| v.unwrap() as f64);
     assert_eq!(row["samples"].as_u64(), Some(rows as u64));
-    assert_eq!(row["whole"]["min"].as_f64(), values().reduce(f64::min));
-    assert_eq!(row["whole"]["max"].as_f64(), values().reduce(f64::max));
+    assert_eq!(row["session"]["min"].as_f64(), values().reduce(f64::min));
+    assert_eq!(row["session"]["max"].as_f64(), values().reduce(f64::max));
     assert!(row["decode"]["covered_ns"].as_u64() > Some(0), "{row}");
 }
 

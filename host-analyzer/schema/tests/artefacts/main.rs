@@ -1,5 +1,5 @@
-//! What is generated from the structs, and checked in: the JSON Schema, the types of the report page, the
-//! reference. `PROFINFER_BLESS=1 cargo test -p profinfer-schema` writes them anew.
+//! Checked-in files that are generated from the structs: the JSON Schema, the types of the report
+//! page, the reference. `PROFINFER_BLESS=1 cargo test -p profinfer-schema` updates them.
 
 mod reference;
 mod shape;
@@ -14,9 +14,9 @@ use serde_json::{Map, Value};
 
 /// A file of `analyze` and its root type.
 struct Root {
-    /// Name of the file that is written.
+    /// Name of the output file.
     file: &'static str,
-    /// Name of the type.
+    /// Type name.
     name: &'static str,
     /// Adds the type to a generator.
     add: fn(&mut SchemaGenerator) -> schemars::Schema,
@@ -31,12 +31,12 @@ const ROOTS: [Root; 6] = [
     Root { file: "backends.json", name: "Backends", add: SchemaGenerator::subschema_for::<Backends> },
 ];
 
-/// Of what is written: a field that is always written is required.
+/// Schema of the output: a field that is always written is required.
 fn generator() -> SchemaGenerator {
     SchemaSettings::draft2020_12().for_serialize().into_generator()
 }
 
-/// All types of some roots.
+/// The types of these roots.
 fn definitions(roots: &[Root]) -> Map<String, Value> {
     let mut generator = generator();
     for root in roots {
@@ -45,7 +45,7 @@ fn definitions(roots: &[Root]) -> Map<String, Value> {
     generator.take_definitions(true)
 }
 
-/// The JSON Schema of one file, a line for each type.
+/// The JSON Schema of one file, one line per type.
 fn json_schema(root: &Root) -> String {
     let mut types = definitions(std::slice::from_ref(root));
     let own = types.remove(root.name).unwrap_or_default();
@@ -63,7 +63,7 @@ fn repository() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// Compares a file with what it should be, or writes it.
+/// Compares a file with its expected content, or writes it.
 fn fresh(path: &str, content: &str) {
     let file = repository().join(path);
     if env::var_os("PROFINFER_BLESS").is_some_and(|v| v == "1") {
@@ -74,8 +74,8 @@ fn fresh(path: &str, content: &str) {
     let found = fs::read_to_string(&file).unwrap_or_default();
     assert!(
         found == content,
-        "{path} is not what the structs of profinfer-schema give: \
-         PROFINFER_BLESS=1 cargo test -p profinfer-schema writes it"
+        "{path} differs from the structs of profinfer-schema: update it with \
+         PROFINFER_BLESS=1 cargo test -p profinfer-schema"
     );
 }
 
@@ -99,7 +99,7 @@ fn the_reference_is_fresh() {
 }
 
 #[test]
-fn every_field_is_documented_and_says_what_is_there() {
+fn every_field_is_documented() {
     let types = definitions(&ROOTS);
     for (name, schema) in &types {
         for field in shape::fields(schema) {

@@ -5,15 +5,15 @@ use std::collections::BTreeSet;
 use profinfer_schema::TABLES;
 use serde_json::{Map, Value};
 
-use super::shape::{Field, alternatives, doc, fields, kinds, list, reference, texts};
+use super::shape::{Field, alternatives, doc, fields, kinds, list, paragraphs, reference, texts};
 use super::{ROOTS, Root};
 
 const HEAD: &str = "# Keys of the output\n\n\
-    Generated from `profinfer-schema` (`PROFINFER_BLESS=1 cargo test -p profinfer-schema` writes it). \
-    [output-schema.md](output-schema.md) has the rules and explains the figures.\n\
-    The JSON Schema of each file is in `host-analyzer/schema/json/`.\n\n\
-    Every key is always there unless its type says \"or absent\". It is `null` only where its type says so. \
-    A text with a table of values may have more of them in a later version, and objects more keys.\n";
+    Generated from the crate `profinfer-schema`; to update it, run\n\
+    `PROFINFER_BLESS=1 cargo test -p profinfer-schema`. [output-schema.md](output-schema.md) has the\n\
+    rules. The JSON Schema of each file is in `host-analyzer/schema/json/`.\n\n\
+    Every key is always present unless its type says \"or absent\". It is `null` only if its type says\n\
+    so. Later versions may add values to a text that has a table of values, and keys to objects.\n";
 
 /// The page.
 pub(crate) fn page(types: &Map<String, Value>) -> String {
@@ -48,7 +48,7 @@ fn references(schema: &Value, used: &mut Vec<String>) {
 }
 
 fn section(name: &str, schema: &Value) -> String {
-    let head = format!("\n### {name}\n\n{}\n\n", doc(schema));
+    let head = format!("\n### {name}\n\n{}\n\n", paragraphs(schema));
     if let Some(texts) = texts(schema) {
         let rows = texts.iter().map(|(text, doc)| format!("| `{text}` | {doc} |\n"));
         return format!("{head}| value | meaning |\n|---|---|\n{}", rows.collect::<String>());
@@ -66,7 +66,7 @@ fn section(name: &str, schema: &Value) -> String {
     out
 }
 
-/// An object that its first key tells from the others.
+/// An object whose first key identifies the alternative.
 fn alternative(schema: &Value) -> String {
     let key = |f: &Field<'_>| match f.schema["const"].as_str() {
         Some(text) => format!("`{}` `{text}`", f.name),

@@ -1,4 +1,4 @@
-//! What a JSON Schema of ours says of a type, for TypeScript and the reference.
+//! Reads the generated JSON Schema, for TypeScript and the reference.
 
 use serde_json::Value;
 
@@ -6,12 +6,12 @@ use serde_json::Value;
 pub(crate) struct Field<'a> {
     pub(crate) name: &'a str,
     pub(crate) schema: &'a Value,
-    /// It is always written.
+    /// It is always present.
     pub(crate) required: bool,
     pub(crate) doc: String,
 }
 
-/// The keys of an object, in the order in which they are written: the required ones are listed in it.
+/// The keys of an object, in output order, which is the order of its list of required keys.
 pub(crate) fn fields(schema: &Value) -> Vec<Field<'_>> {
     let Some(properties) = schema["properties"].as_object() else { return Vec::new() };
     let required: Vec<&str> = list(&schema["required"]).iter().filter_map(Value::as_str).collect();
@@ -25,12 +25,31 @@ pub(crate) fn fields(schema: &Value) -> Vec<Field<'_>> {
     names.into_iter().map(field).collect()
 }
 
+/// The description in paragraphs and list items, each on one line.
+pub(crate) fn paragraphs(schema: &Value) -> String {
+    let mut out = String::new();
+    for line in schema["description"].as_str().unwrap_or_default().lines().map(str::trim) {
+        out += match (line.is_empty() || line.starts_with("* "), out.ends_with('\n')) {
+            _ if out.is_empty() => "",
+            (false, false) => " ",
+            (false, true) => "",
+            (true, true) if !line.is_empty() => "",
+            (true, _) => "\n",
+        };
+        out += line;
+        if line.is_empty() {
+            out.push('\n');
+        }
+    }
+    out
+}
+
 /// The description, in one line.
 pub(crate) fn doc(schema: &Value) -> String {
     schema["description"].as_str().unwrap_or_default().split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Texts that a type consists of, with their meanings; `None` if it is something else.
+/// Values of a text enum, with their meanings; `None` for other types.
 pub(crate) fn texts(schema: &Value) -> Option<Vec<(&str, String)>> {
     let all = alternatives(schema).iter().map(|one| Some((one["const"].as_str()?, doc(one))));
     let all: Option<Vec<_>> = all.collect();
@@ -38,18 +57,18 @@ pub(crate) fn texts(schema: &Value) -> Option<Vec<(&str, String)>> {
     all.filter(|a| !a.is_empty()).or_else(|| plain.collect::<Option<Vec<_>>>().filter(|p| !p.is_empty()))
 }
 
-/// Name of the type that is referred to.
+/// Name of the referenced type.
 pub(crate) fn reference(schema: &Value) -> Option<&str> {
     schema["$ref"].as_str()?.rsplit('/').next()
 }
 
-/// The alternatives of a type; empty if it is one thing.
+/// The alternatives of a union; empty for other types.
 pub(crate) fn alternatives(schema: &Value) -> &[Value] {
     let any = list(&schema["anyOf"]);
     if any.is_empty() { list(&schema["oneOf"]) } else { any }
 }
 
-/// Names of JSON's types.
+/// Names of the JSON types.
 pub(crate) fn kinds(schema: &Value) -> Vec<&str> {
     match &schema["type"] {
         Value::String(one) => vec![one],

@@ -9,11 +9,15 @@ const WIDTH: usize = 100;
 
 /// The file.
 pub(crate) fn file(types: &Map<String, Value>) -> String {
-    let mut out = "// Generated from profinfer-schema (host-analyzer/schema); docs/output-keys.md has the meaning of each field.\n\
-                   // PROFINFER_BLESS=1 cargo test -p profinfer-schema writes it.\n"
-        .to_owned();
+    let mut out =
+        "// Generated from profinfer-schema (host-analyzer/schema): PROFINFER_BLESS=1 cargo test -p\n\
+                   // profinfer-schema. docs/output-keys.md has the meaning of each field.\n"
+            .to_owned();
     for (name, schema) in types {
-        out += &format!("\n/** {} */\n{}", doc(schema), declaration(name, schema));
+        let doc = doc(schema);
+        // The reference has the rest.
+        let first = doc.split_once(". ").map_or(doc.trim_end_matches('.'), |(first, _)| first);
+        out += &format!("\n/** {first}. */\n{}", declaration(name, schema));
     }
     out
 }

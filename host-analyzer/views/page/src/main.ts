@@ -1,4 +1,5 @@
-// The page: data in, sections out. Each section stands alone; one that fails says so in its place.
+// The report page: reads the data and builds the sections. A section that fails is replaced by an
+// error message; the others are not affected.
 
 import "uplot/dist/uPlot.min.css";
 import "./style/base.css";
@@ -45,7 +46,7 @@ import { start } from "./ui/start.ts";
 
 const KNOWN_SCHEMA = 2;
 
-/** Operators by falling time over both phases. */
+/** Colours go to the operators with the largest shares, summed over the phases. */
 function coloursOf(summary: Summary): OperatorColours {
   const time = new Map<string, number>();
   for (const row of list(summary.op_types)) {
@@ -59,20 +60,17 @@ function guarded(what: string, build: () => HTMLElement | null): HTMLElement | n
     return build();
   } catch (error) {
     console.error(what, error);
-    return h("p", { class: "warning" }, `The ${what} could not be drawn: ${String(error)}.`);
+    return h("p", { class: "warning" }, `Could not draw the ${what}: ${String(error)}.`);
   }
 }
 
-/**
- * In the order of the page; `liveLinks` removes those of sections that this recording has nothing
- * for.
- */
+/** Navigation, in page order. `liveLinks` removes links to sections that are not on the page. */
 const SECTIONS: [string, string][] = [
   ["answer", "Findings"],
   ["budget", "Budget"],
   ["tokens", "Tokens"],
   ["context", "Context"],
-  ["speculative", "Draft"],
+  ["speculative", "Speculative"],
   ["interference", "Interference"],
   ["session", "Session"],
   ["conditions", "Conditions"],
@@ -84,10 +82,10 @@ const SECTIONS: [string, string][] = [
   ["profdag", "Graph"],
   ["proftime", "Timeline"],
   ["counters", "Counters"],
-  ["gauges", "Board"],
+  ["gauges", "Sensors"],
   ["experts", "Experts"],
   ["threads", "Threads"],
-  ["cost", "Cost"],
+  ["cost", "Overhead"],
   ["probes", "Probes"],
 ];
 
@@ -107,7 +105,7 @@ function page(summary: Summary, dag: Dag | null, timeline: Timeline | null): HTM
       ? h(
           "p",
           { class: "warning" },
-          "The data in this page is of a newer schema than its program: figures may be missing.",
+          "The data on this page has a newer schema than its program. Figures may be missing.",
         )
       : null;
   const main = h(
@@ -135,11 +133,11 @@ function page(summary: Summary, dag: Dag | null, timeline: Timeline | null): HTM
     guarded("graph", () => dagSection(dag)),
     guarded("timeline", () => timelineSection(timeline, colours)),
     guarded("counters", () => counterSection(summary)),
-    guarded("gauges", () => gaugeSection(summary)),
+    guarded("sensors", () => gaugeSection(summary)),
     guarded("experts", () => expertSection(summary)),
     guarded("threads", () => threadSection(summary)),
     guarded("graph calls", () => graphSection(summary)),
-    guarded("cost", () => costSection(summary)),
+    guarded("overhead", () => costSection(summary)),
     guarded("probes", () => probeSection(summary.session)),
   );
   return [navigation(), main, about(summary.session?.agent)];

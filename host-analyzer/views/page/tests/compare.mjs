@@ -1,6 +1,6 @@
 // `node compare.mjs PAGE`: opens a comparison in headless Chromium, light and dark, wide and
-// narrow, and prints, as JSON, what a reader would see and everything that went wrong. Exit code 2:
-// Chromium or the packages are not installed.
+// narrow, and prints its content and all errors as JSON. Exit code 2: Chromium or the packages are
+// not installed.
 
 import { pathToFileURL } from "node:url";
 import { launch } from "../tools/browser.mjs";

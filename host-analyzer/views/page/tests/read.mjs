@@ -1,7 +1,6 @@
-// `node read.mjs PAGE`: opens a report in headless Chromium and prints, as JSON, what a reader
-// would see: figures, table rows, graphs as drawn, and everything that went wrong.
-// host-analyzer/views/tests/report compares it with the data the page was made from. Exit code 2:
-// Chromium or the packages are not installed.
+// `node read.mjs PAGE`: opens a report in headless Chromium and prints its content as JSON:
+// figures, table rows, drawn graphs, and all errors. host-analyzer/views/tests/report compares the
+// output with the data of the page. Exit code 2: Chromium or the packages are not installed.
 
 import { pathToFileURL } from "node:url";
 import { gunzipSync } from "node:zlib";
@@ -14,7 +13,7 @@ const requests = [];
 
 async function open(options) {
   const context = await browser.newContext(options);
-  // What is written into the timeline, which is a canvas.
+  // Record the texts on the timeline, which is a canvas.
   await context.addInitScript(() => {
     window.__written = [];
     const write = CanvasRenderingContext2D.prototype.fillText;
@@ -40,7 +39,7 @@ async function open(options) {
   return page;
 }
 
-/** Rows of all tables, as keys and values; tables that hold rows back are asked for all. */
+/** Rows of all tables, as keys and values, after clicks on all "Show all" buttons. */
 async function tables(page) {
   const more = page.locator("button.more:visible");
   while ((await more.count()) > 0) {
@@ -57,9 +56,7 @@ async function tables(page) {
   });
 }
 
-/**
- * What is one box of the graph from now on; nothing happens where the model's parts are not known.
- */
+/** Selects a fold level, if the parts of the model are known. */
 async function foldInto(page, level) {
   const button = page.locator("#profdag .choice[aria-label=Fold] button", { hasText: level });
   if ((await button.count()) > 0) {
@@ -67,7 +64,7 @@ async function foldInto(page, level) {
   }
 }
 
-/** Each graph as drawn, by switching through them. */
+/** Each graph as drawn. */
 async function graphs(page) {
   await foldInto(page, "Nodes");
   const names = await page.locator("#profdag .choice[aria-label=Graph] button").allTextContents();
@@ -108,8 +105,8 @@ async function graphs(page) {
 }
 
 /**
- * The graph folded in each way, and a box that is opened and closed again, by mouse and by keys.
- * Null where nothing can be folded.
+ * The graph at each fold level, and a box that is opened and closed with mouse and keys. Null if
+ * folding is not possible.
  */
 async function folding(page) {
   const buttons = page.locator("#profdag .choice[aria-label=Fold] button");
@@ -153,7 +150,7 @@ async function folding(page) {
   out.deeper = await press("Enter");
   out.back = await press("Enter");
   out.closed = await press("Shift+Enter");
-  // A tensor that is hidden is found, and its box opens.
+  // Finding a hidden tensor opens its box.
   await page.locator("#dag-search").fill("ffn_out");
   await page.locator("#dag-search").press("Enter");
   out.found = await page.locator("#profdag .detail h4").textContent();
@@ -162,7 +159,7 @@ async function folding(page) {
   return out;
 }
 
-/** Experts: what each choice shows, and every cell of the heat map as it is told and coloured. */
+/** Experts: content per choice, and tooltip and colour of every cell of the heat map. */
 async function experts(page) {
   const names = await page
     .locator('#experts .choice[aria-label="Experts of"] button')
@@ -194,7 +191,7 @@ async function experts(page) {
         await view.hover({ position });
         const told = await page.locator("#experts .tip > *").allTextContents();
         const colour = await view.locator("canvas").evaluate((c, p) => {
-          // From a copy that is made for reading.
+          // Read from a copy, because the canvas is not made for reading.
           const pixel = new OffscreenCanvas(1, 1).getContext("2d", { willReadFrequently: true });
           const k = window.devicePixelRatio;
           pixel.drawImage(c, Math.round(p.x * k), Math.round(p.y * k), 1, 1, 0, 0, 1, 1);
@@ -217,10 +214,7 @@ async function experts(page) {
   return out;
 }
 
-/**
- * The rows of threads' states: what is told of some slices, and what is written into one that fills
- * the view.
- */
+/** Rows of thread states: tooltips of some slices, and the text on a slice that fills the view. */
 async function threadStates(page) {
   const view = page.locator(".time-view");
   const hint = await page.locator("#proftime .hint").first().textContent();
@@ -250,7 +244,7 @@ async function threadStates(page) {
             y: thin[i].top + thin[i].height / 2,
           });
         }
-        // The window begins before anything of some threads is known.
+        // The excerpt begins before the first event of some threads.
         return {
           track: track.track,
           slices,
@@ -287,7 +281,7 @@ async function threadStates(page) {
   return { hint, tracks };
 }
 
-/** Goes through the page as a person would, so that code behind clicks and keys runs too. */
+/** Uses the page like a person, so that code for clicks and keys runs too. */
 async function exercise(page) {
   await page.locator("#dag-search").fill("ffn_out");
   await page.locator("#dag-search").press("Enter");
@@ -322,7 +316,7 @@ async function exercise(page) {
   return { part: of, found, without_weights: withoutWeights, slice, filtered };
 }
 
-/** What the page's policy says of markup and traffic that somehow got into it. */
+/** Reaction of the page's content security policy to injected markup and traffic. */
 async function injected(page) {
   return page.evaluate(async () => {
     const refused = new Set();
@@ -377,14 +371,13 @@ const facts = await page.evaluate(() => {
         key: e.dataset.key,
         value: e.dataset.value,
       })),
-    // The first screen: what is said, each finding and what was ruled out by its code, folded ones
-    // too.
+    // The first screen: headline, and codes of findings and excluded causes, including folded ones.
     answer: {
       headline: document.querySelector("#answer .headline")?.textContent ?? null,
       findings: [...document.querySelectorAll("#answer .findings > li")].map((e) => e.dataset.code),
       excluded: [...document.querySelectorAll("#answer .excluded > li")].map((e) => e.dataset.code),
       links: [...document.querySelectorAll("#answer a")].map((e) => e.hash),
-      // Lower edge of the budget's whole bars, without scrolling.
+      // Lower edge of the budget's bars, without scrolling.
       budget_ends: Math.max(
         0,
         ...[...document.querySelectorAll('[data-bar$=".wall"]')].map(
@@ -417,11 +410,11 @@ const facts = await page.evaluate(() => {
     environment: [...document.querySelectorAll(".environment li")].map((e) => e.textContent),
     absent: [...document.querySelectorAll(".not-read li")].map((e) => e.textContent),
     navigation: [...document.querySelectorAll("nav .links a")].map((e) => e.hash),
-    // Links that lead nowhere.
+    // Links without a target.
     dead: [...document.querySelectorAll('a[href^="#"]')]
       .map((e) => e.hash)
       .filter((hash) => !document.getElementById(hash.slice(1))),
-    // Each statement of the first screen, and where its links lead.
+    // Each statement of the first screen, and the targets of its links.
     statements: [
       "#answer .summed-up",
       "#answer .findings > li",
@@ -440,7 +433,7 @@ const facts = await page.evaluate(() => {
     chart: Number(document.querySelector("[data-chart]")?.dataset.count ?? 0),
   };
 });
-// A session in which nothing was computed has nothing else to look at.
+// A session without computation has nothing else to check.
 if (!(await page.locator("#operators .choice button").count())) {
   await browser.close();
   console.log(JSON.stringify({ ...facts, problems, requests }));
@@ -457,7 +450,7 @@ facts.graphs = await graphs(page);
 facts.experts = await experts(page);
 facts.thread_states = await threadStates(page);
 facts.exercise = await exercise(page);
-// Nothing wider than the window, at the two widths that the page is made for.
+// No horizontal overflow at the two widths that the page is designed for.
 facts.overflow = {};
 for (const width of [1280, 800]) {
   await page.setViewportSize({ width, height: 900 });
@@ -471,11 +464,11 @@ for (const width of [1280, 800]) {
 facts.hostile = await page.evaluate(() => ({
   executed: String(window.__hostile),
   images: document.images.length,
-  // The page's program removes itself; only the three data elements may be left.
+  // The program removes its own element; only the three data elements may remain.
   scripts: [...document.scripts].map((e) => e.type),
 }));
 const dark = await open({ viewport: { width: 800, height: 900 }, colorScheme: "dark" });
-// What the page asked for and complained about by itself; what comes now is done to it.
+// Requests and errors of the page itself; the following ones are provoked.
 const own = { problems: [...problems], requests: [...requests] };
 facts.injected = await injected(dark);
 await browser.close();

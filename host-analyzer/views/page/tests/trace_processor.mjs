@@ -12,14 +12,14 @@ const bundle = join(modulesDir(), "@pinpoint-apm", "perfetto-ui");
 const source = readFileSync(join(bundle, "engine_bundle.js"), "utf8");
 const data = new Uint8Array(readFileSync(requests));
 const out = openSync(replies, "w");
-// The bundle is a worker's: it takes a port from `self`, and looks for its WebAssembly in this
-// folder.
+// The bundle is made for a worker: it gets a port from `self`, and loads its WebAssembly from the
+// current folder.
 process.chdir(bundle);
 const self = {};
 new Function("self", "require", "__dirname", source)(self, createRequire(import.meta.url), bundle);
 const port = { onmessage: null, postMessage: (reply) => writeSync(out, reply) };
 self.onmessage({ data: { enginePort: port } });
-// Node compiles it at once; what it does after that, it does in the turns of this loop.
+// Compilation starts at once; the rest happens in later turns of the event loop.
 await setTimeout(500);
 port.onmessage({ data });
 closeSync(out);

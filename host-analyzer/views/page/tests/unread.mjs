@@ -1,6 +1,6 @@
-// `node unread.mjs PAGE`: opens a page in a browser that cannot inflate its data, with data that is
-// damaged, and at a section, and prints, as JSON, what a reader would see. Exit code 2: Chromium or
-// the packages are not installed.
+// `node unread.mjs PAGE`: opens a page in a browser without DecompressionStream, with damaged data,
+// and at a section, and prints the results as JSON. Exit code 2: Chromium or the packages are not
+// installed.
 
 import { readFileSync, writeFileSync } from "node:fs";
 import { pathToFileURL } from "node:url";
@@ -9,7 +9,7 @@ import { launch } from "../tools/browser.mjs";
 const [file] = process.argv.slice(2);
 const browser = await launch();
 
-/** The page once it is drawn; `before` runs in it before its own program does. */
+/** Opens the page and waits until it is drawn. `before` runs before the program of the page. */
 async function open(url, before = () => {}) {
   const page = await browser.newPage();
   await page.addInitScript(before);
@@ -22,14 +22,14 @@ const url = pathToFileURL(file).href;
 const warning = (page) => page.locator("p.warning").textContent();
 const old = await warning(await open(url, () => delete window.DecompressionStream));
 
-// The address names a section that is drawn after the page was read.
+// The URL names a section that exists only after the page is drawn.
 const section = await open(`${url}#probes`);
 const top = await section.evaluate(
   () => document.getElementById("probes").getBoundingClientRect().top,
 );
 const height = await section.evaluate(() => window.innerHeight);
 
-// One letter in the middle of the first block of data is another.
+// Change one letter in the middle of the first data block.
 const html = readFileSync(file, "utf8");
 const from = html.indexOf('<script type="application/gzip"');
 const at = Math.floor((from + html.indexOf("</script>", from)) / 2);

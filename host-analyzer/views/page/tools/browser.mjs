@@ -1,4 +1,4 @@
-// Starts the machine's own Chromium, headless and without any traffic of its own.
+// Starts the installed Chromium, headless and without background traffic.
 
 import { existsSync } from "node:fs";
 import { load } from "./modules.mjs";

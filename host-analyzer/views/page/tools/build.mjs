@@ -1,14 +1,14 @@
-// Makes dist/report.html and dist/compare.html, the pages without their data, which the analyzer
-// embeds, and dist/THIRD-PARTY.md. With --check it writes nothing and fails when what is checked in
-// differs from what it would write.
+// Writes dist/report.html and dist/compare.html (the pages without data, which the analyzer embeds)
+// and dist/THIRD-PARTY.md. With --check it writes nothing and fails if dist/ is out of date.
 
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { load, modulesDir, root } from "./modules.mjs";
 
-/** Libraries that end up inside the page; a missing one or another one fails the build. */
+/** Libraries bundled with the page. The build fails if the actual list differs. */
 const BUNDLED = ["@dagrejs/dagre", "uplot"];
+/** Maximum size of a page without data, bytes. */
 const LIMIT = 1_500_000;
 
 function notices(modules) {
@@ -33,7 +33,7 @@ function bundledPackages(metafile) {
   return [...new Set(names)].sort();
 }
 
-/** The pages: program, libraries of others that it must have inside, title. */
+/** Pages: entry point, bundled libraries, title. */
 const PAGES = {
   "report.html": { entry: "src/main.ts", bundled: BUNDLED, title: "ProfInfer report" },
   "compare.html": { entry: "src/compare/main.ts", bundled: [], title: "ProfInfer comparison" },
@@ -47,8 +47,8 @@ async function buildPage(name, { entry, bundled, title }, parts) {
     bundle: true,
     minify: true,
     format: "iife",
-    // Older than what can read the data (src/data/read.ts): they must get as far as the message
-    // that says so.
+    // Older browsers than those that can read the data (src/data/read.ts), so that they can at
+    // least show the message about it.
     target: ["es2020", "chrome100", "firefox100", "safari15"],
     charset: "utf8",
     legalComments: "none",
@@ -61,14 +61,14 @@ async function buildPage(name, { entry, bundled, title }, parts) {
   const found = bundledPackages(result.metafile);
   if (found.join() !== [...bundled].sort().join()) {
     throw new Error(
-      `packages in ${name} are ${found.join(", ")}; tools/build.mjs names ${bundled.join(", ")}`,
+      `packages in ${name}: ${found.join(", ")}; expected in tools/build.mjs: ${bundled.join(", ")}`,
     );
   }
   const text = (end) => result.outputFiles.find((f) => f.path.endsWith(end)).text.trim();
   const script = text(".js");
   const style = text(".css");
   const hash = (content) => createHash("sha256").update(content, "utf8").digest("base64");
-  // Functions as replacements: `$` in the script must not be read as a pattern.
+  // Replacement functions, because `$` in the script would be a pattern.
   const page = readFileSync(join(root, "src/page.html"), "utf8")
     .replace("ProfInfer report", () => title)
     .replace("%SCRIPT-HASH%", () => hash(script))
@@ -76,12 +76,12 @@ async function buildPage(name, { entry, bundled, title }, parts) {
     .replace("%STYLE%", () => style)
     .replace("%SCRIPT%", () => script);
   if (Buffer.byteLength(page) > LIMIT) {
-    throw new Error(`${name} has ${Buffer.byteLength(page)} bytes, more than ${LIMIT}`);
+    throw new Error(`${name} has ${Buffer.byteLength(page)} bytes; the limit is ${LIMIT}`);
   }
   return page;
 }
 
-/** The outputs by file name. */
+/** Outputs by file name. */
 export async function build() {
   const parts = notices(modulesDir());
   const outputs = {};
@@ -106,11 +106,11 @@ if (process.argv.includes("--check")) {
   );
   if (stale.length > 0) {
     console.error(
-      `dist/ is stale (${stale.map(([name]) => name).join(", ")}): run \`npm run build\` in host-analyzer/views/page and commit dist/.`,
+      `dist/ is out of date (${stale.map(([name]) => name).join(", ")}): run \`npm run build\` in host-analyzer/views/page and commit dist/.`,
     );
     process.exit(1);
   }
-  console.log("dist/ is what the sources give");
+  console.log("dist/ is up to date");
 } else {
   mkdirSync(dist, { recursive: true });
   for (const [name, text] of Object.entries(outputs)) {

@@ -1,6 +1,5 @@
-// `npm run dev -- DIR [LISTING]`: builds the page and writes sample reports into DIR: one of a
-// perfect recording, one with losses, one with nothing in it. LISTING is another output of the
-// nodes driver.
+// `npm run dev -- DIR [LISTING]`: builds the page and writes sample reports to DIR: a perfect
+// recording, one with losses, an empty one. LISTING is an alternative output of the nodes driver.
 
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -14,8 +13,8 @@ if (!dir) {
   process.exit(2);
 }
 mkdirSync(dir, { recursive: true });
-const whole = sample(listing ? { listing } : {});
-const lossy = structuredClone(whole);
+const perfect = sample(listing ? { listing } : {});
+const lossy = structuredClone(perfect);
 Object.assign(lossy.summary.health, {
   perfect: false,
   lines: [
@@ -29,7 +28,7 @@ Object.assign(lossy.summary.health, {
 });
 Object.assign(lossy.summary.health.dropped, { spans: 1204, ring_full: 1204 });
 const pages = {
-  perfect: whole,
+  perfect,
   lossy,
   empty: { summary: { schema: 2 }, dag: { schema: 2, graphs: [] } },
 };

@@ -1,5 +1,5 @@
-// Where the npm packages are: PROFINFER_NODE_MODULES, beside this package, or in the cache, in this
-// order. Nothing is written into the clone unless a person runs npm there.
+// Finds the npm packages: in PROFINFER_NODE_MODULES, next to package.json, or in the cache, in this
+// order. Nothing is written to the clone unless someone runs npm there.
 
 import { existsSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -16,18 +16,20 @@ const places = [
   join(cache, "report", "node_modules"),
 ].filter(Boolean);
 
-/** Folder of the packages; says what to do when there is none. */
+/** Folder of the packages. Exits with an instruction if there is none. */
 export function modulesDir() {
   const found = places.find((p) => existsSync(join(p, "esbuild")));
   if (!found) {
-    console.error(`The page's npm packages are not installed; looked in\n  ${places.join("\n  ")}`);
+    console.error(
+      `The npm packages of the page are not installed. Searched in\n  ${places.join("\n  ")}`,
+    );
     console.error("Run scripts/setup.sh --tests, or `npm ci` in host-analyzer/views/page.");
     process.exit(2);
   }
   return found;
 }
 
-/** Imports a package from there. */
+/** Imports one of these packages. */
 export async function load(name) {
   const resolve = createRequire(join(modulesDir(), "_.js")).resolve;
   const module = await import(pathToFileURL(resolve(name)).href);

@@ -1,4 +1,4 @@
-// Puts data into the built page, as the analyzer does (host-analyzer/views/src/page_data.rs).
+// Embeds data in the built page, like the analyzer (host-analyzer/views/src/page_data.rs).
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,5 +1,5 @@
 // `node tools/shot.mjs PAGE OUT.png [--dark] [--width N] [--at SELECTOR | --from Y --tall N]
-// [--do SCRIPT]`: a picture of a report, for looking at it and for the README.
+// [--do SCRIPT]`: takes a screenshot of a report.
 
 import { pathToFileURL } from "node:url";
 import { launch } from "./browser.mjs";

@@ -1,5 +1,5 @@
-// Format and lint of the page's TypeScript and scripts by Biome (biome.jsonc). With --check it
-// writes nothing and fails where a file is not as Biome would write it.
+// Formats and lints TypeScript and scripts with Biome (biome.jsonc). With --check it changes
+// nothing and fails if Biome would change a file.
 
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
@@ -20,7 +20,7 @@ const { status } = spawnSync(biome, [...action, "--error-on-warnings", "--colors
 });
 if (status !== 0) {
   console.error(
-    "Run `npm run format` in host-analyzer/views/page; what it does not mend is a finding of the linter.",
+    "Run `npm run format` in host-analyzer/views/page, then fix the remaining lint errors.",
   );
 }
 process.exit(status ?? 1);

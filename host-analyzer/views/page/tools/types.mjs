@@ -1,4 +1,4 @@
-// Type check of the sources, wherever the packages are installed.
+// Type-checks the sources with the packages found by modules.mjs.
 
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";

@@ -1,6 +1,5 @@
-// `node tools/unit.mjs [NAME...]`: the tests in tests/unit, by Node's own runner; with names only
-// those of these files. Node 20 reads no TypeScript, so that esbuild turns them into JavaScript
-// first.
+// `node tools/unit.mjs [NAME...]`: runs the tests in tests/unit, or only the named files, with
+// Node's test runner. Node 20 cannot run TypeScript, so esbuild compiles the tests first.
 
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";

@@ -17,8 +17,8 @@ pub(super) fn document(comparison: &Comparison, names: &Names) -> schema::Compar
         verdict: verdict(comparison),
         power: comparison.power.as_ref().map(|p| schema::Power {
             power_share: compare::POWER,
-            scatter_share: p.scatter,
-            told_share: p.told,
+            variation_share: p.scatter,
+            detectable_share: p.told,
             runs: p.runs.publish(),
             sentence: words::compare::power(p, comparison.choices.practical),
         }),

@@ -16,5 +16,5 @@ fields! {
         frequency_limit_hz, steal_ns,
     }
     fact::reading::Course => Seen { first, last, min, max }
-    fact::reading::Rise => Rise { whole, whole_ns, decode, decode_ns }
+    fact::reading::Rise => Rise { decode, decode_ns } + { whole => total, whole_ns => total_ns }
 }

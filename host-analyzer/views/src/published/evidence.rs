@@ -36,7 +36,7 @@ impl Publish for findings::Evidence {
     }
 }
 
-impl Publish for findings::Missing {
+impl Publish for findings::Requirement {
     type Form = schema::Missing;
 
     fn publish(&self) -> Self::Form {

@@ -29,7 +29,7 @@ impl Publish for expert::Routing {
             pid: *pid,
             context: context.publish(),
             sentence: words::experts::sentence(self),
-            whole: whole.publish(),
+            all_layers: whole.publish(),
             layers: layers.publish(),
         }
     }

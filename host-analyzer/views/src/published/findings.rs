@@ -2,7 +2,7 @@
 
 use super::Publish;
 use crate::words;
-use profinfer_analysis::findings::{self, Evidence, Found, Missing, Rule};
+use profinfer_analysis::findings::{self, Evidence, Found, Requirement as Missing, Rule};
 use profinfer_schema as schema;
 
 fields! {

@@ -38,7 +38,7 @@ impl Publish for gauge::Gauge {
             note: words::gauge_note(note).to_owned(),
             samples: *samples,
             absent: *absent,
-            whole: whole.publish(),
+            session: whole.publish(),
             decode: decode.publish(),
             decode_bytes_per_token: *decode_bytes_per_token,
             decode_tokens: *decode_tokens,

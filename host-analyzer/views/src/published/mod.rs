@@ -15,29 +15,35 @@ pub(crate) trait Publish {
     fn publish(&self) -> Self::Form;
 }
 
-/// Structs whose fields are published under their names. What follows `-` is not published.
+/// Structs whose fields are published. Those after `+` get a new name, those after `-` are left out.
 macro_rules! fields {
-    ($($($from:ident)::+ => $to:ident { $($field:ident),* $(,)? } $(- { $($out:ident),* })?)*) => {$(
+    ($($($from:ident)::+ => $to:ident { $($field:ident),* $(,)? }
+        $(+ { $($inner:ident => $outer:ident),* })? $(- { $($out:ident),* })?)*) => {$(
         impl Publish for $($from)::+ {
             type Form = profinfer_schema::$to;
 
             fn publish(&self) -> Self::Form {
-                let Self { $($field,)* $($($out: _,)*)? } = self;
-                profinfer_schema::$to { $($field: $field.publish(),)* }
+                let Self { $($field,)* $($($inner,)*)? $($($out: _,)*)? } = self;
+                profinfer_schema::$to {
+                    $($field: $field.publish(),)*
+                    $($($outer: $inner.publish(),)*)?
+                }
             }
         }
     )*};
 }
 
-/// Enums whose variants have the same names in both forms.
+/// Enums whose variants are published under the same names. Those after `+` get a new name.
 macro_rules! names {
-    ($($($from:ident)::+ => $to:ident { $($name:ident),* $(,)? })*) => {$(
+    ($($($from:ident)::+ => $to:ident { $($name:ident),* $(,)? }
+        $(+ { $($inner:ident => $outer:ident),* })?)*) => {$(
         impl Publish for $($from)::+ {
             type Form = profinfer_schema::$to;
 
             fn publish(&self) -> Self::Form {
                 match self {
                     $(Self::$name => profinfer_schema::$to::$name,)*
+                    $($(Self::$inner => profinfer_schema::$to::$outer,)*)?
                 }
             }
         }

@@ -17,7 +17,7 @@ fields! {
 }
 
 names! {
-    accelerator::Why => UnjoinedWhy { NoBackend, NotTold, NoNode }
+    accelerator::Why => UnjoinedWhy { NoBackend, NoNode } + { NotTold => NotRecorded }
 }
 
 impl Publish for ProfileFormat {

@@ -8,15 +8,15 @@ fields! {
         recorded, interrupts_recorded, threads, interference, left_out, interrupts,
     }
     sched::ThreadTimes => SchedThread {
-        tid, pid, name, runs, preemptions, migrations, whole, prefill, decode,
-    }
+        tid, pid, name, runs, preemptions, migrations, prefill, decode,
+    } + { whole => total }
     sched::StateTimes => StateTimes {
         running_ns, preempted_ns, woken_ns, sleeping_ns, blocked_ns, stopped_ns, unknown_ns,
     }
     sched::Interference => Interferer {
         tid, pid, name, command, cgroup, engine, idle, turns, time_ns, prefill_ns, decode_ns,
         preempted_ns, woken_ns, cpus, threads,
-    }
+    } - { agent }
     sched::OnCpu => OnCpu { cpu, turns, time_ns }
     sched::Waiter => Waiter { tid, preempted_ns, woken_ns }
     sched::LeftOut => LeftOut { tasks, time_ns }

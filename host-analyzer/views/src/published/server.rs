@@ -6,8 +6,8 @@ use profinfer_analysis::server;
 fields! {
     server::Server => Server { contexts, requests }
     server::ServerContext => ServerContext {
-        pid, context, spreads, slots, batches, calls_not_whole,
-    }
+        pid, context, spreads, slots, batches,
+    } + { calls_not_whole => incomplete_calls }
     server::Slot => Slot { slot, spreads }
     server::Spreads => Spreads {
         requests, ttft_ns, tpot_ns, waited_ns, prompt_tokens, reused, output_tokens,

@@ -15,5 +15,5 @@ fields! {
 }
 
 names! {
-    speculative::ToldBy => ToldBy { Calls, Line, Bounds }
+    speculative::PlainSource => ToldBy { Calls, Line, Bounds }
 }

@@ -1,6 +1,6 @@
 //! The timeline inside the report: the excerpt's slices as short arrays.
 //!
-//! Stage: view. From: tracks, the excerpt, stretches of threads. To: one JSON object, of which docs/output-schema.md tells.
+//! Stage: view. From: tracks, the excerpt, stretches of threads. To: one JSON object (views/page/src/data/timeline.ts).
 
 mod probes;
 mod state;

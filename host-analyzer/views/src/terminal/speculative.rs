@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use super::style::{Sheet, percent, wrapped};
 use crate::words::{count, duration};
-use profinfer_analysis::speculative::{Speculative, ToldBy};
+use profinfer_analysis::speculative::{PlainSource, Speculative};
 
 /// Columns before the lines behind the first.
 const INDENT: usize = 13;
@@ -21,7 +21,7 @@ pub(super) fn write(all: &[Speculative], out: &mut Sheet<'_>) -> io::Result<()> 
         writeln!(out, "\n{line}")?;
         let mut costs = Vec::new();
         if let Some(verified) = s.verified.iter().max_by_key(|v| v.rounds) {
-            let told = s.plain.is_some_and(|p| p.by != ToldBy::Bounds);
+            let told = s.plain.is_some_and(|p| p.by != PlainSource::Bounds);
             let ratio = verified.verify_ratio.filter(|_| told);
             let of_plain = ratio.map_or(String::new(), |r| format!(", {r:.2} of a plain token"));
             costs.push(format!(
@@ -48,9 +48,9 @@ fn verdict(s: &Speculative) -> String {
         return if with.is_empty() { "too few rounds to say whether it wins".to_owned() } else { with };
     };
     let about = match plain.by {
-        ToldBy::Calls => "",
-        ToldBy::Line => "about ",
-        ToldBy::Bounds => "at least ",
+        PlainSource::Calls => "",
+        PlainSource::Line => "about ",
+        PlainSource::Bounds => "at least ",
     };
     let verdict = match s.wins {
         Some(true) => "it wins",

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::{count, duration, one_line, quantity, size};
 use profinfer_analysis::duty::Slowdown;
 use profinfer_analysis::findings::{
-    Evidence, Finding, Findings, Gain, Gains, Headline, Missing, Remedy, Rule, Value,
+    Evidence, Finding, Findings, Gain, Gains, Headline, Remedy, Requirement as Missing, Rule, Value,
 };
 
 /// How fast the engine decodes.

@@ -20,10 +20,10 @@ def compare_gauges(points, summary):
     units = {"hertz": "Hz", "millidegrees": "m°C", "percent": "%", "bytes_per_s": "B/s", "microwatts": "µW"}
     expected = {}
     for row in summary["gauges"]:
-        if row["whole"]:
+        if row["session"]:
             # Of bytes, a value for each time between two samples.
             number = row["samples"] - (row["unit"] == "bytes_per_s")
-            bounds = (float(row["whole"]["min"]), float(row["whole"]["max"]))
+            bounds = (float(row["session"]["min"]), float(row["session"]["max"]))
             expected[row["name"], units[row["unit"]]] = (number, *bounds)
     for key, all_points in points.items():
         times = [at for at, _ in all_points]

@@ -115,7 +115,7 @@ pub(crate) fn thread_states(page: &Value) {
     assert_eq!((&main["track"], &worker["track"]), (&json!("4711 state"), &json!(format!("{WORKER} state"))));
     assert_eq!(main["states"], json!([]));
     for row in [main, worker] {
-        assert_eq!(row["begins"][0], "not known", "{row}");
+        assert_eq!(row["begins"][0], "unknown", "{row}");
     }
     // Of four decode calls.
     assert_eq!(worker["states"], json!(["running", "preempted", "running"].repeat(4)));
@@ -130,7 +130,7 @@ pub(crate) fn thread_states(page: &Value) {
 pub(crate) fn conditions(Shown { page, .. }: &Shown) {
     let shown = &page["conditions"];
     assert_eq!(shown["Page size"], "16.0 KiB");
-    assert_eq!(shown["CPU quota"], "1.50 CPUs: 150 ms in 100 ms");
+    assert_eq!(shown["CPU quota"], "1.50 CPUs: 150 ms per 100 ms");
     assert_eq!(page["environment"], json!([format!("OMP_NUM_THREADS={HOSTILE}")]));
     // Both CPUs in a line.
     assert_eq!(page["absent"], json!(["cpu.governor of CPUs 0-1: there is no such file"]));

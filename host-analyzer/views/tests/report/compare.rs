@@ -103,5 +103,5 @@ fn the_page_of_different_work_has_no_rows() {
         (&"different_work".into(), &"different_work".into())
     );
     assert_eq!(shown["tables"]["rows-class"], Value::Null);
-    assert!(list(&shown["differs"]).iter().any(|d| d.as_str().unwrap().starts_with("other work")));
+    assert!(list(&shown["differs"]).iter().any(|d| d.as_str().unwrap().starts_with("different work")));
 }

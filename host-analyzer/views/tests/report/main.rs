@@ -160,14 +160,14 @@ fn the_page_of_a_routed_session_shows_its_experts() {
         rows_equal(&shown["layers"], &layers, &keys);
         let reuse: Vec<&Value> = layers.iter().map(|l| &l["reuse"]).collect();
         rows_equal(&shown["layers"], &reuse, &["share", "median_tokens", "p90_tokens"]);
-        let pins: Vec<&Value> = routing["whole"]["pins"].as_array().unwrap().iter().collect();
+        let pins: Vec<&Value> = routing["all_layers"]["pins"].as_array().unwrap().iter().collect();
         rows_equal(
             &shown["pins"],
             &pins,
             &["rule", "experts", "bytes", "share", "ahead_share", "even_share"],
         );
         for key in ["distinct_per_batch", "balance"] {
-            assert!(same(&shown["figures"][format!("experts.{key}")], &routing["whole"][key]), "{key}");
+            assert!(same(&shown["figures"][format!("experts.{key}")], &routing["all_layers"][key]), "{key}");
         }
         let cells = shown["cells"].as_array().unwrap();
         assert_eq!(cells.len(), 2 * EXPERTS as usize);
@@ -191,7 +191,7 @@ fn the_page_of_a_routed_session_shows_its_experts() {
     }
     assert_eq!((&page["overflow"]["1280"], &page["overflow"]["800"]), (&json!(0), &json!(0)));
     // By hand: nine tokens; 7 eight times again, and of the five in turn the first four again, five tokens later.
-    let whole = &summary["experts"][1]["whole"];
+    let whole = &summary["experts"][1]["all_layers"];
     assert_eq!(
         whole["reuse"],
         json!({"uses": 32, "again": 16, "share": 0.5, "even_share": 0.25, "known": 24, "median_tokens": 1,
@@ -201,7 +201,7 @@ fn the_page_of_a_routed_session_shows_its_experts() {
     assert_eq!(page["experts"]["decode"]["figures"]["experts.used"], "12");
     assert_eq!(whole["bytes_per_batch"], (4 * EXPERT_BYTES) as f64);
     // Of the prompt's tokens each layer uses 7 and four others.
-    assert_eq!(summary["experts"][0]["whole"]["distinct_per_batch"], 10.0);
+    assert_eq!(summary["experts"][0]["all_layers"]["distinct_per_batch"], 10.0);
     let sentence = page["experts"]["decode"]["sentence"].as_str().unwrap();
     assert!(sentence.starts_with("A token reads 4.00 MiB of experts' weights; 50.0 % of"), "{sentence}");
     assert_eq!(page["experts"]["prefill"]["sentence"], "");
@@ -384,9 +384,9 @@ fn a_page_that_cannot_be_read_tells_why() {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let shown: Value = serde_json::from_slice(&output.stdout).unwrap();
     let old = shown["old"].as_str().unwrap();
-    assert!(old.starts_with("This browser cannot read the data in this page"), "{old}");
+    assert!(old.starts_with("This browser cannot read the data on this page"), "{old}");
     assert!(old.contains("Firefox 113"), "{old}");
-    let damaged = "This page holds no summary, or a damaged one: write it again with analyze.";
+    let damaged = "The summary on this page is missing or damaged. Write the page again with analyze.";
     assert_eq!(shown["damaged"], damaged);
     assert_eq!(shown["section_in_view"], true);
 }

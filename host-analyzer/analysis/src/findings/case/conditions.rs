@@ -1,15 +1,16 @@
-//! Conditions of the process that decodes, and of the system.
+//! Conditions of the decoding process, and of the system.
 
 use super::Case;
-use crate::fact::process::Process;
+use crate::results::fact::process::Process;
 
 impl<'a> Case<'a> {
-    /// The process that decodes.
+    /// The decoding process.
     pub(in crate::findings) fn process(&self) -> Option<&'a Process> {
         self.analysis.conditions.process(self.pid)
     }
 
-    /// The CPUs on which the engine may run, as far as it is known: any of its threads, because each may be bound to one of its own.
+    /// The CPUs on which the engine may run, as far as known: those of all threads, because each
+    /// thread may be bound to a different CPU.
     pub(in crate::findings) fn cpus(&self) -> Option<Vec<u16>> {
         let process = self.process()?;
         let own = |tid: u32| self.model.threads.iter().any(|(_, t)| (t.tid, t.pid) == (tid, self.pid));
@@ -21,7 +22,7 @@ impl<'a> Case<'a> {
         if let Some(set) = process.cgroup.cpuset.value().filter(|set| !set.is_empty()) {
             cpus.retain(|cpu| set.contains(cpu));
         }
-        // An affinity mask may name CPUs that are not there.
+        // An affinity mask may name CPUs that do not exist.
         let online = |cpu: &u16| {
             self.analysis.conditions.cpu(*cpu).is_some_and(|c| c.online.value().copied().unwrap_or(true))
         };
@@ -31,7 +32,8 @@ impl<'a> Case<'a> {
         Some(cpus)
     }
 
-    /// Bits of a weight in the mean, over the weights that decode graphs read; `None` if their types are not known.
+    /// Mean bits per weight, over the weights that decode graphs read; `None` if their types are
+    /// unknown.
     pub(in crate::findings) fn bits_per_weight(&self) -> Option<f64> {
         let weights: u64 = self.analysis.weight.iter().filter(|w| w.pid == self.pid).map(|w| w.bytes).sum();
         let mut names = std::collections::BTreeSet::new();

@@ -1,4 +1,4 @@
-//! What the board's sensors said while tokens were decoded.
+//! Sensor values while tokens were decoded.
 
 use super::Case;
 use profinfer_trace::model::{Gauge, GaugeKind};
@@ -11,15 +11,16 @@ impl Case<'_> {
         mean(self.model.gauges.iter().filter(|g| g.kind == kind), time)
     }
 
-    /// Mean clock of the CPUs while tokens were decoded, Hz; `None` where no such sensor was read. The sensors of the CPUs are called
-    /// so in the profiles.
+    /// Mean clock of the CPUs while tokens were decoded, Hz; `None` where no such sensor was read.
+    /// The name is that of the CPU sensors in the profiles.
     pub(in crate::findings) fn decode_clock(&self) -> Option<f64> {
         let cpu = |g: &&Gauge| g.kind == GaugeKind::Frequency && g.source.contains("/cpufreq/");
         mean(self.model.gauges.iter().filter(cpu), self.decode_time())
     }
 }
 
-/// Mean of the values that gauges had from one time to another, ns of the session's clock; `None` of none.
+/// Mean of the gauges' values from one time to another, ns of the session's clock; `None` without
+/// values.
 fn mean<'a>(gauges: impl Iterator<Item = &'a Gauge>, (from, to): (u64, u64)) -> Option<f64> {
     let (mut sum, mut n) = (0.0, 0_u64);
     for (at, value) in gauges.flat_map(|g| g.at_ns.iter().zip(&g.values)) {

@@ -1,4 +1,4 @@
-//! What the rules look at: the session's decode tokens, and what is known around them.
+//! Input of the rules: the session's decode tokens, and their context.
 
 mod conditions;
 mod gauges;
@@ -7,50 +7,51 @@ mod scheduler;
 mod threads;
 
 use self::threads::Use;
-use super::Missing;
+use super::Requirement;
 use super::evidence::{Evidence, Place, Value};
-use super::gain::Mean;
 use crate::Analysis;
-use crate::budget::{self, Class, TokenBudget};
-use crate::duty::Slowdown;
-use crate::percentile::percentile;
-use crate::phase::Phase;
+use crate::results::budget::{self, Class, TokenBudget};
+use crate::results::duty::Slowdown;
+use crate::shared::phase::Phase;
+use crate::stats::mean::Mean;
+use crate::stats::percentile::percentile;
 use profinfer_trace::model::{Ends, FactValue, Model};
 
-/// How fast, and how near to what this board can do.
+/// Speed, and its relation to the limits of this board.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Headline {
-    /// Decode tokens that the figures are of; the first one is left out, it warms caches up.
+    /// Decode tokens that the figures cover, without the first one, which warms up caches.
     pub tokens: u64,
-    /// There are no such tokens, as a draft always guesses: `token_ns` and `tokens_per_s` are of the tokens that came out of it.
+    /// There are no such tokens, because a draft is always used. `token_ns` and `tokens_per_s` are
+    /// then those of speculative decoding.
     pub drafted: bool,
     /// Mean time of a decode token, sampling included, ns; `None` without one.
     pub token_ns: Option<u64>,
-    /// The same as tokens per second.
     pub tokens_per_s: Option<f64>,
     /// Median time of a decode token, ns.
     pub median_ns: Option<u64>,
-    /// 95th percentile, ns.
+    /// 95th percentile of the time of a decode token, ns.
     pub p95_ns: Option<u64>,
     /// Prompt tokens per second of prefill calls.
     pub prefill_tokens_per_s: Option<f64>,
     /// Threads that computed decode tokens together.
     pub threads: u64,
-    /// Part of the memory's read ceiling that decode uses, 0 to 1; `None` without a ceiling for so many threads.
+    /// Share of the memory's read ceiling that decode uses, 0 to 1; `None` without a ceiling for
+    /// this number of threads.
     pub mbu: Option<f64>,
-    /// Part of a decode token that the probes take: without them it is shorter by that. Estimated; of all tokens, traced or not.
+    /// Share of a decode token that the probes take. Estimated; for all tokens, traced or not.
     pub probes_share: f64,
     /// Slowdown of decode calls by tracing.
     pub slowdown: Slowdown,
 }
 
-/// Fewest decode tokens of which anything is said.
+/// Fewest decode tokens for any verdict.
 pub(in crate::findings) const MIN_TOKENS: u64 = 16;
 
 /// Name of the scheduler level.
 pub(in crate::findings) const SCHED: &str = "sched";
 
-/// A gain below this part of a token is no finding.
+/// A gain below this share of a token is not reported.
 pub(in crate::findings) const MIN_GAIN_SHARE: f64 = 0.02;
 
 /// A session, as the rules see it.
@@ -61,13 +62,13 @@ pub struct Case<'a> {
     pub(in crate::findings) headline: Headline,
     /// Decode tokens without the first.
     pub(in crate::findings) tokens: Vec<&'a TokenBudget>,
-    /// Those of them whose operators were captured whole: figures of operators are of these.
+    /// The completely captured ones of `tokens`. Figures of operators cover these.
     pub(in crate::findings) traced: Vec<&'a TokenBudget>,
-    /// The process that generates most; 0 when there is none.
+    /// The process that generates most tokens; 0 when there is none.
     pub(in crate::findings) pid: u32,
-    /// How fast each CPU is, in one unit for all; 0 where it is not known.
+    /// Relative speed of each CPU, in one unit for all; 0 where unknown.
     pub(in crate::findings) speeds: Vec<u64>,
-    /// What the operators of the traced ones used.
+    /// CPUs and threads used by the operators of the traced tokens.
     used: Use,
 }
 
@@ -89,28 +90,30 @@ impl<'a> Case<'a> {
         case
     }
 
-    /// Whether the session has what a rule needs.
-    pub(in crate::findings) fn has(&self, need: &Missing) -> bool {
+    /// Whether the session fulfils a requirement of a rule.
+    pub(in crate::findings) fn has(&self, requirement: &Requirement) -> bool {
         let model = self.model;
-        match *need {
-            Missing::DecodeCalls(n) => self.headline.tokens >= n,
-            // Where every token is traced, too few of them are too few decode calls.
-            Missing::TracedCalls(n) => !self.partial() || self.traced.len() as u64 >= n,
-            Missing::Ends => model.capture.ends == Ends::Both,
-            Missing::AllOperators => !model.capture.operators_left_out(),
-            Missing::Cpus => self.cpus_are_known(),
-            Missing::Level(name) => {
+        match *requirement {
+            Requirement::DecodeCalls(n) => self.headline.tokens >= n,
+            // If every token is traced, too few of them means too few decode calls.
+            Requirement::TracedCalls(n) => !self.partial() || self.traced.len() as u64 >= n,
+            Requirement::Ends => model.capture.ends == Ends::Both,
+            Requirement::AllOperators => !model.capture.operators_left_out(),
+            Requirement::Cpus => self.cpus_are_known(),
+            Requirement::Level(name) => {
                 let sched = name == SCHED && model.sched.recorded;
                 sched || model.session.levels.iter().any(|level| level.name() == name)
             }
-            Missing::Ceiling(name) => model.ceilings.iter().any(|c| c.kind.name() == name && c.median > 0),
-            Missing::Fact(name) => model.texts.find(name).is_some_and(|name| {
+            Requirement::Ceiling(name) => {
+                model.ceilings.iter().any(|c| c.kind.name() == name && c.median > 0)
+            }
+            Requirement::Fact(name) => model.texts.find(name).is_some_and(|name| {
                 model.facts.rows.iter().any(|f| f.name == name && !matches!(f.value, FactValue::Absent(_)))
             }),
-            Missing::Counter(name) => model.spans.counts.names.iter().any(|counter| counter == name),
-            // Rules that need these look themselves.
-            Missing::ContextSteps | Missing::Rounds => true,
-            Missing::Gauge(kind) => {
+            Requirement::Counter(name) => model.spans.counts.names.iter().any(|counter| counter == name),
+            // Rules with these requirements check them themselves.
+            Requirement::ContextSteps | Requirement::Rounds => true,
+            Requirement::Gauge(kind) => {
                 model.gauges.iter().any(|g| g.kind.name() == kind && g.values.iter().any(Option::is_some))
             }
         }
@@ -121,8 +124,8 @@ impl<'a> Case<'a> {
         self.headline.token_ns.unwrap_or(0)
     }
 
-    /// The read ceiling that the decode tokens are compared with, and the working set that it is of; nothing where the agent
-    /// measured no curve.
+    /// The read ceiling for the decode tokens, and its working set; `None` where the agent measured
+    /// no curve.
     pub(in crate::findings) fn read_ceiling(&self) -> Vec<Evidence> {
         let read = self.analysis.roof.phase(Phase::Decode).read;
         let known = read.and_then(|top| Some((top.per_s, top.working_set_bytes?)));
@@ -134,13 +137,13 @@ impl<'a> Case<'a> {
         })
     }
 
-    /// The operators of some decode tokens are not known.
+    /// The operators of some decode tokens are unknown.
     fn partial(&self) -> bool {
         self.traced.len() < self.tokens.len()
     }
 
-    /// Time of some classes in a decode token, along the last arrivers: of the traced ones, whose bursts are what varies, or of all
-    /// where the classes lie outside of graphs.
+    /// Time of some classes per decode token, along the last arrivers. It uses the traced tokens,
+    /// by bursts, or all tokens where the classes are outside of graphs.
     pub(in crate::findings) fn wall(&self, classes: &[Class]) -> Mean {
         let of = |t: &&TokenBudget| classes.iter().map(|c| t.wall.get(*c)).sum();
         if !self.partial() || classes.iter().all(|c| c.outside_of_graphs()) {
@@ -151,7 +154,7 @@ impl<'a> Case<'a> {
         Mean::of_bursts(&traced.collect::<Vec<_>>())
     }
 
-    /// Decode tokens of which operators are known.
+    /// Decode tokens with known operators.
     pub(in crate::findings) fn traced_tokens(&self) -> f64 {
         self.traced.len().max(1) as f64
     }
@@ -164,7 +167,7 @@ impl<'a> Case<'a> {
         (start.saturating_add(from), start.saturating_add(to))
     }
 
-    /// A time as a part of a decode token, 0 to 1.
+    /// A time as a share of a decode token, 0 to 1.
     pub(in crate::findings) fn share(&self, ns: f64) -> f64 {
         match self.token_ns() {
             0 => 0.0,
@@ -212,7 +215,7 @@ fn headline(analysis: &Analysis, tokens: &[&TokenBudget]) -> Headline {
     }
 }
 
-/// Mean time of the tokens that came out of speculative decoding, sampling included, ns.
+/// Mean time of the output tokens of speculative decoding, sampling included, ns.
 pub(in crate::findings) fn drafted_ns(analysis: &Analysis) -> Option<u64> {
     let row = analysis.speculative.iter().max_by_key(|s| s.rounds)?;
     let of_target = analysis.token.requests.iter().filter(|r| r.context == row.target);

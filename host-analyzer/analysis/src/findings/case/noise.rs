@@ -1,13 +1,14 @@
-//! Whether a cost can be told from noise.
+//! Whether a cost can be distinguished from noise.
 
 use super::Case;
 use crate::findings::Verdict;
 use crate::findings::evidence::{Evidence, Place, Value};
-use crate::findings::gain::Mean;
+use crate::stats::mean::Mean;
 
 impl Case<'_> {
-    /// A cost of a token that may be nothing and may be at least `much` of the token: its 95 % interval has both in it. Then the numbers
-    /// with their interval are the answer, and neither that the cause is there nor that it is ruled out.
+    /// Whether a cost per token may be zero and may also be at least `much` of the token: its 95 %
+    /// interval includes both. Then the verdict is the numbers with their interval, neither found
+    /// nor ruled out.
     pub(in crate::findings) fn noisy(&self, cost: Mean, much: f64, evidence: &[Evidence]) -> Option<Verdict> {
         if cost.low() > 0.0 || self.share(cost.high()) < much {
             return None;

@@ -1,10 +1,10 @@
-//! What the scheduler level says of the decode threads.
+//! What the scheduler level shows about the decode threads.
 
 use super::Case;
 use profinfer_trace::model::{ThreadId, ThreadState};
 
 impl Case<'_> {
-    /// Threads of the process that decodes, and whether each calls the tokens.
+    /// Threads of the decoding process, and whether each makes the `llama_decode` calls.
     fn threads(&self) -> Vec<(ThreadId, bool)> {
         let callers: Vec<ThreadId> =
             self.tokens.iter().map(|t| self.model.llama_calls.thread[t.call as usize]).collect();
@@ -12,7 +12,7 @@ impl Case<'_> {
         own.map(|(id, _)| (id, callers.contains(&id))).collect()
     }
 
-    /// How often the threads fell asleep in a decode token; `None` without the scheduler level.
+    /// How often the threads fell asleep per decode token; `None` without the scheduler level.
     pub(in crate::findings) fn sleeps_per_token(&self) -> Option<f64> {
         if !self.model.sched.recorded {
             return None;
@@ -28,8 +28,9 @@ impl Case<'_> {
         Some(sleeps.count() as f64 / self.headline.tokens.max(1) as f64)
     }
 
-    /// Length of all pauses between token calls that last longer than `longer_ns`, and for how long of it a worker ran, at most one
-    /// counted; `None` without such a pause.
+    /// Total length of all pauses between `llama_decode` calls that are longer than `longer_ns`,
+    /// and the time in them during which a worker ran (several workers count once); `None` without
+    /// such a pause.
     pub(in crate::findings) fn pauses(&self, longer_ns: u64) -> Option<(u64, u64)> {
         let llama_calls = &self.model.llama_calls;
         let own =

@@ -1,12 +1,12 @@
-//! Which CPUs the decode threads used.
+//! CPUs that the decode threads used.
 
 use super::Case;
-use crate::budget::TokenBudget;
-use crate::phase::Phase;
+use crate::results::budget::TokenBudget;
+use crate::shared::phase::Phase;
 use profinfer_trace::model::{GraphCallId, LlamaCallId, ThreadId};
 
-/// A CPU with less than this part of the work is one where somebody passed by.
-const PART: f64 = 0.02;
+/// A CPU with less than this share of the work was used only in passing.
+const MIN_WORK_SHARE: f64 = 0.02;
 
 impl Case<'_> {
     /// Spans of traced decode tokens of the process.
@@ -25,8 +25,9 @@ impl Case<'_> {
         (0..spans.len()).filter(move |i| of(spans.graph_call[*i]))
     }
 
-    /// Threads that compute one graph together, at most, of decode tokens or, with a draft, of what verifies it. Some engines make new
-    /// threads for every graph, so all that ever computed are no measure.
+    /// Largest number of threads that compute one graph together, in decode tokens, or in
+    /// verification if there is a draft. Some engines create new threads for every graph, so the
+    /// number of all threads is not useful.
     pub(super) fn threads_at_once(&self) -> u64 {
         if !self.headline.drafted {
             return self.used.threads;
@@ -36,7 +37,8 @@ impl Case<'_> {
         self.use_of(&verified.collect::<Vec<_>>()).threads
     }
 
-    /// What the spans of some tokens say of threads and CPUs, in one pass: there are millions of them, and several rules ask.
+    /// Threads and CPUs from the spans of some tokens, in one pass: there are millions of spans,
+    /// and several rules use the result.
     pub(super) fn use_of(&self, tokens: &[&TokenBudget]) -> Use {
         let spans = &self.model.spans;
         let mut used = Use::default();
@@ -71,22 +73,22 @@ impl Case<'_> {
     pub(in crate::findings) fn decode_cpus(&self) -> Vec<(u16, u64)> {
         let mut sums = self.used.cpus.clone();
         let all: f64 = sums.iter().map(|(_, ns)| *ns as f64).sum();
-        sums.retain(|(_, ns)| *ns as f64 >= all * PART);
+        sums.retain(|(_, ns)| *ns as f64 >= all * MIN_WORK_SHARE);
         sums.sort_unstable();
         sums
     }
 
-    /// The recording tells the CPU of all their operators.
+    /// The recording has the CPU of all these operators.
     pub(in crate::findings) const fn cpus_are_known(&self) -> bool {
         !self.used.unknown
     }
 
-    /// How often threads changed their CPU in a decode token.
+    /// How often threads changed their CPU per decode token.
     pub(in crate::findings) fn moves_per_token(&self) -> f64 {
         self.used.moves as f64 / self.traced_tokens()
     }
 
-    /// Operators that a decode token executes.
+    /// Operators per decode token.
     pub(in crate::findings) fn operators_per_token(&self) -> f64 {
         self.used.operators as f64 / self.traced_tokens()
     }
@@ -97,18 +99,18 @@ impl Case<'_> {
     }
 }
 
-/// What the operators of some tokens used.
+/// CPUs and threads used by the operators of some tokens.
 #[derive(Debug, Default)]
 pub(super) struct Use {
-    /// Threads that computed one graph together, at most.
+    /// Largest number of threads that computed one graph together.
     threads: u64,
     /// Work by CPU, ns.
     cpus: Vec<(u16, u64)>,
-    /// Of some operator the CPU is not known.
+    /// The CPU of some operator is unknown.
     unknown: bool,
     /// How often threads changed their CPU.
     moves: u64,
-    /// Operators of the threads that called the graphs: one for each that was executed.
+    /// Operators of the threads that called the graphs: one per execution.
     operators: u64,
 }
 
@@ -121,7 +123,7 @@ impl Use {
     }
 }
 
-/// Where each thread was last.
+/// Last CPU of each thread.
 #[derive(Default)]
 struct Moves {
     burst: Option<u32>,
@@ -129,14 +131,14 @@ struct Moves {
 }
 
 impl Moves {
-    /// Where a thread was between two bursts is not known.
+    /// The CPU of a thread between two bursts is unknown.
     fn of_burst(&mut self, burst: Option<u32>) {
         if burst != self.burst {
             *self = Self { burst, last: Vec::new() };
         }
     }
 
-    /// A thread is now on a CPU: whether it came from another one.
+    /// Moves a thread to a CPU. Returns whether it was on another one before.
     fn is_one(&mut self, thread: ThreadId, cpu: u16) -> bool {
         match self.last.iter_mut().find(|(t, _)| *t == thread) {
             Some((_, at)) => std::mem::replace(at, cpu) != cpu,

@@ -2,9 +2,9 @@
 
 use super::super::case::MIN_TOKENS;
 use super::super::evidence::{Evidence, Place, Value};
-use super::super::{Case, Confidence, Found, Gain, Missing, Rule, Verdict};
+use super::super::{Case, Confidence, Found, Gain, Requirement, Rule, Verdict};
 use super::Remedy;
-use crate::budget::Class;
+use crate::results::budget::Class;
 
 pub(super) const RULE: Rule = Rule {
     code: "bandwidth",
@@ -14,11 +14,11 @@ pub(super) const RULE: Rule = Rule {
     formula: "Only fewer bytes make it faster. Weights of 4.5 bits (Q4_K, Q4_0) instead of what they have now shrink the bytes of a token by their ratio: 0.5 to 1 of that part of the token. No gain is promised for weights that are that small already.",
     remedy: "Use a smaller quantization or a smaller model. More threads do not help.",
     source: "llama.cpp #12966, #26484 (file size times speed is constant on one board: 9.76 to 10.55 GB/s from Q2_K to Q8_0)",
-    needs: &[
-        Missing::DecodeCalls(MIN_TOKENS),
-        Missing::TracedCalls(MIN_TOKENS),
-        Missing::AllOperators,
-        Missing::Ceiling("read"),
+    requires: &[
+        Requirement::DecodeCalls(MIN_TOKENS),
+        Requirement::TracedCalls(MIN_TOKENS),
+        Requirement::AllOperators,
+        Requirement::Ceiling("read"),
     ],
     judge,
 };
@@ -30,9 +30,9 @@ const SMALL_BITS: f64 = 4.5;
 
 fn judge(case: &Case<'_>) -> Verdict {
     let Some(decode) = case.analysis.roof.decode else {
-        return Verdict::NotEnoughData(vec![Missing::Level("operator")]);
+        return Verdict::NotEnoughData(vec![Requirement::Level("operator")]);
     };
-    let Some(mbu) = decode.mbu else { return Verdict::NotEnoughData(vec![Missing::Ceiling("read")]) };
+    let Some(mbu) = decode.mbu else { return Verdict::NotEnoughData(vec![Requirement::Ceiling("read")]) };
     let mut evidence = vec![
         Evidence::new("memory_bandwidth_used", Value::Share(mbu), Place::Roofline),
         Evidence::new("read_rate", Value::BytesPerSecond(decode.bytes_per_s), Place::Roofline),

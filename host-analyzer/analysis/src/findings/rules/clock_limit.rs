@@ -2,7 +2,7 @@
 
 use super::super::case::MIN_TOKENS;
 use super::super::evidence::{Evidence, Place, Value};
-use super::super::{Case, Confidence, Found, Gain, Missing, Rule, Verdict};
+use super::super::{Case, Confidence, Found, Gain, Requirement, Rule, Verdict};
 use super::Remedy;
 
 pub(super) const RULE: Rule = Rule {
@@ -13,11 +13,11 @@ pub(super) const RULE: Rule = Rule {
     formula: "Time that depends on the clock shrinks by the ratio of clocks. At most all of the token, at least 0.2 of that, as memory has a clock of its own.",
     remedy: "Set the governor to performance and raise scaling_max_freq; then look at power supply and cooling.",
     source: "koboldcpp #318, rknn-llm #29 (408 MHz); Documentation/admin-guide/pm/cpufreq.rst",
-    needs: &[
-        Missing::DecodeCalls(MIN_TOKENS),
-        Missing::TracedCalls(MIN_TOKENS),
-        Missing::Cpus,
-        Missing::Fact("cpu.frequency.max"),
+    requires: &[
+        Requirement::DecodeCalls(MIN_TOKENS),
+        Requirement::TracedCalls(MIN_TOKENS),
+        Requirement::Cpus,
+        Requirement::Fact("cpu.frequency.max"),
     ],
     judge,
 };

@@ -2,7 +2,7 @@
 
 use super::super::case::MIN_TOKENS;
 use super::super::evidence::{Evidence, Place, Value};
-use super::super::{Case, Confidence, Found, Gain, Missing, Rule, Verdict};
+use super::super::{Case, Confidence, Found, Gain, Requirement, Rule, Verdict};
 use super::Remedy;
 
 pub(super) const RULE: Rule = Rule {
@@ -13,7 +13,11 @@ pub(super) const RULE: Rule = Rule {
     formula: "Half of the cells that tokens had in the mean, by the slopes of these operators: 0.8 of their low ends to 1.2 of their high ends.",
     remedy: "Keep less context: a smaller -c, shorter histories, summaries; a sliding window. A quantized KV cache (-ctk q8_0 -ctv q8_0 with -fa on) halves what is read, if the processor is not the limit.",
     source: "llama.cpp #5021, #7372; ik_llama.cpp #51, #172",
-    needs: &[Missing::DecodeCalls(MIN_TOKENS), Missing::TracedCalls(MIN_TOKENS), Missing::AllOperators],
+    requires: &[
+        Requirement::DecodeCalls(MIN_TOKENS),
+        Requirement::TracedCalls(MIN_TOKENS),
+        Requirement::AllOperators,
+    ],
     judge,
 };
 
@@ -25,7 +29,7 @@ fn judge(case: &Case<'_>) -> Verdict {
     let longest =
         of_process.filter(|kv| kv.token.is_some()).max_by_key(|kv| kv.steps.last().map(|s| s.cells));
     let Some(kv) = longest else {
-        return Verdict::NotEnoughData(vec![Missing::ContextSteps]);
+        return Verdict::NotEnoughData(vec![Requirement::ContextSteps]);
     };
     let tokens: u64 = kv.steps.iter().map(|s| s.tokens).sum();
     let cells = kv.steps.iter().map(|s| s.cells.saturating_mul(s.tokens)).sum::<u64>() / tokens.max(1);

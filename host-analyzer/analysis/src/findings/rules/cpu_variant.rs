@@ -2,9 +2,9 @@
 
 use super::super::case::MIN_TOKENS;
 use super::super::evidence::{Evidence, Place, Value};
-use super::super::{Case, Confidence, Found, Gain, Missing, Rule, Verdict};
+use super::super::{Case, Confidence, Found, Gain, Requirement, Rule, Verdict};
 use super::Remedy;
-use crate::budget::Class;
+use crate::results::budget::Class;
 
 pub(super) const RULE: Rule = Rule {
     code: "cpu_variant",
@@ -14,12 +14,12 @@ pub(super) const RULE: Rule = Rule {
     formula: "A product runs at most as much faster as the better variant does more multiplications in an instruction; the read ceiling, where it was measured, bounds it from above; 0.15 of it from below, or nothing where the loaded variant has wide vectors already and may wait for memory as well.",
     remedy: "Put the variant for this processor beside the program (all variants: GGML_CPU_ALL_VARIANTS), or build it for this processor (GGML_NATIVE, GGML_CPU_ARM_ARCH=armv8.2-a+dotprod).",
     source: "llama-cpp-rs #1067, llama.cpp #11403, #13356; ggml/src/CMakeLists.txt lists the variants and their instructions",
-    needs: &[
-        Missing::DecodeCalls(MIN_TOKENS),
-        Missing::TracedCalls(MIN_TOKENS),
-        Missing::Ends,
-        Missing::AllOperators,
-        Missing::Fact("cpu.features"),
+    requires: &[
+        Requirement::DecodeCalls(MIN_TOKENS),
+        Requirement::TracedCalls(MIN_TOKENS),
+        Requirement::Ends,
+        Requirement::AllOperators,
+        Requirement::Fact("cpu.features"),
     ],
     judge,
 };
@@ -28,7 +28,7 @@ fn judge(case: &Case<'_>) -> Verdict {
     let engine = case.analysis.engine.iter().rev().find(|e| e.pid == case.pid);
     let Some(loaded) = engine.and_then(|e| e.cpu_variant.as_deref()) else { return Verdict::DoesNotApply };
     let Some(features) = case.analysis.conditions.system.cpu_features.value() else {
-        return Verdict::NotEnoughData(vec![Missing::Fact("cpu.features")]);
+        return Verdict::NotEnoughData(vec![Requirement::Fact("cpu.features")]);
     };
     let has = |wanted: &str| features.iter().any(|f| f == wanted);
     let best = LEVELS.iter().rev().find(|level| level.needs.iter().all(|f| has(f)));

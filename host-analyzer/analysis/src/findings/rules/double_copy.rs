@@ -1,7 +1,7 @@
 //! Weights are in memory twice.
 
 use super::super::evidence::{Evidence, Place, Value};
-use super::super::{Case, Confidence, Found, Missing, Rule, Verdict};
+use super::super::{Case, Confidence, Found, Requirement, Rule, Verdict};
 use super::Remedy;
 
 pub(super) const RULE: Rule = Rule {
@@ -12,7 +12,7 @@ pub(super) const RULE: Rule = Rule {
     formula: "No time is promised. Memory: the smaller of the repacked bytes and of the resident file.",
     remedy: "Load without the mapping (--no-mmap), or without repacking (--no-repack).",
     source: "llama.cpp #19578, #12149, #16761, #23603",
-    needs: &[Missing::Fact("memory.available"), Missing::Fact("rss.file")],
+    requires: &[Requirement::Fact("memory.available"), Requirement::Fact("rss.file")],
     judge,
 };
 

@@ -2,9 +2,9 @@
 
 use super::super::case::drafted_ns;
 use super::super::evidence::{Evidence, Place, Value};
-use super::super::{Case, Confidence, Found, Gain, Missing, Rule, Verdict};
+use super::super::{Case, Confidence, Found, Gain, Requirement, Rule, Verdict};
 use super::Remedy;
-use crate::speculative::{Plain, Speculative, ToldBy};
+use crate::results::speculative::{Plain, PlainSource, Speculative};
 
 pub(super) const RULE: Rule = Rule {
     code: "draft",
@@ -14,7 +14,7 @@ pub(super) const RULE: Rule = Rule {
     formula: "The mean time of a token with the draft less that of the target alone: 0.7 to 1.3 of it where that was measured, otherwise from the upper bound of it to the lower one. The medians of calls tell these times; the upper end is stretched by what tokens really took in the mean, as sampling and disturbances shrink along.",
     remedy: "Leave the draft model out, let it guess less (--spec-draft-n-max), or take a faster or a better one.",
     source: "llama.cpp #25908, #10455, #3919; on CPUs draft and target share one memory: -49 to -62 % were reported. The condition for a gain is that of Leviathan, Kalman and Matias, Fast inference from transformers via speculative decoding (arXiv 2211.17192), with measured costs",
-    needs: &[],
+    requires: &[],
     judge,
 };
 
@@ -23,7 +23,7 @@ fn judge(case: &Case<'_>) -> Verdict {
         return Verdict::DoesNotApply;
     };
     let (Some(speed), Some(plain)) = (row.tokens_per_s.filter(|speed| *speed > 0.0), row.plain) else {
-        return Verdict::NotEnoughData(vec![Missing::Rounds]);
+        return Verdict::NotEnoughData(vec![Requirement::Rounds]);
     };
     let with = 1e9 / speed;
     let evidence = evidence(row, &plain);
@@ -36,15 +36,15 @@ fn judge(case: &Case<'_>) -> Verdict {
         return Verdict::Noisy(evidence);
     }
     let (low, high) = match plain.by {
-        ToldBy::Calls => (low * 0.7, high * 1.3),
-        ToldBy::Line | ToldBy::Bounds => (low, high),
+        PlainSource::Calls => (low * 0.7, high * 1.3),
+        PlainSource::Line | PlainSource::Bounds => (low, high),
     };
     let took = drafted_ns(case.analysis).map_or(with, |ns| with.max(ns as f64));
     Verdict::Found(Found {
         evidence,
         remedy: Remedy::NoDraft,
         gain: Some(Gain::new(took as u64, low, high * took / with)),
-        confidence: if plain.by == ToldBy::Calls { Confidence::High } else { Confidence::Medium },
+        confidence: if plain.by == PlainSource::Calls { Confidence::High } else { Confidence::Medium },
     })
 }
 
@@ -53,7 +53,7 @@ fn evidence(row: &Speculative, plain: &Plain) -> Vec<Evidence> {
     let mut add = |key, value: Option<Value>| {
         all.extend(value.map(|value| Evidence::new(key, value, Place::Speculative)));
     };
-    let bounds = plain.by == ToldBy::Bounds;
+    let bounds = plain.by == PlainSource::Bounds;
     add("emitted_per_round", row.emitted_per_round.map(Value::Mean));
     let cost = if bounds { "break_even_per_round_at_least" } else { "break_even_per_round" };
     add(cost, row.break_even_per_round.map(Value::Mean));

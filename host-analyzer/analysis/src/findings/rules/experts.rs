@@ -2,9 +2,9 @@
 
 use super::super::case::MIN_TOKENS;
 use super::super::evidence::{Evidence, Place, Value};
-use super::super::{Case, Confidence, Found, Missing, Rule, Verdict};
+use super::super::{Case, Confidence, Found, Requirement, Rule, Verdict};
 use super::Remedy;
-use crate::phase::Phase;
+use crate::shared::phase::Phase;
 
 pub(super) const RULE: Rule = Rule {
     code: "experts",
@@ -14,7 +14,7 @@ pub(super) const RULE: Rule = Rule {
     formula: "No time is promised: it depends on the storage.",
     remedy: "Keep the dense part in memory first, then the most used experts (the table of experts names them). With an even router no choice beats the policy of the kernel.",
     source: "llama.cpp #28545, #26414; BigMoeOnEdge #25",
-    needs: &[],
+    requires: &[],
     judge,
 };
 
@@ -28,7 +28,7 @@ fn judge(case: &Case<'_>) -> Verdict {
     let quarter = routing.whole.pins.iter().find(|pin| pin.rule == "n_expert/4");
     let shares = quarter.and_then(|pin| pin.ahead_share.zip(pin.even_share));
     let Some((ahead, even)) = shares else {
-        return Verdict::NotEnoughData(vec![Missing::DecodeCalls(MIN_TOKENS)]);
+        return Verdict::NotEnoughData(vec![Requirement::DecodeCalls(MIN_TOKENS)]);
     };
     let faults =
         case.process().and_then(|p| p.major_faults.value()).map_or(0, |rise| rise.decode.unwrap_or(0));

@@ -2,7 +2,7 @@
 
 use super::super::case::MIN_TOKENS;
 use super::super::evidence::{Evidence, Place, Value};
-use super::super::{Case, Confidence, Found, Gain, Missing, Rule, Verdict};
+use super::super::{Case, Confidence, Found, Gain, Requirement, Rule, Verdict};
 use super::Remedy;
 
 pub(super) const RULE: Rule = Rule {
@@ -13,7 +13,7 @@ pub(super) const RULE: Rule = Rule {
     formula: "Between nothing and 15 % of a token: 6 % in single-threaded and 18 % in multi-threaded Geekbench 6 were reported.",
     remedy: "Update the boot EEPROM and boot with numa=fake=4 or 8; with SDRAM_BANKLOW=1 a kernel without it is 45 % slower.",
     source: "raspberrypi/linux #6273, raspberrypi/firmware #1854, rpi-eeprom #733",
-    needs: &[Missing::DecodeCalls(MIN_TOKENS), Missing::Fact("numa.nodes")],
+    requires: &[Requirement::DecodeCalls(MIN_TOKENS), Requirement::Fact("numa.nodes")],
     judge,
 };
 

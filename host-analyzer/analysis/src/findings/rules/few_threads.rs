@@ -2,9 +2,9 @@
 
 use super::super::case::MIN_TOKENS;
 use super::super::evidence::{Evidence, Place, Value};
-use super::super::{Case, Confidence, Found, Gain, Missing, Rule, Verdict};
+use super::super::{Case, Confidence, Found, Gain, Requirement, Rule, Verdict};
 use super::Remedy;
-use crate::budget::Class;
+use crate::results::budget::Class;
 
 pub(super) const RULE: Rule = Rule {
     code: "few_threads",
@@ -14,12 +14,12 @@ pub(super) const RULE: Rule = Rule {
     formula: "The work of a token, divided among all those CPUs. 0.05 to 1 of that gain: memory, caches and sibling threads of one core are shared.",
     remedy: "Give the engine as many threads as there are fast CPUs (-t).",
     source: "llama.cpp #12966: prefill scales on, decode until the bandwidth is used up",
-    needs: &[
-        Missing::DecodeCalls(MIN_TOKENS),
-        Missing::TracedCalls(MIN_TOKENS),
-        Missing::Ends,
-        Missing::AllOperators,
-        Missing::Fact("affinity"),
+    requires: &[
+        Requirement::DecodeCalls(MIN_TOKENS),
+        Requirement::TracedCalls(MIN_TOKENS),
+        Requirement::Ends,
+        Requirement::AllOperators,
+        Requirement::Fact("affinity"),
     ],
     judge,
 };
@@ -30,7 +30,7 @@ const USED: f64 = 0.7;
 fn judge(case: &Case<'_>) -> Verdict {
     let threads = case.headline.threads;
     let Some(mut cpus) = case.cpus() else {
-        return Verdict::NotEnoughData(vec![Missing::Fact("affinity")]);
+        return Verdict::NotEnoughData(vec![Requirement::Fact("affinity")]);
     };
     let speed = |cpu: &u16| case.speeds.get(usize::from(*cpu)).copied().unwrap_or(0);
     let fastest = cpus.iter().map(speed).max().unwrap_or(0);

@@ -2,10 +2,10 @@
 
 use super::super::case::MIN_GAIN_SHARE;
 use super::super::evidence::{Evidence, Place, Value};
-use super::super::gain::Mean;
-use super::super::{Case, Confidence, Found, Gain, Missing, Rule, Verdict};
+use super::super::{Case, Confidence, Found, Gain, Requirement, Rule, Verdict};
 use super::Remedy;
-use crate::budget::TokenBudget;
+use crate::results::budget::TokenBudget;
+use crate::stats::mean::Mean;
 use profinfer_trace::model::GaugeKind;
 
 pub(super) const RULE: Rule = Rule {
@@ -16,7 +16,11 @@ pub(super) const RULE: Rule = Rule {
     formula: "The difference between the mean token of the session and that of its first third, with the 95 % interval of the last third's against the first's: 0.5 of the lower end to 1.2 of the upper one, what enough cooling would have kept. A longer session loses more.",
     remedy: "Cool the board (heat sink, fan); or use fewer or slower cores, and judge by the sustained speed, not the first seconds.",
     source: "arXiv 2603.23640 (sustained speed on phones and boards); llama.cpp #10444, #7372",
-    needs: &[Missing::DecodeCalls(LEAST_TOKENS), Missing::Gauge("frequency"), Missing::Gauge("temperature")],
+    requires: &[
+        Requirement::DecodeCalls(LEAST_TOKENS),
+        Requirement::Gauge("frequency"),
+        Requirement::Gauge("temperature"),
+    ],
     judge,
 };
 
@@ -38,7 +42,10 @@ fn judge(case: &Case<'_>) -> Verdict {
     let ((Some(clock_first), Some(clock_last)), (Some(cool), Some(hot))) =
         (of(GaugeKind::Frequency), of(GaugeKind::Temperature))
     else {
-        return Verdict::NotEnoughData(vec![Missing::Gauge("frequency"), Missing::Gauge("temperature")]);
+        return Verdict::NotEnoughData(vec![
+            Requirement::Gauge("frequency"),
+            Requirement::Gauge("temperature"),
+        ]);
     };
     let evidence = vec![
         Evidence::new("clock_at_first", Value::Hertz(clock_first as u64), Place::Gauges),

@@ -2,7 +2,7 @@
 
 use super::super::case::MIN_TOKENS;
 use super::super::evidence::{Evidence, Place, Value};
-use super::super::{Case, Confidence, Found, Gain, Missing, Rule, Verdict};
+use super::super::{Case, Confidence, Found, Gain, Requirement, Rule, Verdict};
 use super::Remedy;
 
 pub(super) const RULE: Rule = Rule {
@@ -13,11 +13,11 @@ pub(super) const RULE: Rule = Rule {
     formula: "Up to 12 % of a token; nothing is promised as the lower end.",
     remedy: "Switch transparent huge pages to always or madvise (/sys/kernel/mm/transparent_hugepage/enabled) and load with --no-mmap.",
     source: "ik_llama.cpp #278 (10 to 13 % on a large CPU model), llama.cpp #22022, #12444",
-    needs: &[
-        Missing::DecodeCalls(MIN_TOKENS),
-        Missing::TracedCalls(MIN_TOKENS),
-        Missing::AllOperators,
-        Missing::Counter("DTLB_WALK"),
+    requires: &[
+        Requirement::DecodeCalls(MIN_TOKENS),
+        Requirement::TracedCalls(MIN_TOKENS),
+        Requirement::AllOperators,
+        Requirement::Counter("DTLB_WALK"),
     ],
     judge,
 };

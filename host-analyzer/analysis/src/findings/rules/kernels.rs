@@ -2,11 +2,11 @@
 
 use super::super::case::MIN_TOKENS;
 use super::super::evidence::{Evidence, Place, Value};
-use super::super::{Case, Confidence, Found, Gain, Missing, Rule, Verdict};
+use super::super::{Case, Confidence, Found, Gain, Requirement, Rule, Verdict};
 use super::Remedy;
-use crate::bound::Kind;
-use crate::budget::Class;
-use crate::phase::Phase;
+use crate::results::bound::Kind;
+use crate::results::budget::Class;
+use crate::shared::phase::Phase;
 
 pub(super) const RULE: Rule = Rule {
     code: "kernels",
@@ -16,13 +16,13 @@ pub(super) const RULE: Rule = Rule {
     formula: "Between nothing and the time that the same bytes would take at 85 % of the ceiling.",
     remedy: "Use a type with cheaper arithmetic (Q4_0, Q4_K, Q8_0 instead of IQ types), a build with the dot-product instructions of this processor, or more threads if there are idle cores.",
     source: "llama.cpp #25976 (55 to 60 % of the bandwidth on Neoverse-N2), #8760 (IQ types)",
-    needs: &[
-        Missing::DecodeCalls(MIN_TOKENS),
-        Missing::TracedCalls(MIN_TOKENS),
-        Missing::Ends,
-        Missing::AllOperators,
-        Missing::Ceiling("read"),
-        Missing::Ceiling("int8"),
+    requires: &[
+        Requirement::DecodeCalls(MIN_TOKENS),
+        Requirement::TracedCalls(MIN_TOKENS),
+        Requirement::Ends,
+        Requirement::AllOperators,
+        Requirement::Ceiling("read"),
+        Requirement::Ceiling("int8"),
     ],
     judge,
 };
@@ -36,7 +36,7 @@ const MOST: f64 = 0.5;
 
 fn judge(case: &Case<'_>) -> Verdict {
     let Some(mbu) = case.analysis.roof.decode.and_then(|d| d.mbu) else {
-        return Verdict::NotEnoughData(vec![Missing::Ceiling("read")]);
+        return Verdict::NotEnoughData(vec![Requirement::Ceiling("read")]);
     };
     let rows = case.analysis.op.operators.iter().zip(&case.analysis.bound);
     let decode = || rows.clone().filter(|(op, _)| op.phase == Phase::Decode);

@@ -2,7 +2,7 @@
 
 use super::super::case::MIN_TOKENS;
 use super::super::evidence::{Evidence, Place, Value};
-use super::super::{Case, Confidence, Found, Gain, Missing, Rule, Verdict};
+use super::super::{Case, Confidence, Found, Gain, Requirement, Rule, Verdict};
 use super::Remedy;
 
 pub(super) const RULE: Rule = Rule {
@@ -13,7 +13,7 @@ pub(super) const RULE: Rule = Rule {
     formula: "Decode waits for memory, so that the token shrinks by at most the ratio of clocks, and at least by 0.3 of that.",
     remedy: "Set the governor of the memory controller (devfreq dmc) to performance.",
     source: "rknn-llm #532, #409, #29; sbc-reviews #2 (12 to 21 tok/s in one report, all clocks fixed)",
-    needs: &[Missing::DecodeCalls(MIN_TOKENS), Missing::Fact("ddr.frequency")],
+    requires: &[Requirement::DecodeCalls(MIN_TOKENS), Requirement::Fact("ddr.frequency")],
     judge,
 };
 
@@ -24,7 +24,7 @@ fn judge(case: &Case<'_>) -> Verdict {
     let system = &case.analysis.conditions.system;
     let clock = system.ddr_frequency_hz.value().map(|c| c.min).filter(|hz| *hz > 0);
     let Some((clock, highest)) = clock.zip(system.ddr_frequency_max_hz.value().copied()) else {
-        return Verdict::NotEnoughData(vec![Missing::Fact("ddr.frequency.max")]);
+        return Verdict::NotEnoughData(vec![Requirement::Fact("ddr.frequency.max")]);
     };
     let mut evidence = vec![
         Evidence::new("memory_clock", Value::Hertz(clock), Place::Conditions),

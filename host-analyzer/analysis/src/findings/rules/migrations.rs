@@ -2,7 +2,7 @@
 
 use super::super::case::MIN_TOKENS;
 use super::super::evidence::{Evidence, Place, Value};
-use super::super::{Case, Confidence, Found, Missing, Rule, Verdict};
+use super::super::{Case, Confidence, Found, Requirement, Rule, Verdict};
 use super::Remedy;
 
 pub(super) const RULE: Rule = Rule {
@@ -13,11 +13,11 @@ pub(super) const RULE: Rule = Rule {
     formula: "No time is promised: what a move costs depends on what the caches held.",
     remedy: "Pin the threads: --cpu-mask with --cpu-strict 1, or taskset.",
     source: "llama.cpp #16164, llama.rn #207; yzma #374 (pinned 138 tok/s at once, unpinned 96 rising to 125)",
-    needs: &[
-        Missing::DecodeCalls(MIN_TOKENS),
-        Missing::TracedCalls(MIN_TOKENS),
-        Missing::AllOperators,
-        Missing::Cpus,
+    requires: &[
+        Requirement::DecodeCalls(MIN_TOKENS),
+        Requirement::TracedCalls(MIN_TOKENS),
+        Requirement::AllOperators,
+        Requirement::Cpus,
     ],
     judge,
 };

@@ -2,9 +2,9 @@
 
 use super::super::case::{MIN_GAIN_SHARE, MIN_TOKENS};
 use super::super::evidence::{Evidence, Place, Value};
-use super::super::{Case, Confidence, Found, Gain, Missing, Rule, Verdict};
+use super::super::{Case, Confidence, Found, Gain, Requirement, Rule, Verdict};
 use super::Remedy;
-use crate::budget::Class;
+use crate::results::budget::Class;
 
 pub(super) const RULE: Rule = Rule {
     code: "mixed_cores",
@@ -14,12 +14,12 @@ pub(super) const RULE: Rule = Rule {
     formula: "With the fast cores alone the token takes the work of all threads, each weighted with its CPU's speed, divided by the fast threads. The difference to the token, if it is a gain, but at most 0.6 of the class `wait_slower_core`, is the lower end. The upper end is all of the token but the work that the fast cores do already: where rows are handed out as threads ask for them, that is most of it.",
     remedy: "Give the engine one thread for each fast core and keep it there (-t, --cpu-mask with --cpu-strict, taskset).",
     source: "llama.cpp #7176 (RK3588: 4 big cores instead of 8 threads), #16164; decode on 4 A76 is 19 to 66 % faster than on 8 cores of an RK3588",
-    needs: &[
-        Missing::DecodeCalls(MIN_TOKENS),
-        Missing::TracedCalls(MIN_TOKENS),
-        Missing::Ends,
-        Missing::AllOperators,
-        Missing::Cpus,
+    requires: &[
+        Requirement::DecodeCalls(MIN_TOKENS),
+        Requirement::TracedCalls(MIN_TOKENS),
+        Requirement::Ends,
+        Requirement::AllOperators,
+        Requirement::Cpus,
     ],
     judge,
 };
@@ -34,7 +34,7 @@ fn judge(case: &Case<'_>) -> Verdict {
         (used.iter().map(|(c, _)| speed(c)).min(), used.iter().map(|(c, _)| speed(c)).max());
     let (Some(slowest), Some(fastest)) = (slowest, fastest) else { return Verdict::DoesNotApply };
     if fastest == 0 {
-        return Verdict::NotEnoughData(vec![Missing::Fact("cpu.capacity")]);
+        return Verdict::NotEnoughData(vec![Requirement::Fact("cpu.capacity")]);
     }
     let fast: Vec<u16> = used.iter().map(|(cpu, _)| *cpu).filter(|cpu| speed(cpu) == fastest).collect();
     let waits = case.wall(&[Class::WaitSlowerCore]);

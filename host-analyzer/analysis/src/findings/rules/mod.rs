@@ -1,4 +1,4 @@
-//! The catalogue: one file a rule.
+//! The catalogue: one file per rule.
 
 mod bandwidth;
 mod clock_limit;
@@ -81,7 +81,6 @@ pub enum Remedy {
     Pin {
         /// The number.
         threads: u64,
-        /// The CPUs.
         cpus: Vec<u16>,
     },
     /// Keep each thread on its CPU.

@@ -2,9 +2,9 @@
 
 use super::super::case::{MIN_GAIN_SHARE, MIN_TOKENS};
 use super::super::evidence::{Evidence, Place, Value};
-use super::super::{Case, Confidence, Found, Gain, Missing, Rule, Verdict};
+use super::super::{Case, Confidence, Found, Gain, Requirement, Rule, Verdict};
 use super::Remedy;
-use crate::budget::Class;
+use crate::results::budget::Class;
 
 pub(super) const RULE: Rule = Rule {
     code: "paging",
@@ -14,12 +14,12 @@ pub(super) const RULE: Rule = Rule {
     formula: "The class `blocked` of a decode token, with its 95 % interval. At least 0.4 of the lower end. The kernel's own work for the faults counts as the operators', so at most the upper end and all work.",
     remedy: "Use a smaller model or quantization, free memory, raise the control group's memory limit; --mlock keeps what fits.",
     source: "llama.cpp #832, #767, #453; gpustack #1767",
-    needs: &[
-        Missing::DecodeCalls(MIN_TOKENS),
-        Missing::TracedCalls(MIN_TOKENS),
-        Missing::Ends,
-        Missing::AllOperators,
-        Missing::Fact("faults.major"),
+    requires: &[
+        Requirement::DecodeCalls(MIN_TOKENS),
+        Requirement::TracedCalls(MIN_TOKENS),
+        Requirement::Ends,
+        Requirement::AllOperators,
+        Requirement::Fact("faults.major"),
     ],
     judge,
 };

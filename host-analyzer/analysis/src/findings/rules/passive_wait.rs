@@ -2,10 +2,10 @@
 
 use super::super::case::{MIN_GAIN_SHARE, MIN_TOKENS};
 use super::super::evidence::{Evidence, Place, Value};
-use super::super::gain::Mean;
-use super::super::{Case, Confidence, Found, Gain, Missing, Rule, Verdict};
+use super::super::{Case, Confidence, Found, Gain, Requirement, Rule, Verdict};
 use super::Remedy;
-use crate::budget::Class;
+use crate::results::budget::Class;
+use crate::stats::mean::Mean;
 
 pub(super) const RULE: Rule = Rule {
     code: "passive_wait",
@@ -15,12 +15,12 @@ pub(super) const RULE: Rule = Rule {
     formula: "The classes `between_operators`, `wait_started_late`, `waking` and `blocked` of a decode token, less 2 us an operator, which a spinning barrier and the dispatch take. At least 0.4 of the lower end, at most 1.3 of the upper one, as caches and clocks suffer from sleep too.",
     remedy: "Let the threads spin: OMP_WAIT_POLICY=active, no GOMP_SPINCOUNT=0, --poll 50 or higher. It costs power while nothing is computed.",
     source: "llama.cpp #26484 (+7.8 %, 8 of 8 pairs), #8672, #26740, llamafile #974 (-70 %); libgomp manual, GOMP_SPINCOUNT",
-    needs: &[
-        Missing::DecodeCalls(MIN_TOKENS),
-        Missing::TracedCalls(MIN_TOKENS),
-        Missing::Ends,
-        Missing::AllOperators,
-        Missing::Fact("environment.read"),
+    requires: &[
+        Requirement::DecodeCalls(MIN_TOKENS),
+        Requirement::TracedCalls(MIN_TOKENS),
+        Requirement::Ends,
+        Requirement::AllOperators,
+        Requirement::Fact("environment.read"),
     ],
     judge,
 };

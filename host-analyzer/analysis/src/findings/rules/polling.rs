@@ -2,7 +2,7 @@
 
 use super::super::case::SCHED;
 use super::super::evidence::{Evidence, Place, Value};
-use super::super::{Case, Confidence, Found, Missing, Rule, Verdict};
+use super::super::{Case, Confidence, Found, Requirement, Rule, Verdict};
 use super::Remedy;
 
 pub(super) const RULE: Rule = Rule {
@@ -13,7 +13,7 @@ pub(super) const RULE: Rule = Rule {
     formula: "No time is promised; it is power.",
     remedy: "Let them sleep when idle: --poll 0, or OMP_WAIT_POLICY=passive, if tokens do not become slower by it.",
     source: "llama.cpp #8672, ollama #18038",
-    needs: &[Missing::Level(SCHED)],
+    requires: &[Requirement::Level(SCHED)],
     judge,
 };
 

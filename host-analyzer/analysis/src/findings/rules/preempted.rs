@@ -2,9 +2,9 @@
 
 use super::super::case::{MIN_TOKENS, SCHED};
 use super::super::evidence::{Evidence, Place, Value};
-use super::super::{Case, Confidence, Found, Gain, Missing, Rule, Verdict};
+use super::super::{Case, Confidence, Found, Gain, Requirement, Rule, Verdict};
 use super::Remedy;
-use crate::budget::Class;
+use crate::results::budget::Class;
 
 pub(super) const RULE: Rule = Rule {
     code: "preempted",
@@ -15,12 +15,12 @@ pub(super) const RULE: Rule = Rule {
               come back elsewhere. At most everything but 0.75 of the operators' work, preparation, application and probes: threads that wait too long fall asleep, and the task takes caches and bandwidth, too.",
     remedy: "Stop the task, or keep it off these CPUs (taskset, cpuset, isolcpus).",
     source: "llama.cpp #6148; scheduler latency as runqlat (bcc) and systing define it",
-    needs: &[
-        Missing::DecodeCalls(MIN_TOKENS),
-        Missing::TracedCalls(MIN_TOKENS),
-        Missing::Ends,
-        Missing::AllOperators,
-        Missing::Level(SCHED),
+    requires: &[
+        Requirement::DecodeCalls(MIN_TOKENS),
+        Requirement::TracedCalls(MIN_TOKENS),
+        Requirement::Ends,
+        Requirement::AllOperators,
+        Requirement::Level(SCHED),
     ],
     judge,
 };
@@ -36,9 +36,9 @@ fn judge(case: &Case<'_>) -> Verdict {
     // The engine's own threads are another matter: there are too many of them.
     let takers = || case.analysis.sched.interference.iter().filter(|t| !t.idle && t.decode_ns > 0);
     // What the agent takes belongs to the cost of measuring.
-    let is_agent = |name: &str| name == "profinfer-agent";
+    // Where the agent's process is unknown, its threads count as other tasks.
     let all: u64 = takers().map(|t| t.decode_ns).sum();
-    let mut others: Vec<_> = takers().filter(|t| !t.engine && !is_agent(&t.name)).collect();
+    let mut others: Vec<_> = takers().filter(|t| !t.engine && t.agent != Some(true)).collect();
     others.sort_by_key(|t| std::cmp::Reverse(t.decode_ns));
     let foreign: u64 = others.iter().map(|t| t.decode_ns).sum();
     let part = if all == 0 { 1.0 } else { foreign as f64 / all as f64 };

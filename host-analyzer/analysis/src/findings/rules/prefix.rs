@@ -12,7 +12,7 @@ pub(super) const RULE: Rule = Rule {
     formula: "A request would read only what is new: the tokens that the context held before, at the speed of its own prefill. 0.5 to 1.1 of that time.",
     remedy: "Keep the cache: `cache_prompt: true` with a stable beginning of the prompt; one slot for each conversation (--parallel, id_slot).",
     source: "llama.cpp #3738, #7185, chat-ui #920, SillyTavern #1589",
-    needs: &[],
+    requires: &[],
     judge,
 };
 

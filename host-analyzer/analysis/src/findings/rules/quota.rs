@@ -2,10 +2,10 @@
 
 use super::super::case::{MIN_GAIN_SHARE, MIN_TOKENS};
 use super::super::evidence::{Evidence, Place, Value};
-use super::super::{Case, Confidence, Found, Gain, Missing, Rule, Verdict};
+use super::super::{Case, Confidence, Found, Gain, Requirement, Rule, Verdict};
 use super::Remedy;
-use crate::budget::Class;
-use crate::fact::reading::Limit;
+use crate::results::budget::Class;
+use crate::results::fact::reading::Limit;
 
 pub(super) const RULE: Rule = Rule {
     code: "quota",
@@ -16,19 +16,19 @@ pub(super) const RULE: Rule = Rule {
               lower end, at most 1.2 of the upper one.",
     remedy: "Raise the quota to the number of threads, or give the engine at most as many threads as whole CPUs in the quota.",
     source: "ollama #17916, #17962; Documentation/scheduler/sched-bwc.rst",
-    needs: &[
-        Missing::DecodeCalls(MIN_TOKENS),
-        Missing::TracedCalls(MIN_TOKENS),
-        Missing::Ends,
-        Missing::AllOperators,
-        Missing::Fact("cgroup.throttled_periods"),
+    requires: &[
+        Requirement::DecodeCalls(MIN_TOKENS),
+        Requirement::TracedCalls(MIN_TOKENS),
+        Requirement::Ends,
+        Requirement::AllOperators,
+        Requirement::Fact("cgroup.throttled_periods"),
     ],
     judge,
 };
 
 fn judge(case: &Case<'_>) -> Verdict {
     let Some(group) = case.process().map(|p| &p.cgroup) else {
-        return Verdict::NotEnoughData(vec![Missing::Fact("cgroup.throttled_periods")]);
+        return Verdict::NotEnoughData(vec![Requirement::Fact("cgroup.throttled_periods")]);
     };
     let throttled = group.throttled_periods.value().map_or(0, |n| n.whole);
     let periods = group.periods.value().map_or(0, |n| n.whole);

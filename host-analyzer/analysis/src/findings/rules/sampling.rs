@@ -2,9 +2,9 @@
 
 use super::super::case::MIN_TOKENS;
 use super::super::evidence::{Evidence, Place, Value};
-use super::super::{Case, Confidence, Found, Gain, Missing, Rule, Verdict};
+use super::super::{Case, Confidence, Found, Gain, Requirement, Rule, Verdict};
 use super::Remedy;
-use crate::budget::Class;
+use crate::results::budget::Class;
 
 pub(super) const RULE: Rule = Rule {
     code: "sampling",
@@ -16,7 +16,7 @@ pub(super) const RULE: Rule = Rule {
     remedy: "Limit the candidates first (--top-k 40), leave out samplers that sort the whole vocabulary, avoid large grammars, and look at \
              what the application does with each token.",
     source: "llama.cpp #15223 (--top-k 0: 0.08 to 13 ms a token), #8988, #7554 (grammars)",
-    needs: &[Missing::DecodeCalls(MIN_TOKENS)],
+    requires: &[Requirement::DecodeCalls(MIN_TOKENS)],
     judge,
 };
 

@@ -2,9 +2,9 @@
 
 use super::super::case::MIN_TOKENS;
 use super::super::evidence::{Evidence, Place, Value};
-use super::super::{Case, Confidence, Found, Gain, Missing, Rule, Verdict};
+use super::super::{Case, Confidence, Found, Gain, Requirement, Rule, Verdict};
 use super::Remedy;
-use crate::budget::Class;
+use crate::results::budget::Class;
 use profinfer_trace::model::{Layer, Text};
 
 pub(super) const RULE: Rule = Rule {
@@ -15,7 +15,7 @@ pub(super) const RULE: Rule = Rule {
     formula: "The time of the token call outside of all backends, 0.2 to 0.9 of it: what fewer splits would not copy and wait for.",
     remedy: "Put all layers on one backend (-ngl 0 or -ngl 99), and use a type of weights that it supports (Q4_0 on Adreno).",
     source: "llama.cpp #16217, #12810, #10693; ollama #9683",
-    needs: &[Missing::DecodeCalls(MIN_TOKENS), Missing::Level("graph")],
+    requires: &[Requirement::DecodeCalls(MIN_TOKENS), Requirement::Level("graph")],
     judge,
 };
 

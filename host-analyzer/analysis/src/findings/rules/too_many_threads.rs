@@ -2,10 +2,10 @@
 
 use super::super::case::MIN_TOKENS;
 use super::super::evidence::{Evidence, Place, Value};
-use super::super::{Case, Confidence, Found, Gain, Missing, Rule, Verdict};
+use super::super::{Case, Confidence, Found, Gain, Requirement, Rule, Verdict};
 use super::Remedy;
-use crate::budget::Class;
-use crate::phase::Phase;
+use crate::results::budget::Class;
+use crate::shared::phase::Phase;
 
 pub(super) const RULE: Rule = Rule {
     code: "too_many_threads",
@@ -16,12 +16,12 @@ pub(super) const RULE: Rule = Rule {
               0.5 to 1.15 of what it is, as threads no longer share caches and the barrier no longer waits for threads without a CPU.",
     remedy: "Give the engine as many threads as it has CPUs (-t), or allow it more CPUs (taskset, cpuset).",
     source: "llama.cpp #3154, #5225, #767, #842; the engine's threads spin at the barrier",
-    needs: &[
-        Missing::DecodeCalls(MIN_TOKENS),
-        Missing::TracedCalls(MIN_TOKENS),
-        Missing::Ends,
-        Missing::AllOperators,
-        Missing::Fact("affinity"),
+    requires: &[
+        Requirement::DecodeCalls(MIN_TOKENS),
+        Requirement::TracedCalls(MIN_TOKENS),
+        Requirement::Ends,
+        Requirement::AllOperators,
+        Requirement::Fact("affinity"),
     ],
     judge,
 };
@@ -29,7 +29,7 @@ pub(super) const RULE: Rule = Rule {
 fn judge(case: &Case<'_>) -> Verdict {
     let threads = case.headline.threads;
     let Some(cpus) = case.cpus() else {
-        return Verdict::NotEnoughData(vec![Missing::Fact("affinity")]);
+        return Verdict::NotEnoughData(vec![Requirement::Fact("affinity")]);
     };
     let evidence = vec![
         Evidence::new("threads", Value::Count(threads), Place::Threads),

@@ -1,4 +1,5 @@
-//! What each format tells. The lines are made after the backends' sources where no comment says otherwise.
+//! What each format records. The lines follow the backends' sources unless a comment says
+//! otherwise.
 
 use profinfer_trace::ingest::accelerator;
 use profinfer_trace::model::{KernelDims, KernelPart, ProfileFormat};
@@ -53,7 +54,7 @@ fn names_of_rows_of_vulkan() {
     assert_eq!(part("TOP_K K=4 (60,1,1,1)").op, "TOP_K");
 }
 
-/// With `GGML_VK_PERF_LOGGER_CONCURRENT` operators that ran at the same time share a row.
+/// With `GGML_VK_PERF_LOGGER_CONCURRENT`, operators that ran at the same time share a row.
 #[test]
 fn rows_of_several_operators() {
     let log = "Vulkan Timings:
@@ -66,7 +67,7 @@ Total time: 3 us.
     assert_eq!(profile.total(), (2, 3_000));
 }
 
-/// The first releases told no total; long times have an exponent.
+/// The first releases had no total; long times have an exponent.
 #[test]
 fn times_of_vulkan() {
     let old = profile("Vulkan Timings:\nADD: 3 x 1.25 us\nGLU: 1 x 1.5e+06 us\nTotal time: 1.5e+06 us.\n");
@@ -83,7 +84,8 @@ fn times_of_vulkan() {
     assert_eq!((twice.lines.read, twice.lines.other, twice.lines.damaged), (7, 1, 0));
 }
 
-/// What another thread wrote into a line, and what was cut, is counted, not read; the total tells that a block lost a row.
+/// Text of another thread in a line, and cut lines, are counted, not read. The total shows that a
+/// block lost a row.
 #[test]
 fn damage_in_logs_of_vulkan() {
     let log = "Vulkan Timings:
@@ -131,7 +133,8 @@ fn table_of_opencl() {
     assert_eq!(first.total(), (1, 250_000));
 }
 
-/// A trace of the same kernels gives the table what only it knows; another one stays, and its kernels are not counted twice.
+/// A trace of the same kernels adds its timeline to the table. Another trace stays separate, and
+/// its kernels are not counted twice.
 #[test]
 fn trace_of_opencl() {
     let trace = profile(TRACE);
@@ -149,7 +152,7 @@ fn trace_of_opencl() {
     assert_eq!((cut.total(), cut.lines.damaged), ((1, 2_000), 1));
 }
 
-/// The three forms that were published, each as the last line of a log with others.
+/// The three published forms, each as the last line of a log with others.
 #[test]
 fn logs_of_hexagon() {
     let rows = [

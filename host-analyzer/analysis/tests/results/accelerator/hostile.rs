@@ -1,4 +1,4 @@
-//! Any text, and any damage to a good one: read or not, with sums that hold.
+//! Any text, and any damage to a valid one: parsed or not, the sums hold.
 
 use profinfer_analysis::Analysis;
 use profinfer_trace::ingest::accelerator;

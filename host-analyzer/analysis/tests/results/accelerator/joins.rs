@@ -1,7 +1,8 @@
 //! Joins to the small session, figures by hand from `models/small.rs`.
 //!
-//! A decode graph has a product (64 × 64, Q8_0), a norm of its reshaped result, a product with a weight, and a second norm of the same
-//! name; it was computed twice on the accelerator. On the CPU it was computed twice, too.
+//! A decode graph has a product (64 × 64, Q8_0), a norm of its reshaped result, a product with a
+//! weight, and a second norm of the same name. It was computed twice on the accelerator, and twice
+//! on the CPU.
 
 use profinfer_analysis::Analysis;
 use profinfer_analysis::accelerator::{Accelerators, OnBackend, Row, Why, several};
@@ -29,7 +30,7 @@ fn shapes_join_rows_without_names() {
     let p = &analysis.accelerator.profiles[0];
     assert_eq!((p.kernels, p.device_ns, p.backend.as_deref()), (7, 16_000, Some("Vulkan")));
     assert_eq!((p.joined.kernels, p.joined.device_ns), (2, 3_000));
-    // Both norms have this result, and other sources: nobody can tell which is which.
+    // Both norms have this result, and different sources, so they cannot be distinguished.
     assert_eq!((p.grouped.kernels, p.grouped.device_ns), (4, 6_000));
     assert_eq!((p.unjoined.kernels, p.unjoined.device_ns), (1, 7_000));
     assert_eq!((p.unjoined_kinds[0].text.as_str(), p.unjoined_kinds[0].why), ("SOFT_MAX", Why::NoNode));
@@ -64,7 +65,7 @@ fn both_times_stand_side_by_side() {
         (2, 2, 235, false, &None)
     );
     assert_eq!((host.work.operations, host.work.read_bytes), (done.operations, done.read_bytes));
-    // No time of the device is in an operator's time.
+    // No device time is in an operator's time.
     let alone = Analysis::compute(&split("Vulkan"));
     assert_eq!((alone.op, alone.token, alone.budget), (analysis.op, analysis.token, analysis.budget));
     assert!(alone.accelerator.rows.iter().flat_map(|r| &r.backends).all(|b| b.device.is_none()));
@@ -83,7 +84,7 @@ fn groups_have_the_work_of_all_their_nodes() {
         [("RMS_NORM_MUL", 2, 4_000)]
     );
     assert!(device.work.is_some());
-    // A kernel too many: nobody knows of which of the two shapes.
+    // One kernel too many: its shape is one of two.
     let more = joined(
         "Vulkan",
         &[&VULKAN.replace("RMS_NORM(64,1,1,1): 2 x 1 us = 2 us", "RMS_NORM(64,1,1,1): 3 x 1 us = 3 us")],
@@ -95,7 +96,8 @@ fn groups_have_the_work_of_all_their_nodes() {
     assert_eq!(more.accelerator.profiles[0].open_blocks, 1);
 }
 
-/// A log of a whole life of the engine, of which the recording has a part: rates stay, because each execution has the same work.
+/// A log of the engine's complete life, of which the recording has a part. Rates stay, because each
+/// execution has the same work.
 #[test]
 fn longer_logs_keep_their_rates() {
     let log = VULKAN.replace("k=64: 2 x 1.5 us = 3 us", "k=64: 10 x 1.5 us = 15 us");
@@ -107,7 +109,7 @@ fn longer_logs_keep_their_rates() {
     assert_eq!(analysis.accelerator.profiles[0].operators.iter().map(|b| b.beyond).sum::<u64>(), 8);
 }
 
-/// Operators that ran at the same time have one time, which is of no one.
+/// Operators that ran at the same time share one time, which belongs to none of them.
 #[test]
 fn what_ran_at_once_is_one_group() {
     let log = "Vulkan Timings:\nMUL_MAT_VEC q8_0 m=64 n=1 k=64, MUL: 2 x 1.5 us = 3 us\nTotal time: 3 us.\n";
@@ -128,7 +130,8 @@ fn table(rows: &[(&str, &str, u32)]) -> String {
     text
 }
 
-/// `norm-0` is two nodes. The rows around say which it was; behind the last row nothing does.
+/// `norm-0` is two nodes. The neighbouring rows show which one it was; after the last row nothing
+/// does.
 #[test]
 fn order_tells_nodes_of_one_name_apart() {
     let graph = [
@@ -169,19 +172,19 @@ fn nodes_without_a_kernel_are_counted() {
     assert_eq!((p.joined.kernels, p.unjoined.kernels, p.unjoined.device_ns), (1, 1, 7));
     let without: Vec<_> = p.operators.iter().map(|b| (b.op.as_str(), b.executions, b.without)).collect();
     assert_eq!(without, [("RMS_NORM", 4, 4), ("MUL", 2, 2), ("MUL_MAT", 2, 0)]);
-    // One kernel for two products: nobody knows of which it is.
+    // One kernel for two products: it is unknown which one it computed.
     let (_, opencl) = row(&analysis, "MUL_MAT", 1, "OpenCL");
     assert!(opencl.device.as_ref().unwrap().work.is_none());
 }
 
-/// A fused row is of its first operator's shape, found through the sources of the last.
+/// A fused row has its first operator's shape, found through the sources of the last.
 #[test]
 fn rows_of_hexagon_join_by_name_and_operator() {
     let graph = "ggml-hex: HTP0 profile-op MUL_MAT|wq x inp -> Qcur-0|64:64 x 64:1 -> 64:1|q8_0 x f32 -> f32|s|----|usec 5 cycles 9
 ggml-hex: HTP0 profile-op RMS_NORM+MUL|Qcur-0 x wn -> attn_norm-0|8:8 x 64:1 -> 64:1|f32 x q8_0 -> f32|s|----|usec 3 cycles 9
 ggml-hex: HTP0 profile-op RMS_NORM|attn_norm-0 -> norm-0|64:1 -> 64:1|f32 -> f32|s|----|usec 2 cycles 9
 ";
-    // The agent knows no name for this backend: it is called by the first bytes of its GUID.
+    // The agent knows no name for this backend, so it uses the first bytes of its GUID.
     for backend in ["Hexagon", "0102030405060708"] {
         let analysis = joined(backend, &[&graph.repeat(2)]);
         let p = &analysis.accelerator.profiles[0];
@@ -215,7 +218,7 @@ fn without_the_backend_nothing_joins() {
 "#;
     let analysis = joined("OpenCL", &[trace]);
     assert_eq!(analysis.accelerator.profiles[0].unjoined_kinds[0].why, Why::NotTold);
-    // Of one backend without a profile there is nothing to compare.
+    // One backend without a profile leaves nothing to compare.
     assert!(Analysis::compute(&crate::models::small::model()).accelerator.rows.is_empty());
 }
 
@@ -242,7 +245,7 @@ fn what_does_not_join_is_said_first() {
     assert!(line.contains("Vulkan") && line.contains("3.00 µs") && line.contains("1.50 µs"), "{line}");
 }
 
-/// A recording of the CPU alone, and one of which a profile tells the accelerator's times.
+/// A recording of the CPU alone, and one with a profile of the accelerator.
 #[test]
 fn recordings_side_by_side() {
     let alone = Accelerators::of_recording(&crate::models::small::model());
@@ -262,7 +265,7 @@ fn recordings_side_by_side() {
         times,
         [(0, "CPU", Some(235), None), (1, "Vulkan", None, Some(3_000)), (1, "CPU", Some(235), None)]
     );
-    // What only one has comes behind.
+    // Rows that only one recording has come last.
     let several: Vec<bool> = rows.iter().map(|r| r.backends.len() > 1).collect();
     assert!(several.is_sorted_by(|a, b| a >= b), "{several:?}");
 }

@@ -1,4 +1,4 @@
-//! Profiles of accelerators' backends: read, joined to the nodes, and beside the times of the host.
+//! Profiles of accelerator backends: parsed, joined to the nodes, and next to the host times.
 
 mod formats;
 mod hostile;
@@ -15,7 +15,7 @@ pub(crate) fn profile(text: &str) -> AcceleratorProfile {
     accelerator::read("profile", text.as_bytes()).unwrap()
 }
 
-/// The small session, with both decode calls once more on this backend, of which no operators are seen.
+/// The small session, with both decode calls repeated on this backend, without recorded operators.
 pub(crate) fn split(backend: &str) -> Model {
     let mut m = small::model();
     let backend = m.texts.intern(backend);
@@ -40,7 +40,8 @@ pub(crate) fn split(backend: &str) -> Model {
     m
 }
 
-/// That session with a profile that has something for every key: kernels of one shape, of several, fused, and without a node.
+/// That session with a profile that covers every key: kernels of one shape, of several, fused, and
+/// without a node.
 pub(crate) fn everything() -> Model {
     let mut m = split("Vulkan");
     m.accelerators = vec![profile(joins::VULKAN)];

@@ -1,4 +1,5 @@
-//! A real log of the Vulkan backend beside the recording of the same run (tests/data/PROVENANCE.toml).
+//! A real log of the Vulkan backend with the recording of the same run
+//! (tests/data/PROVENANCE.toml).
 
 use profinfer_analysis::Analysis;
 use profinfer_trace::ingest::accelerator;
@@ -13,7 +14,7 @@ fn model() -> Model {
     model
 }
 
-/// Name, kernels, time in µs and rate of each row, read in the plainest way.
+/// Name, kernels, time in µs and rate of each row, parsed in the simplest way.
 fn rows() -> Vec<(&'static str, u64, f64, Option<f64>)> {
     let rows = LOG.lines().filter(|l| l.contains(" x "));
     rows.map(|line| {
@@ -35,7 +36,7 @@ fn every_kernel_has_its_node() {
     let us: f64 = rows().iter().map(|r| r.2).sum();
     assert_eq!((p.kernels, p.joined.kernels + p.grouped.kernels), (kernels, kernels));
     assert!((p.device_ns as f64 - us * 1e3).abs() < 100.0);
-    // Three blocks end with a total each.
+    // Three blocks, each of which ends with a total.
     let totals: f64 = LOG
         .lines()
         .filter_map(|l| l.strip_prefix("Total time: ")?.strip_suffix(" us.")?.parse::<f64>().ok())
@@ -43,7 +44,8 @@ fn every_kernel_has_its_node() {
     assert!((p.device_ns as f64 / 1e3 / totals - 1.0).abs() < 1e-5);
 }
 
-/// The backend counts one addition less for each element of a product, so that 2k - 1 of its operations are 2k here.
+/// The backend counts one addition less for each element of a product: 2k - 1 of its operations are
+/// 2k here.
 #[test]
 fn rates_are_those_of_the_engine() {
     let analysis = Analysis::compute(&model());

@@ -1,4 +1,4 @@
-//! What differs is found, what is not known is said, and other work is refused.
+//! Differences are found, unknown properties are reported, and different work is refused.
 
 use profinfer_analysis::compare::{Choices, Code, Comparison, Found, Item, Kind, Note, Run, Thing, Value};
 use profinfer_trace::model::*;
@@ -114,7 +114,8 @@ fn surroundings_are_named_and_not_refused() {
     );
 }
 
-/// A clock that is a percent lower is noise, three percent are told; and several runs that scatter differ only where they lie apart.
+/// A clock that is one percent lower is noise, three percent are reported. Several runs with
+/// variation differ only where their ranges are apart.
 #[test]
 fn measurements_differ_by_more_than_their_scatter() {
     let clock = |hertz: f64| {

@@ -1,5 +1,5 @@
-//! Comparing runs: statistics against enumeration, tables and series of known variance; verdicts and rows of models whose tokens are
-//! known to the nanosecond; the gate.
+//! Comparing runs: statistics against enumeration, tables and series of known variance; verdicts
+//! and rows of models whose tokens are known to the nanosecond; the gate.
 
 mod gate;
 mod power;
@@ -29,7 +29,7 @@ fn compare(a: &[Run], b: &[Run]) -> Comparison {
     Comparison::new(a, b, Choices::default())
 }
 
-/// Runs of tokens with so much more.
+/// Runs of tokens with these additional times.
 fn runs(more: &[u64]) -> Vec<Run> {
     more.iter().map(|m| run_of(*m)).collect()
 }

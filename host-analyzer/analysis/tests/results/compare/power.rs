@@ -1,8 +1,7 @@
-//! What runs can tell is what simulated comparisons do tell.
+//! The reported power agrees with simulated comparisons.
 
 use profinfer_analysis::compare::{Power, RunFigures, Side, shift};
-
-use super::random::Random;
+use profinfer_trace::test_support::random::Random;
 
 /// Runs whose means have these logarithms, around ten milliseconds.
 fn side(logs: impl IntoIterator<Item = f64>) -> Side {
@@ -17,13 +16,14 @@ fn side(logs: impl IntoIterator<Item = f64>) -> Side {
     Side { runs: logs.into_iter().map(run).collect() }
 }
 
-/// Two sides of so many runs whose pooled standard deviation is `scatter`: half of the runs lie above the mean, half below.
+/// Two sides of `n` runs whose pooled standard deviation is `scatter`: half of the runs are above
+/// the mean, half below.
 fn scattered(n: usize, scatter: f64) -> [Side; 2] {
     let away = scatter * ((n - 1) as f64 / n as f64).sqrt();
     [(); 2].map(|()| side((0..n).map(|i| if i % 2 == 0 { away } else { -away })))
 }
 
-/// How many of 2,000 simulated comparisons with that shift are told.
+/// Share of 2,000 simulated comparisons with that shift that detect it.
 fn told(n: usize, scatter: f64, by: f64) -> f64 {
     let mut random = Random(7);
     let mut one = |mean: f64| (0..n).map(|_| mean + scatter * random.normal()).collect::<Vec<f64>>();
@@ -52,7 +52,7 @@ fn so_many_runs_as_stated_tell_what_matters() {
         let share = told(n, scatter, 1.02_f64.ln());
         assert!((0.7..=0.9).contains(&share) || n == 4 && share > 0.8, "{scatter}: {n} runs tell {share}");
     }
-    // A board on which a run's mean moves by half would need thousands.
+    // A board on which a run's mean varies by half would need thousands.
     assert_eq!(Power::compute(&scattered(4, 0.5), 0.02).unwrap().runs, None);
 }
 
@@ -60,7 +60,7 @@ fn so_many_runs_as_stated_tell_what_matters() {
 fn of_few_or_equal_runs_nothing_is_stated() {
     assert_eq!(Power::compute(&[side([0.0]), side([0.1])], 0.02), None);
     assert_eq!(Power::compute(&[side([0.0; 4]), side([0.1; 4])], 0.02), None);
-    // The scatter is known from the one side that has two runs, but no interval is exact.
+    // The variation is known from the one side that has two runs, but no interval is exact.
     let few = Power::compute(&[side([0.01, -0.01]), side([0.0])], 0.02).unwrap();
     assert!((few.scatter.ln_1p() - 0.02_f64 / 2.0_f64.sqrt()).abs() < 1e-9);
     assert_eq!(few.told, None);

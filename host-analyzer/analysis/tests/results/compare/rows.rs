@@ -1,4 +1,4 @@
-//! What the change is made of.
+//! The split of the change.
 
 use profinfer_analysis::budget::Class;
 use profinfer_analysis::compare::{Choices, Comparison, Level, Row, Run};
@@ -50,7 +50,8 @@ fn time_between_calls_is_the_applications_and_nothing_else_changes() {
     assert_eq!(level(&c, Level::Class)[0].stands, Some(true));
 }
 
-/// The worker has 30 ns more to do in its first operator: half of it the other could do, so that half is waiting.
+/// The worker has 30 ns more work in its first operator. The other thread could do half of it, so
+/// half is waiting.
 #[test]
 fn work_is_found_at_its_operator() {
     let slow = Run::compute(&each(|_| Plant { work: 30, ..Plant::default() }));
@@ -83,7 +84,7 @@ fn sums_hold_of_sessions_as_an_engine_makes_them() {
     }
 }
 
-/// Where only some tokens were traced, figures are of those.
+/// Where only some tokens were traced, the figures cover those.
 #[test]
 fn only_tokens_that_were_traced_count() {
     let traced = |slow: u64| {
@@ -94,10 +95,10 @@ fn only_tokens_that_were_traced_count() {
     };
     let c = Comparison::new(&[traced(0)], &[traced(50)], Choices { spread: 0.0, ..Choices::default() });
     assert!(c.selection.traced);
-    // The first of them begins at the end of a call that is not in it, and is a token like the others.
+    // The first of them begins at the end of an excluded call, and is a token like the others.
     assert_eq!((c.sides[0].runs[0].tokens, c.token_ns()), (20, Some([450, 500])));
     sums(&c);
-    // Too few of them: all tokens count, and their graphs are not known.
+    // Too few of them: all tokens count, and their graphs are unknown.
     let mut few = each(|_| Plant::default());
     thin(&mut few, std::slice::from_ref(&(10..14)));
     let c = compare(&[Run::compute(&few)], &[traced(0)]);

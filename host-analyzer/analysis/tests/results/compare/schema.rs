@@ -62,7 +62,7 @@ fn hostile_names_stay_where_they_are() {
     }
 }
 
-/// The tables of the terminal sum up, too: what is shown and all other are together the token's change.
+/// The tables of the terminal add up, too: the shown rows and all others sum to the token's change.
 #[test]
 fn the_terminal_shows_the_sum() {
     let c = compare(&[run_of(0)], &[run_of(90)]);

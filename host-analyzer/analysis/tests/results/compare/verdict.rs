@@ -1,7 +1,8 @@
-//! What may be said.
+//! Verdicts.
 
 use profinfer_analysis::compare::{Choices, Code, Comparison, DISTURBED, Method, Note, Run, Thing};
 use profinfer_trace::model::ThreadState;
+use profinfer_trace::test_support::random::Random;
 use profinfer_views::words::compare as words;
 
 use super::{compare, model_of, run_of, runs};
@@ -11,7 +12,7 @@ fn near(a: f64, b: f64) -> bool {
     (a - b).abs() < 1e-9
 }
 
-/// Four runs a side, made in turn: all differences of pairs are known.
+/// Four runs on each side, made in turn: all pairwise differences are known.
 #[test]
 fn of_four_and_four_the_interval_is_of_ranks() {
     let c = compare(&runs(&[0, 1, 2, 3]), &runs(&[45, 46, 47, 48]));
@@ -23,7 +24,7 @@ fn of_four_and_four_the_interval_is_of_ranks() {
     ratios.sort_by(f64::total_cmp);
     assert!(near(c.verdict.shift.unwrap(), (ratios[7] * ratios[8]).sqrt() - 1.0));
     assert!(matches!(c.verdict.method, Some(Method::Ranks { coverage }) if near(coverage, 1.0 - 2.0 / 70.0)));
-    // The other way round.
+    // Reversed.
     let c = compare(&runs(&[45, 46, 47, 48]), &runs(&[0, 1, 2, 3]));
     assert_eq!(c.verdict.code, Code::Faster);
     assert!(near(c.verdict.interval.unwrap().0, 450.0 / 498.0 - 1.0));
@@ -36,26 +37,27 @@ fn no_difference_is_said_with_its_bound() {
     let bound = 457.0 / 450.0 - 1.0;
     assert!(near(c.verdict.bound().unwrap(), bound));
     assert!(words::verdict(&c).starts_with("No difference beyond ±1.6 %"), "{}", words::verdict(&c));
-    // The same with other words: the interval is beyond what matters and includes nothing.
+    // A smaller difference matters: the interval is beyond it and excludes 0.
     let strict = Choices { practical: 0.01, ..Choices::default() };
     let c = Comparison::new(&runs(&[0, 2, 4, 6]), &runs(&[1, 3, 5, 7]), strict);
     assert_eq!(c.verdict.code, Code::Undecided);
 }
 
-/// A single run has no spread of its own: only what exceeds the known one by far is told.
+/// A single run has no spread, so only a change far beyond the assumed spread is a difference.
 #[test]
 fn one_and_one_tell_only_what_exceeds_the_spread_by_far() {
-    // 6.7 % is less than sessions of one thing may lie apart.
+    // 6.7 % is less than the spread between sessions of the same setup.
     let c = compare(&[run_of(0)], &[run_of(30)]);
     assert_eq!(c.verdict.code, Code::TooFewRuns);
     assert!(near(c.verdict.shift.unwrap(), 480.0 / 450.0 - 1.0));
-    // These tokens do not vary, so the interval is the spread's alone.
+    // These tokens do not vary, so the interval comes from the spread alone.
     let (low, high) = c.verdict.interval.unwrap();
     assert!(
         near(low, 480.0 / 450.0 / 1.078 - 1.0) && near(high, 480.0 / 450.0 * 1.078 - 1.0),
         "{low} {high}"
     );
-    // 10 % would be enough for the spread and not for what matters beside it: 1.1 / 1.078 is 1.0204, so this is just enough.
+    // 10 % would exceed the spread, but not also the smallest difference that matters: 1.1 / 1.078
+    // is 1.0204, so this is just enough.
     assert_eq!(compare(&[run_of(0)], &[run_of(44)]).verdict.code, Code::TooFewRuns);
     assert_eq!(compare(&[run_of(0)], &[run_of(45)]).verdict.code, Code::Slower);
     // 1 - 1.078 * 450 / 500 is 3 %.
@@ -77,7 +79,7 @@ fn runs_of_one_side_that_lie_far_apart_count_for_the_spread() {
     assert_eq!(c.verdict.code, Code::TooFewRuns);
 }
 
-/// One token of forty that takes very long moves the mean and not the median.
+/// One of forty tokens that takes very long moves the mean and not the median.
 #[test]
 fn a_tail_is_said_and_no_single_pair_decides_by_it() {
     let tail =
@@ -104,7 +106,7 @@ fn runs_that_others_disturb_tell_nothing_alone_and_something_in_numbers() {
         "{:?}",
         c.notes
     );
-    // Many runs decide, and it is said all the same.
+    // Many runs decide, and the note stays.
     let many: Vec<Run> = (0..4)
         .map(|n| {
             let mut m = planted::disturbed();
@@ -125,15 +127,13 @@ fn runs_that_others_disturb_tell_nothing_alone_and_something_in_numbers() {
     assert_eq!(compare(&runs(&[0, 1, 2, 3]), &b).verdict.code, Code::Slower);
 }
 
-/// Two thousand times four and four runs of one thing: at most 5 % are called different, and with the exact 2/70 about 3 %.
+/// Two thousand times four and four runs of the same setup: at most 5 % are called different, and
+/// with the exact 2/70 about 3 %.
 #[test]
 fn of_one_thing_few_are_called_different() {
-    let mut state = 1_u64;
-    let mut next = |spread: u64| {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (state >> 33) % spread
-    };
-    // Runs differ by up to 40 %, some few by 400 %.
+    let mut random = Random(1);
+    let mut next = |spread: u64| random.below(spread);
+    // Runs differ by up to 40 %, a few by 400 %.
     let pool: Vec<Run> =
         (0..200).map(|i| run_of(if i % 17 == 0 { next(1_800) } else { next(180) })).collect();
     let mut different = 0;
@@ -152,7 +152,7 @@ fn of_one_thing_few_are_called_different() {
     assert!((20..=100).contains(&different), "{different} of 2000");
 }
 
-/// Whatever is said, nobody is told that something is significant.
+/// No text uses the word significant.
 #[test]
 fn nothing_is_called_significant() {
     let all = [
@@ -175,13 +175,14 @@ fn what_else_a_reader_should_know() {
     assert!(code(&compare(&runs(&[0, 1]), &runs(&[2, 3]))).contains(&"not_in_turn"));
     assert!(!code(&compare(&runs(&[0, 3]), &runs(&[1, 2]))).contains(&"not_in_turn"));
     assert!(!code(&compare(&[run_of(0)], &[run_of(1)])).contains(&"not_in_turn"));
-    // Of four and four runs no row alone can stand among several; of eight and eight one can.
+    // With four and four runs no row can be significant among several; with eight and eight one
+    // can.
     assert!(code(&compare(&runs(&[0, 2, 4, 6]), &runs(&[1, 3, 5, 7]))).contains(&"rows_need_runs"));
     let (a, b): (Vec<u64>, Vec<u64>) = (0..16).partition(|i| i % 2 == 0);
     assert!(!code(&compare(&runs(&a), &runs(&b))).contains(&"rows_need_runs"));
-    // A run that is far off.
+    // An outlier run.
     assert!(code(&compare(&runs(&[0, 1, 2, 3]), &runs(&[0, 1, 2, 900]))).contains(&"runs"));
-    // Only a part of the tokens at the same positions, and none.
+    // Only some of the tokens at the same positions, and none.
     let shifted = |by: u32| {
         let mut m = model_of(0);
         m.graph_calls.n_past.iter_mut().flatten().for_each(|n| *n += by);

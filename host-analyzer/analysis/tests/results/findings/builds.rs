@@ -1,6 +1,6 @@
-//! What the engine was built for, and where it computes.
+//! The build of the engine, and its backends.
 
-use profinfer_analysis::findings::{Missing, Remedy, Value};
+use profinfer_analysis::findings::{Remedy, Requirement, Value};
 use profinfer_trace::model::*;
 
 use super::Answer::{Found, NotKnown, RuledOut, Silent};
@@ -19,7 +19,8 @@ fn variant(loaded: &str, features: &str) -> Model {
         engine_version: none(),
     });
     let path = format!("/opt/libggml-cpu-{loaded}.so");
-    let library = Library { pid: PID, path, build_id: none(), role: none(), has_cpu_backend: true };
+    let roles = vec![LibraryRole::CpuOperators];
+    let library = Library { pid: PID, path, build_id: none(), roles };
     m.session.libraries.push(library);
     text(&mut m, FactScope::System, "cpu.features", features);
     m
@@ -45,13 +46,13 @@ fn code_for_an_older_processor() {
     assert_eq!(answer(&variant("zen4", &vnni), "cpu_variant"), RuledOut);
     let best = [variant("haswell", AVX2), variant("sse42", "sse4_2"), variant("armv8.2_1", "asimd asimddp")];
     assert_eq!(best.map(|m| answer(&m, "cpu_variant")), [RuledOut, RuledOut, RuledOut]);
-    // Memory that is used to nine tenths leaves a tenth.
+    // Memory with a utilisation of nine tenths leaves a tenth.
     let mut full = variant("sse42", AVX2);
     ceiling(&mut full, CeilingKind::Read, 46_222_222_222);
     assert_eq!(answer(&full, "cpu_variant"), Found(10, 14));
-    // A build of one's own has no variants.
+    // A custom build has no variants.
     assert_eq!(answer(&variant("of-my-own", AVX2), "cpu_variant"), Silent);
-    let fact = Missing::Fact("cpu.features");
+    let fact = Requirement::Fact("cpu.features");
     assert_eq!(answer(&tokens(0, 0, 0, false), "cpu_variant"), NotKnown(vec![fact]));
 }
 
@@ -77,11 +78,11 @@ fn types_that_are_not_repacked() {
         with("avx2", "iq3_s", false),
     ];
     assert_eq!(others.map(|m| answer(&m, "repacking")), [RuledOut, RuledOut, RuledOut, Silent, Silent]);
-    let fact = Missing::Fact("cpu.features");
+    let fact = Requirement::Fact("cpu.features");
     assert_eq!(answer(&tokens(0, 0, 0, false), "repacking"), NotKnown(vec![fact]));
 }
 
-/// Behind the CPU's part each token has so many on other backends, of 5 ns each.
+/// After the CPU's part, each token has these parts on other backends, 5 ns each.
 fn split(backends: &[&str]) -> Model {
     let mut m = tokens(0, 0, 0, false);
     m.session.levels = vec![Level::Token, Level::Graph];
@@ -113,9 +114,9 @@ fn back_and_forth_between_backends() {
     assert_eq!(evidence(&m, "splits", "splits_per_token"), Some(Value::Mean(3.0)));
     assert_eq!(evidence(&m, "splits", "graph_preparation_ns_per_token"), Some(Value::Nanoseconds(140)));
     assert_eq!(evidence(&m, "splits", "backends"), Some(Value::Count(2)));
-    // There and back once is what a second backend takes; several parts on the CPU are no such thing.
+    // One round trip is what a second backend costs; several parts on the CPU do not count.
     let others = [split(&["GPU"]), split(&["CPU", "CPU"])];
     assert_eq!(others.map(|m| answer(&m, "splits")), [RuledOut, Silent]);
-    let level = Missing::Level("graph");
+    let level = Requirement::Level("graph");
     assert_eq!(answer(&tokens(0, 0, 0, false), "splits"), NotKnown(vec![level]));
 }

@@ -1,13 +1,13 @@
 //! Clocks of CPUs and memory, and heat. A token takes 450 ns.
 
-use profinfer_analysis::findings::{Missing, Remedy, Value};
+use profinfer_analysis::findings::{Remedy, Requirement, Value};
 use profinfer_trace::model::*;
 
 use super::Answer::{Found, NotKnown, RuledOut, Silent};
 use super::{answer, evidence, number, remedy, text};
 use crate::models::planted::{Plant, TOKENS, each, tokens};
 
-/// Clock of both CPUs at best, and what the governor allows, MHz.
+/// Highest clock of both CPUs, and the governor's limit, MHz.
 fn limited(limit: u64) -> Model {
     let mut m = tokens(0, 0, 0, false);
     for cpu in [0, 1] {
@@ -43,7 +43,7 @@ fn a_limit_of_the_clock() {
     let name = Value::Name("powersave".to_owned());
     assert_eq!(said, [Value::Hertz(1_000_000_000), Value::Hertz(2_000_000_000), name].map(Some));
     assert_eq!([1_880, 1_920].map(|limit| answer(&limited(limit), "clock_limit")), [Found(5, 27), RuledOut]);
-    let fact = Missing::Fact("cpu.frequency.max");
+    let fact = Requirement::Fact("cpu.frequency.max");
     assert_eq!(answer(&tokens(0, 0, 0, false), "clock_limit"), NotKnown(vec![fact]));
 }
 
@@ -55,7 +55,7 @@ fn a_clock_that_stays_below_its_limit() {
     assert_eq!(evidence(&m, "clock_limit", "clock_in_decode"), Some(Value::Hertz(1_800_000_000)));
 }
 
-/// Thirteen tokens are a third; the clock falls in the last one.
+/// Thirteen tokens are a third; the clock falls in the last third.
 fn hot(slower_ns: u64, clock: i64, millidegrees: i64) -> Model {
     let last = |token| token >= TOKENS - 13;
     let mut m = each(|token| Plant { work: if last(token) { slower_ns } else { 0 }, ..Plant::default() });
@@ -73,10 +73,10 @@ fn heat_lowers_the_clock_and_tokens_take_longer() {
     assert_eq!(evidence(&m, "heat", "token_ns_at_last"), Some(Value::Nanoseconds(650)));
     assert_eq!(evidence(&m, "heat", "clock_at_last"), Some(Value::Hertz(1_500)));
     assert_eq!(evidence(&m, "heat", "temperature_at_last"), Some(Value::Millidegrees(85_000)));
-    // The clock holds, the board is cooler, or tokens are as fast.
+    // The clock is stable, the board is cooler, or tokens are as fast.
     let others = [hot(200, 1_950, 85_000), hot(200, 1_500, 55_000), hot(5, 1_500, 85_000)];
     assert_eq!(others.map(|m| answer(&m, "heat")), [RuledOut, RuledOut, RuledOut]);
-    let missing = [Missing::Gauge("frequency"), Missing::Gauge("temperature")];
+    let missing = [Requirement::Gauge("frequency"), Requirement::Gauge("temperature")];
     assert_eq!(answer(&tokens(0, 0, 0, false), "heat"), NotKnown(missing.to_vec()));
 }
 
@@ -98,8 +98,8 @@ fn the_memorys_clock() {
     assert_eq!(evidence(&m, "memory_clock", "memory_clock"), Some(Value::Hertz(528_000_000)));
     assert_eq!(answer(&with(1_000_000_000, Some(1_056_000_000)), "memory_clock"), RuledOut);
     let missing = |m: &Model| answer(m, "memory_clock");
-    assert_eq!(missing(&with(5, None)), NotKnown(vec![Missing::Fact("ddr.frequency.max")]));
-    assert_eq!(missing(&tokens(0, 0, 0, false)), NotKnown(vec![Missing::Fact("ddr.frequency")]));
+    assert_eq!(missing(&with(5, None)), NotKnown(vec![Requirement::Fact("ddr.frequency.max")]));
+    assert_eq!(missing(&tokens(0, 0, 0, false)), NotKnown(vec![Requirement::Fact("ddr.frequency")]));
 }
 
 #[test]

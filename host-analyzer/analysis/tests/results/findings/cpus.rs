@@ -1,7 +1,7 @@
-//! Threads and CPUs: how many, which, and who else has them.
+//! Threads and CPUs: their number, which CPUs, and other tasks on them.
 
 use profinfer_analysis::Analysis;
-use profinfer_analysis::findings::{Missing, Remedy, Value};
+use profinfer_analysis::findings::{Remedy, Requirement, Value};
 use profinfer_analysis::phase::Phase;
 use profinfer_trace::model::*;
 
@@ -20,13 +20,15 @@ fn allowed(cpus: &str) -> Model {
 #[test]
 fn more_threads_than_cpus() {
     let m = allowed("0");
-    // Of 450 ns stay 150 of preparation, 3 of probes, 50 * 39 / 40 of the application (the first token has none of it), and work on
-    // one CPU: 0.5 to 1.15 of 2 * 137. The latter is more than there is.
+    // Of 450 ns remain 150 of preparation, 3 of probes, 50 * 39 / 40 of the application (the first
+    // token has none of it), and work on one CPU: 0.5 to 1.15 of 2 * 137. The latter is more than
+    // there is.
     assert_eq!(answer(&m, "too_many_threads"), Found(0, 111));
     assert_eq!(remedy(&m, "too_many_threads"), Remedy::Threads { threads: 1 });
     assert_eq!(evidence(&m, "too_many_threads", "cpus"), Some(Value::Cpus(vec![0])));
     assert_eq!(answer(&allowed("0-1"), "too_many_threads"), RuledOut);
-    // OpenMP binds each thread to a CPU of its own, the first one too, whose mask is the process's.
+    // OpenMP binds each thread to a different CPU, including the first one, whose mask is the
+    // process's.
     let mut bound = allowed("0");
     text(&mut bound, FactScope::Thread(101), "affinity", "1");
     assert_eq!(answer(&bound, "too_many_threads"), RuledOut);
@@ -35,7 +37,7 @@ fn more_threads_than_cpus() {
     number(&mut offline, FactScope::Cpu(0), "cpu.online", 1);
     number(&mut offline, FactScope::Cpu(1), "cpu.online", 0);
     assert_eq!(answer(&offline, "too_many_threads"), Found(0, 111));
-    let affinity = Missing::Fact("affinity");
+    let affinity = Requirement::Fact("affinity");
     assert_eq!(answer(&tokens(0, 0, 0, false), "too_many_threads"), NotKnown(vec![affinity]));
 }
 
@@ -46,7 +48,7 @@ fn fewer_threads_than_cpus() {
     assert_eq!(answer(&m, "few_threads"), Found(3, 69));
     assert_eq!(remedy(&m, "few_threads"), Remedy::Threads { threads: 4 });
     assert_eq!(answer(&allowed("0-1"), "few_threads"), RuledOut);
-    // CPUs that are slower than those do not count, nor do more than a quota allows.
+    // Slower CPUs do not count, nor do more than a quota allows.
     let mut slow = allowed("0-3");
     for (cpu, capacity) in [(0, 1024), (1, 1024), (2, 500), (3, 500)] {
         number(&mut slow, FactScope::Cpu(cpu), "cpu.capacity", capacity);
@@ -60,7 +62,7 @@ fn fewer_threads_than_cpus() {
     assert_eq!([slow, quota, full].map(|m| answer(&m, "few_threads")), [RuledOut, RuledOut, RuledOut]);
 }
 
-/// In each token the worker wants to go on for two microseconds and its CPU is idle.
+/// In each token the worker is runnable for two microseconds while its CPU is idle.
 fn throttled(periods: u64) -> Model {
     let mut m = tokens(DELAY, 0, 0, true);
     let text = Text::default();
@@ -93,11 +95,11 @@ fn a_quota() {
     let mut before = throttled(7);
     before.sched.states = ThreadStates::default();
     assert_eq!(answer(&before, "quota"), RuledOut);
-    let fact = Missing::Fact("cgroup.throttled_periods");
+    let fact = Requirement::Fact("cgroup.throttled_periods");
     assert_eq!(answer(&tokens(0, 0, 0, false), "quota"), NotKnown(vec![fact]));
 }
 
-/// The worker has so much more to do, on a CPU of half the speed.
+/// The worker has this much more work, on a CPU of half the speed.
 fn uneven(work: u64, capacity: u64) -> Model {
     let mut m = tokens(work, 0, 0, true);
     for (cpu, capacity) in [(0, 1024), (1, capacity)] {
@@ -109,16 +111,17 @@ fn uneven(work: u64, capacity: u64) -> Model {
 #[test]
 fn cores_of_two_speeds() {
     let m = uneven(400, 512);
-    // The slow one takes 540 ns and the fast one 140. Half of 400 is what even cores would save; on the fast one alone both take
-    // 140 + 540 / 2 = 410, which is 130 less, of which 0.6 of the waiting, 120, is believed. At most all of the token's 850 is
-    // gained but the 140 that the fast one works already.
+    // The slow one takes 540 ns and the fast one 140. Even cores would save half of 400. On the
+    // fast one alone both take 140 + 540 / 2 = 410, which is 130 less; of this, 0.6 of the waiting,
+    // 120, is credible. The gain is at most all of the token's 850 except the 140 that the fast one
+    // already works.
     assert_eq!(answer(&m, "mixed_cores"), Found(120, 710));
     assert_eq!(remedy(&m, "mixed_cores"), Remedy::Pin { threads: 1, cpus: vec![0] });
     assert_eq!(evidence(&m, "mixed_cores", "slowest_to_fastest"), Some(Value::Share(0.5)));
     assert_eq!(evidence(&m, "mixed_cores", "wait_slower_core_ns_per_token"), Some(Value::Nanoseconds(200)));
     let others = [uneven(400, 1024), uneven(10, 512)];
     assert_eq!(others.map(|m| answer(&m, "mixed_cores")), [RuledOut, RuledOut]);
-    let capacity = Missing::Fact("cpu.capacity");
+    let capacity = Requirement::Fact("cpu.capacity");
     assert_eq!(answer(&tokens(0, 0, 0, false), "mixed_cores"), NotKnown(vec![capacity]));
 }
 
@@ -137,12 +140,13 @@ fn threads_that_wander() {
     assert_eq!(evidence(&m, "migrations", "cpus"), Some(Value::Cpus(vec![0, 1, 2])));
 }
 
-/// Direct probes on engines with musl or bionic tell no CPU: then nothing is said of CPUs, neither that threads wander nor that they do not.
+/// Direct probes on engines with musl or bionic record no CPU. Then there is no verdict about CPUs,
+/// neither that threads migrate nor that they do not.
 #[test]
 fn cpus_that_are_not_known() {
     let mut m = tokens(0, 0, 0, false);
     assert_eq!(answer(&m, "migrations"), RuledOut);
-    // One of all is enough: it may have been anywhere.
+    // A single span without a CPU is enough: it may have been anywhere.
     let i = m.spans.len() / 2;
     m.spans.cpu[i] = None;
     let moved = |m: &Model| Analysis::compute(m).thread.iter().map(|t| t.migrated).collect::<Vec<_>>();
@@ -153,7 +157,7 @@ fn cpus_that_are_not_known() {
     );
     for code in ["migrations", "mixed_cores", "clock_limit"] {
         let NotKnown(missing) = answer(&m, code) else { panic!("{code}: {:?}", answer(&m, code)) };
-        assert!(missing.contains(&Missing::Cpus), "{code}: {missing:?}");
+        assert!(missing.contains(&Requirement::Cpus), "{code}: {missing:?}");
     }
     let roofs = Analysis::compute(&m).roof;
     let roof = roofs.phase(Phase::Decode);

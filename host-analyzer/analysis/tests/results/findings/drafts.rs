@@ -1,6 +1,7 @@
-//! A draft that costs more than it brings. Rounds of 140 ns: 100 to verify four guesses, 10 for each guess.
+//! A draft that costs more than it gains. Rounds of 140 ns: 100 to verify four draft tokens, 10 for
+//! each of them.
 
-use profinfer_analysis::findings::{Missing, Remedy, Value};
+use profinfer_analysis::findings::{Remedy, Requirement, Value};
 use profinfer_trace::model::Model;
 use profinfer_views::words;
 
@@ -10,12 +11,13 @@ use crate::models::calls::{Call, LARGE, call, model};
 use crate::models::planted::tokens;
 use crate::speculative::always;
 
-/// The target also runs one token alone, in so many ns, at the end of a session with rounds in which so many guesses are accepted.
+/// The target also runs single tokens of `plain_ns`, at the end of a session with rounds in which
+/// `accepted` draft tokens are accepted.
 fn with_plain(accepted: u32, plain_ns: u64) -> Model {
     let mut calls = always(accepted, 20);
     let past = 4 + 20 * (accepted + 1);
     let plain = call(LARGE, 1, &[1], past);
-    // Two in a row, of which the first follows guesses of nobody.
+    // Two in a row, of which the first follows no draft tokens.
     calls.extend([past, past + 1].map(|n_past| Call { length: plain_ns, n_past, ..plain.clone() }));
     model(&calls, true)
 }
@@ -23,7 +25,8 @@ fn with_plain(accepted: u32, plain_ns: u64) -> Model {
 #[test]
 fn a_draft_that_is_never_right() {
     let m = model(&always(0, 20), true);
-    // A token in 140 ns; alone the target takes 20 to 100. With all that lies between the calls it is 196 ns, so 40 to 120 * 1.4.
+    // A token in 140 ns; alone the target takes 20 to 100. With the time between the calls it is
+    // 196 ns, so 40 to 120 * 1.4.
     assert_eq!((answer(&m, "draft"), remedy(&m, "draft")), (Found(40, 168), Remedy::NoDraft));
     let said = |key| evidence(&m, "draft", key);
     assert_eq!(said("plain_token_at_least"), Some(Value::Nanoseconds(20)));
@@ -35,13 +38,14 @@ fn a_draft_that_is_never_right() {
 
 #[test]
 fn what_the_bounds_do_not_decide_is_noisy() {
-    // Two tokens a round, 70 ns each.
+    // Two tokens per round, 70 ns each.
     assert_eq!(answer(&model(&always(1, 20), true), "draft"), Noisy);
 }
 
 #[test]
 fn plain_tokens_decide() {
-    // 70 ns a token: 20 ns more than plain ones, 0.7 to 1.3 of that, and 96 / 70 of it with what lies between the calls.
+    // 70 ns per token: 20 ns more than plain ones, 0.7 to 1.3 of that, and 96 / 70 of it with the
+    // time between the calls.
     assert_eq!(answer(&with_plain(1, 50), "draft"), Found(14, 36));
     assert_eq!(answer(&with_plain(1, 90), "draft"), RuledOut);
     assert_eq!(evidence(&with_plain(1, 90), "draft", "plain_tokens_per_s"), Some(Value::Mean(1e9 / 90.0)));
@@ -55,14 +59,15 @@ fn without_rounds_nothing_is_known_and_without_a_draft_nothing_is_said() {
     for _ in 0..3 {
         c.extend(always(0, 1));
     }
-    assert_eq!(answer(&model(&c, true), "draft"), NotKnown(vec![Missing::Rounds]));
+    assert_eq!(answer(&model(&c, true), "draft"), NotKnown(vec![Requirement::Rounds]));
 }
 
 #[test]
 fn the_headline_is_of_the_tokens_that_came_out() {
     let f = findings(&model(&always(1, 20), true));
-    // The draft reads the prompt behind its target. Then four of its calls of 10 ns and one of 100, with 10 ns behind each; two tokens
-    // from each round but the last, whose outcome is not known: 19 * 2 + 1.
+    // The draft reads the prompt after its target. Then follow four of its calls of 10 ns and one
+    // of 100, with 10 ns after each. Each round gives two tokens except the last, whose outcome is
+    // unknown: 19 * 2 + 1.
     let token = (110 + 20 * (4 * 20 + 110)) / 39;
     assert!(f.headline.token_ns.unwrap().abs_diff(token) <= 2, "{:?}, {token}", f.headline);
     assert!(f.headline.drafted && f.headline.tokens == 0 && f.headline.threads == 1);

@@ -1,15 +1,16 @@
 //! Memory: its bandwidth, pages, copies, and experts that do not fit.
 
-use profinfer_analysis::findings::{Missing, Remedy, Value};
+use profinfer_analysis::findings::{Remedy, Requirement, Value};
 use profinfer_trace::model::*;
 
 use super::Answer::{Found, NotKnown, RuledOut, Silent};
 use super::{PROCESS, answer, evidence, number, remedy, rises};
 use crate::models::planted::{DELAY, TOKENS, state, tokens};
 use crate::models::routed::{self, Routed};
+use crate::models::rows;
 use crate::models::small::PID;
 
-/// All weights of the engine's own in one buffer, the matrix with so many bytes.
+/// All weights in one anonymous buffer, the matrix with `bytes` bytes.
 pub(super) fn weights(m: &mut Model, bytes: u64, memory: Memory) {
     m.buffers.push(Buffer { pid: PID, kind: "CPU_REPACK".to_owned(), memory, path: String::new() });
     let nodes = &mut m.topologies.rows[0].nodes;
@@ -18,25 +19,13 @@ pub(super) fn weights(m: &mut Model, bytes: u64, memory: Memory) {
 }
 
 pub(super) fn ceiling(m: &mut Model, kind: CeilingKind, median: u64) {
-    let (core, how, note) = (String::new(), String::new(), String::new());
-    let cpus = vec![0, 1];
-    m.ceilings.push(Ceiling {
-        kind,
-        core,
-        cpus,
-        how,
-        repeats: 5,
-        median,
-        min: median,
-        max: median,
-        note,
-        points: Vec::new(),
-    });
+    m.ceilings.push(rows::ceiling(kind, &[0, 1], median));
 }
 
 const GIB: u64 = 1 << 30;
 
-/// A GiB of own weights of which so much is in huge pages, and six spans a token with so many walks each.
+/// A GiB of anonymous weights, partly in huge pages, and six spans per token with `per_span` page
+/// walks each.
 fn walks(bytes: u64, huge: u64, per_span: u64) -> Model {
     let mut m = tokens(0, 0, 0, false);
     weights(&mut m, bytes, Memory::Anonymous);
@@ -50,7 +39,8 @@ fn walks(bytes: u64, huge: u64, per_span: u64) -> Model {
 
 #[test]
 fn small_pages() {
-    // A token reads 2^30 bytes and some, so 131072 walks and some are one for every 8 KiB.
+    // A token reads slightly more than 2^30 bytes, so slightly more than 131072 walks are one for
+    // every 8 KiB.
     let m = walks(GIB, 0, 30_000);
     assert_eq!((answer(&m, "huge_pages"), remedy(&m, "huge_pages")), (Found(0, 54), Remedy::HugePages));
     assert_eq!(evidence(&m, "huge_pages", "page_walks_per_token"), Some(Value::Mean(180_000.0)));
@@ -61,7 +51,7 @@ fn small_pages() {
     let mut mapped = walks(GIB, 0, 30_000);
     mapped.buffers[0].memory = Memory::File;
     assert_eq!(answer(&mapped, "huge_pages"), RuledOut);
-    let counter = Missing::Counter("DTLB_WALK");
+    let counter = Requirement::Counter("DTLB_WALK");
     assert_eq!(answer(&tokens(0, 0, 0, false), "huge_pages"), NotKnown(vec![counter]));
 }
 
@@ -81,7 +71,7 @@ fn two_copies() {
     assert_eq!(evidence(&m, "double_copy", "memory_available"), Some(Value::Bytes(GIB)));
     let others = [with(GIB, GIB / 4, GIB / 2), with(GIB, GIB, 2 * GIB)];
     assert_eq!(others.map(|m| answer(&m, "double_copy")), [RuledOut, RuledOut]);
-    let facts = [Missing::Fact("memory.available"), Missing::Fact("rss.file")];
+    let facts = [Requirement::Fact("memory.available"), Requirement::Fact("rss.file")];
     assert_eq!(answer(&tokens(0, 0, 0, false), "double_copy"), NotKnown(facts.to_vec()));
 }
 
@@ -101,14 +91,14 @@ fn pages_from_disk() {
     let m = paged(76, ThreadState::Blocked);
     // At least 0.4 of the time asleep, at most that and all work.
     assert_eq!(answer(&m, "paging"), Found(800, 2_137));
-    // Twice a token, by the readings of which 38 tokens lie between.
+    // Twice per token, from readings with 38 tokens in between.
     let Some(Value::Mean(faults)) = evidence(&m, "paging", "major_faults_per_token") else { panic!() };
     assert!((faults - 2.0).abs() < 1e-6, "{faults}");
     assert_eq!(evidence(&m, "paging", "blocked_ns_per_token"), Some(Value::Nanoseconds(DELAY)));
     // Faults that cost nothing, and sleep without faults.
     let others = [paged(76, ThreadState::Running), paged(3, ThreadState::Blocked)];
     assert_eq!(others.map(|m| answer(&m, "paging")), [RuledOut, RuledOut]);
-    let fact = Missing::Fact("faults.major");
+    let fact = Requirement::Fact("faults.major");
     assert_eq!(answer(&tokens(0, 0, 0, false), "paging"), NotKnown(vec![fact]));
 }
 
@@ -130,7 +120,7 @@ fn bandwidth_and_kernels() {
     assert!((mbu - 0.9).abs() < 1e-6, "{mbu}");
     assert_eq!(answer(&full, "kernels"), RuledOut);
     assert_eq!(evidence(&full, "bandwidth", "working_set"), None, "no curve was measured");
-    // By the curve: as fast where a token's bytes are, and ten times as fast, or as slow, elsewhere.
+    // By the curve: equal at a token's bytes, and ten times as fast, or as slow, elsewhere.
     for (below, above) in [(460_000_000_000, 46_000_000_000), (46_222_222_222, 4_000_000_000)] {
         let mut curve = with(above, 1_000_000_000_000);
         curve.ceilings[0].points =
@@ -140,13 +130,13 @@ fn bandwidth_and_kernels() {
         let ceiling = Some(Value::BytesPerSecond(46_222_222_222.0));
         assert_eq!(evidence(&curve, "bandwidth", "read_ceiling"), ceiling);
     }
-    // The product does 8192 operations in 100 ns, 82 a nanosecond.
+    // The product does 8192 operations in 100 ns, 82 per nanosecond.
     let slow = with(1_000_000_000_000, 90_000_000_000);
     assert_eq!((answer(&slow, "bandwidth"), answer(&slow, "kernels")), (RuledOut, Found(0, 130)));
     // 100 of 140 ns are the product's.
     assert_eq!(evidence(&slow, "kernels", "bound_by_arithmetic"), Some(Value::Share(100.0 / 140.0)));
     assert_eq!(answer(&with(1_000_000_000_000, 1_000_000_000_000), "kernels"), RuledOut);
-    let ceilings = [Missing::Ceiling("read"), Missing::Ceiling("int8")];
+    let ceilings = [Requirement::Ceiling("read"), Requirement::Ceiling("int8")];
     assert_eq!(answer(&tokens(0, 0, 0, false), "kernels"), NotKnown(ceilings.to_vec()));
 }
 

@@ -1,4 +1,5 @@
-//! Findings: a planted cause is found with its gain, without it it is ruled out by a number, and nothing is said that was not recorded.
+//! Findings: a planted cause is found with its gain, without it it is ruled out by a number, and
+//! there is no verdict on unrecorded data.
 
 mod builds;
 mod clocks;
@@ -10,7 +11,7 @@ mod requests;
 mod sleep;
 
 use profinfer_analysis::Analysis;
-use profinfer_analysis::findings::{Evidence, Findings, Missing, RULES, Remedy, Value};
+use profinfer_analysis::findings::{Evidence, Findings, RULES, Remedy, Requirement, Value};
 use profinfer_trace::model::*;
 
 use crate::models::planted::{DELAY, TOKENS, disturbed, tokens};
@@ -20,15 +21,15 @@ fn findings(m: &Model) -> Findings {
     Findings::compute(m, &Analysis::compute(m))
 }
 
-/// What a rule came to.
+/// The result of a rule.
 #[derive(Debug, PartialEq)]
 enum Answer {
     /// With the ends of the gain, ns; 0 and 0 if it promises nothing.
     Found(u64, u64),
     RuledOut,
     Noisy,
-    NotKnown(Vec<Missing>),
-    /// Nothing is said.
+    NotKnown(Vec<Requirement>),
+    /// The rule does not apply.
     Silent,
 }
 
@@ -54,7 +55,7 @@ fn answer(m: &Model, code: &str) -> Answer {
     }
 }
 
-/// Evidence of a rule, whatever it came to.
+/// Evidence of a rule, whatever its verdict.
 fn evidence(m: &Model, code: &str, key: &str) -> Option<Value> {
     let f = findings(m);
     let found = f.found.iter().map(|f| (f.rule, &f.found.evidence));
@@ -73,7 +74,7 @@ fn tell(m: &mut Model, at_ns: u64, scope: FactScope, name: &str, value: FactValu
     m.facts.rows.sort_by_key(|fact| fact.at_ns);
 }
 
-/// A fact that is a number, told at the beginning.
+/// A numeric fact, recorded at the beginning.
 fn number(m: &mut Model, scope: FactScope, name: &str, value: u64) {
     tell(m, 0, scope, name, FactValue::Number(value));
 }
@@ -84,7 +85,7 @@ fn text(m: &mut Model, scope: FactScope, name: &str, value: &str) {
     tell(m, 0, scope, name, FactValue::Text(value));
 }
 
-/// A counter of the kernel's that rises by so much while tokens are generated.
+/// A kernel counter that rises by `by` while tokens are generated.
 fn rises(m: &mut Model, name: &str, by: u64) {
     let (first, last) = (m.llama_calls.start_ns[1], *m.llama_calls.start_ns.last().unwrap());
     for (at, value) in [(first, 5), (last, 5 + by)] {
@@ -106,9 +107,29 @@ fn a_planted_delay_is_promised_back() {
     assert!(gain.low_ns <= DELAY && DELAY <= gain.high_ns, "{gain:?}");
     assert!(gain.low_ns >= DELAY / 2 && gain.high_ns <= DELAY * 3 / 2, "{gain:?}");
     let token = f.headline.token_ns.unwrap() as f64;
-    // The gain is rounded to whole nanoseconds.
+    // The gain is rounded to integer nanoseconds.
     let speed = 1e9 / (token - gain.high_ns as f64);
     assert!((gain.high_tokens_per_s.unwrap() / speed - 1.0).abs() < 0.01, "{gain:?}");
+}
+
+#[test]
+fn the_agent_is_no_other_task_where_its_process_is_recorded() {
+    let mut m = disturbed();
+    let (pid, task) = (89, TaskId(0));
+    let none = m.texts.intern("");
+    m.sched.tasks = vec![Task { tid: 90, pid, name: none, command: none, cgroup: none }];
+    for call in 0..TOKENS as usize {
+        let turns = &mut m.sched.turns;
+        turns.start_ns.push(m.llama_calls.start_ns[call] + 50);
+        turns.duration_ns.push(DELAY);
+        turns.cpu.push(1);
+        turns.task.push(task);
+    }
+    assert!(found(&findings(&m)).contains(&"preempted"));
+    m.session.agent_pid = Some(pid + 1);
+    assert!(found(&findings(&m)).contains(&"preempted"));
+    m.session.agent_pid = Some(pid);
+    assert!(!found(&findings(&m)).contains(&"preempted"));
 }
 
 #[test]
@@ -116,7 +137,7 @@ fn without_it_it_is_ruled_out_and_without_the_level_it_is_not_known() {
     let mut m = tokens(0, 0, 0, false);
     let missing =
         |f: &Findings, code: &str| f.not_known.iter().find(|(r, _)| r.code == code).map(|(_, m)| m.clone());
-    assert_eq!(missing(&findings(&m), "preempted"), Some(vec![Missing::Level("sched")]));
+    assert_eq!(missing(&findings(&m), "preempted"), Some(vec![Requirement::Level("sched")]));
     m.sched.recorded = true;
     let f = findings(&m);
     assert!(f.ruled_out.iter().any(|(rule, evidence)| rule.code == "preempted" && !evidence.is_empty()));
@@ -140,7 +161,8 @@ fn rules_have_codes_of_their_own_and_texts() {
     }
 }
 
-/// `docs/findings.md` is generated: with PROFINFER_WRITE_DOCS set it is written, otherwise compared.
+/// `docs/findings.md` is generated: with PROFINFER_WRITE_DOCS set it is written, otherwise
+/// compared.
 #[test]
 fn the_page_of_findings_is_that_of_the_rules() {
     let mut page = Vec::new();

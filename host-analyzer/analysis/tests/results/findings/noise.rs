@@ -1,4 +1,4 @@
-//! What may be nothing and may be much is noisy, with its numbers.
+//! A cost that may be zero and may matter is noisy, with its numbers.
 
 use profinfer_analysis::findings::Value;
 use profinfer_trace::model::*;
@@ -7,7 +7,7 @@ use super::Answer::{Found, Noisy, RuledOut};
 use super::{PROCESS, answer, evidence, findings, number, rises, text};
 use crate::models::planted::{DELAY, Plant, TOKENS, each, state};
 
-/// In every token that `hit` says the worker is `of` for two microseconds.
+/// In every token that `hits` selects, the worker is in the state `of` for two microseconds.
 fn hit(hits: fn(u64) -> bool, of: ThreadState) -> Model {
     let mut m = each(|token| Plant { work: if hits(token) { DELAY } else { 0 }, ..Plant::default() });
     m.sched.recorded = true;
@@ -25,8 +25,8 @@ const EVERY_OTHER: fn(u64) -> bool = |token| token % 2 == 0;
 fn a_single_hit_is_noisy_and_many_are_not() {
     let m = hit(ONCE, ThreadState::Preempted);
     assert_eq!(answer(&m, "preempted"), Noisy);
-    // 2000 ns in 39 tokens. In one of eight blocks it is 400 ns a token, as that has five, in the others nothing: 50 in the mean, with an
-    // error of 50, times 2.365.
+    // 2000 ns in 39 tokens. One of eight blocks has 400 ns per token, because it has five tokens,
+    // and the others have nothing: 50 in the mean, with an error of 50, times 2.365.
     assert_eq!(evidence(&m, "preempted", "preempted_ns_per_token"), Some(Value::Nanoseconds(51)));
     assert_eq!(evidence(&m, "preempted", "at_least_ns_per_token"), Some(Value::Nanoseconds(0)));
     let most = 2000.0 / 39.0 + 50.0 * 2.365;

@@ -1,6 +1,6 @@
 //! Prompts that are read again, and contexts that grow.
 
-use profinfer_analysis::findings::{Gains, Missing, Remedy, Value};
+use profinfer_analysis::findings::{Gains, Remedy, Requirement, Value};
 use profinfer_trace::model::Model;
 
 use super::Answer::{Found, NotKnown, RuledOut, Silent};
@@ -21,7 +21,8 @@ fn conversation(prompts: &[(u32, u32)]) -> Model {
 
 #[test]
 fn a_prompt_that_is_read_again() {
-    // A prompt takes 100 ns. Of the second 24 tokens of 30 were there, of the third 34 of 40: 80 and 85 ns, 82 in the mean.
+    // A prompt takes 100 ns. 24 of the second prompt's 30 tokens were cached, and 34 of the third's
+    // 40: 80 and 85 ns, 82 in the mean.
     let m = conversation(&[(20, 0), (30, 0), (40, 0)]);
     assert_eq!((answer(&m, "prefix"), remedy(&m, "prefix")), (Found(41, 90), Remedy::CachePrompt));
     assert_eq!(evidence(&m, "prefix", "requests_from_the_beginning"), Some(Value::Count(2)));
@@ -31,7 +32,8 @@ fn a_prompt_that_is_read_again() {
         f.found.iter().find(|f| f.rule.code == "prefix").unwrap().found.gain.unwrap().of,
         Gains::Request
     );
-    // Only what is new is read; other prompts are shorter than what was there; one repetition is none; too short.
+    // Only new tokens are read; other prompts are shorter than the cached part; one repetition is
+    // not enough; too short.
     let others = [
         &[(20, 0), (6, 24), (6, 34)][..],
         &[(40, 0), (30, 0), (20, 0)],
@@ -42,7 +44,8 @@ fn a_prompt_that_is_read_again() {
     assert_eq!(answer(&conversation(&[(20, 0)]), "prefix"), Silent);
 }
 
-/// Ten tokens for each of three steps of the cache; attention takes so many ns for 256 cells, all else of a call 130 ns.
+/// Ten tokens for each of three steps of the cache. Attention takes `per_step` ns per 256 cells,
+/// the rest of a call 130 ns.
 fn grown(per_step: u64) -> Model {
     let mut calls = vec![call(A, 250, &[1], 0)];
     for step in 1..=3 {
@@ -58,7 +61,7 @@ fn grown(per_step: u64) -> Model {
 #[test]
 fn a_context_that_takes_its_share() {
     let m = grown(256);
-    // A nanosecond a cell, 512 cells in the mean: half of them, 0.8 to 1.2.
+    // A nanosecond per cell, 512 cells in the mean: half of them, 0.8 to 1.2.
     let Found(low, high) = answer(&m, "context_growth") else { panic!() };
     // 204.8 and 307.2, and the slopes' own interval.
     assert!((204..=205).contains(&low) && (307..=308).contains(&high), "{low} to {high}");
@@ -66,7 +69,7 @@ fn a_context_that_takes_its_share() {
     assert_eq!(evidence(&m, "context_growth", "cells"), Some(Value::Count(512)));
     assert_eq!(evidence(&m, "context_growth", "ns_per_1000_cells"), Some(Value::Nanoseconds(1_000)));
     assert_eq!([grown(5), grown(0)].map(|m| answer(&m, "context_growth")), [RuledOut, RuledOut]);
-    let steps = Missing::ContextSteps;
+    let steps = Requirement::ContextSteps;
     assert_eq!(
         answer(&crate::models::planted::tokens(0, 0, 0, false), "context_growth"),
         NotKnown(vec![steps])

@@ -1,8 +1,11 @@
-//! A session told by its token calls: each has graphs with rows of logits, a position and cells, and two operators with a time.
+//! A session defined by its `llama_decode` calls: each has graphs with logits rows, a position and
+//! cells, and two operators with a time.
 
 use profinfer_trace::model::*;
 
-/// A token call. One graph for each of `rows`; without any, a graph that was not read.
+use super::rows::{sources, tensor};
+
+/// A call. One graph for each of `rows`; without any, a graph that was not read.
 #[derive(Debug, Clone)]
 pub(crate) struct Call {
     pub(crate) context: u64,
@@ -11,13 +14,13 @@ pub(crate) struct Call {
     pub(crate) n_past: u32,
     pub(crate) n_kv: u64,
     pub(crate) length: u64,
-    /// Time of attention and of the feed-forward product in each graph.
+    /// Time of attention and of the feed-forward product in each graph, ns.
     pub(crate) work: [u64; 2],
 }
 
 /// Cells of the cache.
 pub(crate) const CELLS: u64 = 4_096;
-/// Contexts from here on compute graphs of some more nodes.
+/// Contexts from this address on compute slightly larger graphs.
 pub(crate) const LARGE: u64 = 0x9000;
 
 /// A call of 100 ns.
@@ -27,18 +30,11 @@ pub(crate) fn call(context: u64, n_tokens: u32, rows: &[u64], n_past: u32) -> Ca
 
 fn topology(texts: &mut Texts, c: &Call, rows: u64, picks: bool) -> Topology {
     let mut node = |name: &str, op: &str, role, ne: [u64; 4], src: &[u32], view_of: Option<u32>| Node {
-        name: texts.intern(name),
-        op: texts.intern(op),
-        desc: texts.intern(op),
-        dtype: texts.intern("f32"),
         role,
         ne,
-        bytes: 0,
-        address: 0,
-        data: 0,
-        buffer: None,
         view_of: view_of.map(NodeIdx),
-        src: (0..).zip(src.iter().copied().map(NodeIdx)).collect(),
+        src: sources(src),
+        ..tensor(texts, name, op, "f32")
     };
     let mut nodes = vec![
         node("embd", "GET_ROWS", Role::Node, [64, u64::from(c.n_tokens), 1, 1], &[], None),
@@ -64,7 +60,7 @@ fn topology(texts: &mut Texts, c: &Call, rows: u64, picks: bool) -> Topology {
     Topology { pid: 7, n_nodes, nodes, complete: true }
 }
 
-/// The session; `picks` tells whether its engine picks the tokens that have logits.
+/// The session; `picks`: its engine selects the tokens that have logits.
 pub(crate) fn model(calls: &[Call], picks: bool) -> Model {
     let mut m = Model::default();
     m.session.levels = vec![Level::Token, Level::Graph, Level::Op];

@@ -1,15 +1,17 @@
-//! Sessions in which operator probes were there for some of the tokens.
+//! Sessions in which operator probes were in place for some of the tokens.
 
 use std::ops::Range;
 
 use profinfer_trace::model::*;
+use profinfer_trace::test_support::random::Random;
 
 use super::planted;
+use super::rows;
 use super::small::PID;
 
-/// Leaves the operators of these token calls in a session, and takes out those of all others, as if the probes had been put in
-/// just before and taken out just behind each range. Putting in ends with the call before the range, so that this call is at an edge,
-/// and taking out begins with the call behind it, which is at an edge too.
+/// Keeps the operators of these calls in a session, and removes those of all others, as if the
+/// probes had been inserted just before and removed just after each range. Insertion ends with the
+/// call before the range, and removal begins with the call after it, so both calls are at an edge.
 pub(crate) fn thin(m: &mut Model, traced: &[Range<usize>]) {
     let pid = m.threads.get(m.llama_calls.thread[0]).pid;
     let switch = |on, reason, began_ns, done_ns| ProbeSwitch {
@@ -35,63 +37,28 @@ pub(crate) fn thin(m: &mut Model, traced: &[Range<usize>]) {
     keep_spans(m, |decode| traced.iter().any(|range| range.contains(&decode)));
 }
 
-/// Takes out the spans of other token calls.
+/// Removes the spans of other calls.
 fn keep_spans(m: &mut Model, keep: impl Fn(usize) -> bool) {
     let decode = &m.graph_calls.decode;
     let kept: Vec<bool> = (m.spans.graph_call.iter())
         .map(|call| decode[call.0 as usize].is_none_or(|d| keep(d.0 as usize)))
         .collect();
-    fn only<T>(column: &mut Vec<T>, kept: &[bool]) {
-        let mut rows = kept.iter();
-        column.retain(|_| *rows.next().unwrap());
-    }
-    let s = &mut m.spans;
-    only(&mut s.graph_call, &kept);
-    only(&mut s.thread, &kept);
-    only(&mut s.node, &kept);
-    only(&mut s.last_node, &kept);
-    only(&mut s.start_ns, &kept);
-    only(&mut s.work_ns, &kept);
-    only(&mut s.wait_ns, &kept);
-    only(&mut s.cpu, &kept);
-    only(&mut s.migrated, &kept);
+    rows::keep_spans(&mut m.spans, &kept);
     let n = m.spans.len() as u64;
     m.health.spans_received = n;
     m.health.ledger = Some(Ledger { span_starts: n, span_ends: n, spans_sent: n, ..Ledger::default() });
 }
 
-/// Random numbers of one seed.
-pub(crate) struct Rng(u64);
-
-impl Rng {
-    pub(crate) const fn new(seed: u64) -> Self {
-        Self(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1)
-    }
-
-    /// Between 0 and 1 (xorshift64*).
-    pub(crate) fn part(&mut self) -> f64 {
-        self.0 ^= self.0 >> 12;
-        self.0 ^= self.0 << 25;
-        self.0 ^= self.0 >> 27;
-        (self.0.wrapping_mul(0x2545_F491_4F6C_DD1D) >> 11) as f64 / (1_u64 << 53) as f64
-    }
-
-    /// About normal with mean 0 and deviation 1: the sum of twelve uniform ones less six.
-    pub(crate) fn normal(&mut self) -> f64 {
-        (0..12).map(|_| self.part()).sum::<f64>() - 6.0
-    }
-}
-
-/// What to make of tokens without operators, whose times alone count.
+/// Parameters of tokens without operators, whose times alone count.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Times {
     pub(crate) tokens: usize,
-    /// Tokens of a burst, and from the start of one to that of the next.
+    /// Tokens per burst, and from the start of one burst to that of the next.
     pub(crate) burst: usize,
     pub(crate) period: usize,
-    /// A traced token takes so many times as long.
+    /// Factor for the time of a traced token.
     pub(crate) factor: f64,
-    /// Deviation of a token's time, and of a burst's, as parts of it.
+    /// Deviation of a token's time, and of a burst's, as shares.
     pub(crate) noise: f64,
     pub(crate) weather: f64,
     /// Growth with every token, ns.
@@ -105,22 +72,22 @@ pub(crate) const TIMES: Times =
 /// Time of a token, ns.
 pub(crate) const TOKEN_NS: f64 = 1e7;
 
-/// The session; a prompt, then the tokens.
+/// The session: a prompt, then the tokens.
 pub(crate) fn timed(t: &Times, seed: u64) -> Model {
     let mut m = Model::default();
     let thread = m.threads.find_or_add(100);
     m.threads.describe(thread, 7, Text::default());
-    let mut rng = Rng::new(seed);
+    let mut random = Random(seed);
     let traced = |i: usize| i % t.period >= t.period / 2 && i % t.period < t.period / 2 + t.burst;
     let (mut now, mut weather, mut place) = (1_000_000, 0.0, usize::MAX);
     let mut ranges = Vec::new();
     for i in 0..=t.tokens {
-        // The weather changes with the periods: a burst and its neighbours have the same.
+        // The disturbance changes with the periods: a burst and its neighbours have the same.
         if i / t.period != place {
-            (place, weather) = (i / t.period, rng.normal() * t.weather);
+            (place, weather) = (i / t.period, random.normal() * t.weather);
         }
         let factor = if i > 0 && traced(i) { t.factor } else { 1.0 };
-        let ns = (TOKEN_NS + t.growth * i as f64) * factor * (1.0 + weather + rng.normal() * t.noise);
+        let ns = (TOKEN_NS + t.growth * i as f64) * factor * (1.0 + weather + random.normal() * t.noise);
         let d = &mut m.llama_calls;
         d.start_ns.push(now);
         d.duration_ns.push(ns as u64);
@@ -138,10 +105,11 @@ pub(crate) fn timed(t: &Times, seed: u64) -> Model {
     m
 }
 
-/// What the times of [`everything`] are from.
+/// Origin of the times of [`everything`].
 const START: u64 = 500;
 
-/// Forty tokens with all that a capture may tell: a duty, filters in force and refused, a refused option, steps of a controller.
+/// Forty tokens with all that a capture may record: a duty, effective and refused filters, a
+/// refused option, steps of a controller.
 pub(crate) fn everything() -> Model {
     let mut m = planted::tokens(0, 0, 0, false);
     thin(&mut m, &[10..12, 30..32]);

@@ -2,6 +2,8 @@
 
 use profinfer_trace::model::*;
 
+use super::rows::{sources, tensor};
+
 /// Bytes and elements of a block.
 fn block(dtype: &str) -> (u64, u64) {
     match dtype {
@@ -25,20 +27,8 @@ impl Graph {
     fn add(&mut self, name: &str, op: &str, dtype: &str, role: Role, ne: [u64; 4], src: &[u32]) -> u32 {
         let (bytes, elements) = block(dtype);
         let texts = &mut self.model.texts;
-        self.nodes.push(Node {
-            name: texts.intern(name),
-            op: texts.intern(op),
-            desc: texts.intern(op),
-            dtype: texts.intern(dtype),
-            role,
-            ne,
-            bytes: ne.iter().product::<u64>() / elements * bytes,
-            address: 0,
-            data: 0,
-            buffer: None,
-            view_of: None,
-            src: (0..).zip(src.iter().copied().map(NodeIdx)).collect(),
-        });
+        let bytes = ne.iter().product::<u64>() / elements * bytes;
+        self.nodes.push(Node { role, ne, bytes, src: sources(src), ..tensor(texts, name, op, dtype) });
         self.nodes.len() as u32 - 1
     }
 
@@ -52,7 +42,7 @@ impl Graph {
         self.add(name, op, "f32", Role::Node, ne, src)
     }
 
-    /// A node that shows another.
+    /// A node that is a view of another.
     pub(crate) fn view(&mut self, op: &str, ne: [u64; 4], of: u32) -> u32 {
         let dtype = self.model.texts.get(self.nodes[of as usize].dtype).to_owned();
         let at = self.add("view", op, &dtype, Role::Node, ne, &[of]);
@@ -61,20 +51,20 @@ impl Graph {
         at
     }
 
-    /// A tensor's element type is not known.
+    /// Makes a tensor's element type unknown.
     pub(crate) fn forget_bytes(&mut self, at: u32) {
         self.nodes[at as usize].bytes = 0;
     }
 
-    /// A weight lies in a buffer of this kind.
+    /// Puts a weight into a buffer of this kind.
     pub(crate) fn place(&mut self, at: u32, kind: &str) {
         let memory = if kind.is_empty() { Memory::Unknown } else { Memory::Anonymous };
         self.model.buffers.push(Buffer { pid: 1, kind: kind.to_owned(), memory, path: String::new() });
         self.nodes[at as usize].buffer = Some(BufferId(self.model.buffers.len() as u32 - 1));
     }
 
-    /// The model, in which calls of so many tokens at these positions computed the graph; all tensors count as nodes, which the
-    /// engine lists in the order of computation.
+    /// The model: calls of these tokens at these positions computed the graph. All tensors count as
+    /// nodes, which the engine lists in the order of computation.
     pub(crate) fn called(mut self, calls: &[(u32, Option<u32>)]) -> Model {
         let nodes = std::mem::take(&mut self.nodes);
         let n_nodes = nodes.len() as u32;

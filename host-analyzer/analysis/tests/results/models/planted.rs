@@ -1,4 +1,5 @@
-//! Tokens of two threads that arrive together at every barrier, and a delay that is planted in one of them or in all.
+//! Tokens of two threads that arrive together at every barrier, and a planted delay in one of them
+//! or in all.
 
 use profinfer_trace::model::*;
 
@@ -9,8 +10,8 @@ pub(crate) const DELAY: u64 = 2_000;
 pub(crate) const TOKENS: u64 = 40;
 const CALL: u64 = 400;
 
-/// Tokens with two threads that arrive together, the last one with `work` more in the worker's first operator and starting
-/// `late`; `before` passes between the last two calls.
+/// Tokens with two threads that arrive together. In the last token, the worker's first operator has
+/// `work` more and starts `late`; `before` passes between the last two calls.
 pub(crate) fn tokens(work: u64, late: u64, before: u64, every: bool) -> Model {
     each(|token| {
         let last = token == TOKENS - 1;
@@ -19,19 +20,19 @@ pub(crate) fn tokens(work: u64, late: u64, before: u64, every: bool) -> Model {
     })
 }
 
-/// What one token has more than it takes by itself, which are 450 ns: 50 before the call, in it 150 outside of the graph, 110
-/// between operators, 3 of the probes, and 137 of work.
+/// What one token has in addition to its own 450 ns: 50 before the call, in it 150 outside of the
+/// graph, 110 between operators, 3 of the probes, and 137 of work.
 #[derive(Default)]
 pub(crate) struct Plant {
     /// Work of the worker in its first operator, ns.
     pub(crate) work: u64,
-    /// It begins that so much later, ns.
+    /// How much later that operator begins, ns.
     pub(crate) late: u64,
-    /// So much passes before the call, ns.
+    /// Time before the call, ns.
     pub(crate) before: u64,
 }
 
-/// Tokens with what is planted in each of them.
+/// Tokens with these additions.
 pub(crate) fn each(plant: impl Fn(u64) -> Plant) -> Model {
     let mut m = Model::default();
     let (main, worker) = (m.threads.find_or_add(100), m.threads.find_or_add(101));
@@ -63,7 +64,7 @@ pub(crate) fn each(plant: impl Fn(u64) -> Plant) -> Model {
     m
 }
 
-/// Where the last token's first operator begins.
+/// Start of the last token's first operator.
 pub(crate) fn operator(m: &Model) -> u64 {
     m.llama_calls.start_ns[TOKENS as usize - 1] + 30
 }
@@ -77,7 +78,7 @@ pub(crate) fn state(m: &mut Model, thread: u32, start: u64, length: u64, state: 
     m.sched.states.cpu.push(thread as u16);
 }
 
-/// A session in which another task takes the worker's CPU in every token, for as long as [`DELAY`].
+/// A session in which another task takes the worker's CPU in every token, for [`DELAY`].
 pub(crate) fn disturbed() -> Model {
     let mut m = tokens(DELAY, 0, 0, true);
     for call in 0..TOKENS as usize {

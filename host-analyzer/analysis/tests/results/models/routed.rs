@@ -1,11 +1,14 @@
-//! A session of a model with routers: the selections are told by the test, everything else is made around them.
+//! A session of a model with routers: the test gives the selections, and everything else is made
+//! around them.
 
 use profinfer_trace::model::*;
+
+use super::rows;
 
 pub(crate) const PID: u32 = 7;
 pub(crate) const CONTEXT: u64 = 0x5500;
 
-/// A model of mixtures of experts.
+/// A mixture-of-experts model.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Routed {
     pub(crate) layers: u32,
@@ -15,12 +18,12 @@ pub(crate) struct Routed {
     pub(crate) expert_bytes: [u64; 3],
 }
 
-/// What each layer's router chose in one call: `[layer][token][rank]`.
+/// Selections of each layer's router in one call: `[layer][token][rank]`.
 pub(crate) type Chosen = Vec<Vec<Vec<u32>>>;
 
 /// The readers of a layer's selection.
 pub(crate) const READERS: [&str; 3] = ["ffn_moe_gate", "ffn_moe_up", "ffn_moe_down"];
-/// Nodes of a layer: the selection, its readers, and a product that has nothing to do with it.
+/// Nodes of a layer: the selection, its readers, and an unrelated product.
 pub(crate) const NODES: u32 = 5;
 
 /// The session before its first call.
@@ -50,18 +53,11 @@ fn topology(texts: &mut Texts, spec: &Routed, n_tokens: u64) -> Topology {
     let (n_expert, n_used) = (u64::from(spec.n_expert), u64::from(spec.n_used));
     for layer in 0..spec.layers {
         let mut tensor = |name: String, op: &str, dtype: &str, role, ne, bytes, src| Node {
-            name: texts.intern(&name),
-            op: texts.intern(op),
-            desc: texts.intern(op),
-            dtype: texts.intern(dtype),
             role,
             ne,
             bytes,
-            address: 0,
-            data: 0,
-            buffer: None,
-            view_of: None,
             src,
+            ..rows::tensor(texts, &name, op, dtype)
         };
         let ids = NodeIdx(nodes.len() as u32);
         nodes.push(tensor(
@@ -97,7 +93,7 @@ fn topology(texts: &mut Texts, spec: &Routed, n_tokens: u64) -> Topology {
     Topology { pid: PID, n_nodes, nodes, complete: true }
 }
 
-/// Adds a token call of `context` with these selections, whole.
+/// Adds a complete call of `context` with these selections.
 pub(crate) fn call(m: &mut Model, spec: &Routed, context: u64, chosen: &Chosen) {
     let n_tokens = chosen[0].len();
     let made = topology(&mut m.texts, spec, n_tokens as u64);
@@ -142,13 +138,14 @@ pub(crate) fn call(m: &mut Model, spec: &Routed, context: u64, chosen: &Chosen) 
     told(m);
 }
 
-/// The agent's totals, as nothing was lost.
+/// The agent's totals, without losses.
 fn told(m: &mut Model) {
     let n = m.experts.len() as u64;
     m.health.experts = Some(ExpertLedger { chosen: n, sent: n, received: n, ..ExpertLedger::default() });
 }
 
-/// Loses the selection of a layer in a call, as when the kernel's ring buffer was full: from position `from` on.
+/// Loses the selection of a layer in a call from position `from` on, as when the kernel's ring
+/// buffer was full.
 pub(crate) fn lose(m: &mut Model, call: u32, layer: u32, from: usize) {
     let e = &mut m.experts;
     let of = |i: usize| e.graph_call[i].0 == call && e.node[i].0 == layer * NODES + 1;
@@ -167,7 +164,8 @@ pub(crate) fn lose(m: &mut Model, call: u32, layer: u32, from: usize) {
     }
 }
 
-/// The hand-made session: a prompt of three tokens, and four tokens after it, in two layers of four experts.
+/// The hand-made session: a prompt of three tokens, and four tokens after it, in two layers of four
+/// experts.
 pub(crate) const SMALL: Routed = Routed { layers: 2, n_expert: 4, n_used: 2, expert_bytes: [100, 20, 3] };
 
 pub(crate) fn small() -> Model {
@@ -183,7 +181,8 @@ pub(crate) fn small() -> Model {
     m
 }
 
-/// More layers and experts than any engine of today has, a prompt longer than most; the figures are wide.
+/// More layers and experts than any engine of today has, a prompt longer than most; the figures are
+/// wide.
 pub(crate) fn large() -> Model {
     let spec = Routed { layers: 99, n_expert: 512, n_used: 10, expert_bytes: [3 << 20, 3 << 20, 4 << 20] };
     let mut m = session();

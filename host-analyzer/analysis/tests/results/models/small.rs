@@ -1,28 +1,24 @@
-//! A session of three token calls, two threads and one layer; all figures in the tests are computed from
-//! the numbers here by hand.
+//! A session of three `llama_decode` calls, two threads and one layer. All figures in the tests are
+//! computed by hand from the numbers here.
 
 use profinfer_trace::model::*;
+
+use super::rows::{sources, tensor};
 
 pub(crate) const PID: u32 = 7;
 pub(crate) const CONTEXT: u64 = 0x5500;
 pub(crate) const START: u64 = 1_000;
 
-/// Nodes: a product, a view of it, a norm with the product behind it in one kernel, and a second norm of the
-/// same name; leafs: two weights and an input.
+/// Nodes: a product, a view of it, a norm with the following product in one kernel, and a second
+/// norm of the same name. Leafs: two weights and an input.
 pub(crate) fn topology(texts: &mut Texts, n_tokens: u64, pid: u32) -> Topology {
     let mut node = |name: &str, op: &str, role, ne: [u64; 4], src: &[u32]| Node {
-        name: texts.intern(name),
-        op: texts.intern(op),
-        desc: texts.intern(op),
-        dtype: texts.intern(if role == Role::Weight { "q8_0" } else { "f32" }),
         role,
         ne,
         bytes: ne.iter().product::<u64>() * 4,
-        address: 0,
-        data: 0,
-        buffer: None,
         view_of: (op == "RESHAPE").then_some(NodeIdx(0)),
-        src: (0..).zip(src.iter().copied().map(NodeIdx)).collect(),
+        src: sources(src),
+        ..tensor(texts, name, op, if role == Role::Weight { "q8_0" } else { "f32" })
     };
     let n = n_tokens;
     let nodes = vec![
@@ -41,7 +37,7 @@ pub(crate) fn topology(texts: &mut Texts, n_tokens: u64, pid: u32) -> Topology {
 /// One span: thread, node, last node, start, work, wait.
 pub(crate) type Row = (u32, u32, u32, u64, u64, u32);
 
-/// Adds a token call with a scheduler graph and in it a backend graph with these spans.
+/// Adds a `llama_decode` call with a scheduler graph, and in it a backend graph with these spans.
 pub(crate) fn call(
     m: &mut Model,
     start: u64,

@@ -1,9 +1,11 @@
-//! A board on which every product takes 500 ns and a time for each byte of its type, every other operator 100 ns, and 20 ns pass between two.
+//! A board on which every product takes 500 ns and a time per byte of its type, every other
+//! operator 100 ns, and 20 ns pass between two operators.
 
 use profinfer_analysis::predict::Run;
 use profinfer_trace::model::*;
 
 use super::file::File;
+use crate::models::rows;
 use crate::models::small::{self, PID, Row};
 
 pub(crate) const PRODUCT: u64 = 500;
@@ -11,7 +13,7 @@ pub(crate) const OTHER: u64 = 100;
 pub(crate) const BETWEEN: u64 = 20;
 pub(crate) const VOCAB: u64 = 96;
 
-/// A type: name, number in files, bytes of a block of 32, picoseconds a byte.
+/// A type: name, number in files, bytes of a block of 32, picoseconds per byte.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Type(pub(crate) &'static str, pub(crate) u32, pub(crate) u64, pub(crate) u64);
 
@@ -19,7 +21,8 @@ pub(crate) const Q8: Type = Type("q8_0", 8, 34, 1_000);
 pub(crate) const Q4: Type = Type("q4_0", 2, 18, 1_500);
 pub(crate) const Q5: Type = Type("q5_0", 6, 22, 1_400);
 
-/// A model of layers with a norm and three products each: queries, and a feed-forward of twice the width.
+/// A model of layers with a norm and three products each: queries, and a feed-forward of twice the
+/// width.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Made {
     pub(crate) layers: u64,
@@ -88,18 +91,11 @@ impl Made {
         let n_nodes = u32::try_from(nodes.len()).unwrap();
         let tensor =
             |texts: &mut Texts, name: &str, op: &str, dtype: &str, role, ne: [u64; 4], bytes, src| Node {
-                name: texts.intern(name),
-                op: texts.intern(op),
-                desc: texts.intern(op),
-                dtype: texts.intern(dtype),
                 role,
                 ne,
                 bytes,
-                address: 0,
-                data: 0,
-                buffer: None,
-                view_of: None,
                 src,
+                ..rows::tensor(texts, name, op, dtype)
             };
         let mut all = Vec::new();
         let mut next = n_nodes;

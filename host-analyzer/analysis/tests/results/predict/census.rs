@@ -4,7 +4,8 @@ use profinfer_analysis::predict::Census;
 
 use super::file::File;
 
-/// Two layers of width 64: queries of 4 heads, keys and values of 2, in F16; norms; Q8_0 elsewhere. 680 bytes of embeddings are 68 a row.
+/// Two layers of width 64: queries of 4 heads, keys and values of 2, in F16; norms; Q8_0 elsewhere.
+/// 680 bytes of embeddings are 68 per row.
 fn dense() -> File {
     let mut file = File::new("llama")
         .number("llama.block_count", 2)
@@ -55,7 +56,7 @@ fn the_cache_of_grouped_heads() {
     assert_eq!(of(&latent, 1).cell_bytes, 2 * 32 * 2);
 }
 
-/// Two of eight routed experts, the shared one whole.
+/// Two of eight routed experts, and the complete shared one.
 #[test]
 fn experts_by_how_many_are_used() {
     let moe = File::new("qwen2moe")
@@ -71,7 +72,7 @@ fn experts_by_how_many_are_used() {
     assert_eq!(bytes, [680, 17_408 / 4, 2_176, 2_048]);
     assert_eq!((census.matrices[1].elements, census.matrices[1].experts), (64 * 32 * 2, true));
     assert_eq!((census.experts, census.experts_used, census.parameters), (8, 2, 640 * 2 + 64 * 32 * 9 + 512));
-    // Before 2024-04 each expert had a tensor of its own: a quarter of each.
+    // Before 2024-04 each expert had a separate tensor: a quarter of each.
     let old = File::new("llama")
         .number("llama.expert_count", 8)
         .number("llama.expert_used_count", 2)
@@ -80,7 +81,7 @@ fn experts_by_how_many_are_used() {
     assert_eq!(of(&old, 1).matrices[1].bytes, 544);
 }
 
-/// Layers that guess further tokens are in the file, and no token's graph has them.
+/// Layers that predict further tokens are in the file, but in no token's graph.
 #[test]
 fn layers_beside_the_graph() {
     let census = of(&dense().number("llama.nextn_predict_layers", 1), 1);

@@ -1,6 +1,7 @@
-//! A writer of GGUF headers that is not the reader: the layout of the format's own description, byte by byte.
+//! An independent writer of GGUF headers: the layout follows the format's description, byte by
+//! byte.
 
-/// A file that is put together.
+/// A file under construction.
 #[derive(Debug, Clone)]
 pub(crate) struct File {
     pub(crate) version: u32,
@@ -8,7 +9,7 @@ pub(crate) struct File {
     pub(crate) settings: Vec<(String, u32, Vec<u8>)>,
     /// Name, dimensions, number of the type, offset.
     pub(crate) tensors: Vec<(String, Vec<u64>, u32, u64)>,
-    /// Bytes of weights behind the header.
+    /// Bytes of weights after the header.
     pub(crate) weights: usize,
     pub(crate) offset: u64,
 }
@@ -33,7 +34,7 @@ impl File {
         self
     }
 
-    /// A tensor of so many bytes behind those before it.
+    /// A tensor with `bytes` bytes, after those before it.
     pub(crate) fn tensor(mut self, name: &str, ne: &[u64], dtype: u32, bytes: u64) -> Self {
         self.tensors.push((name.to_owned(), ne.to_vec(), dtype, self.offset));
         self.offset += bytes.next_multiple_of(32);

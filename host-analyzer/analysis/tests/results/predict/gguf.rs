@@ -1,4 +1,4 @@
-//! Headers of GGUF files, whole and hostile.
+//! Headers of GGUF files, valid and hostile.
 
 use std::io::Read;
 
@@ -37,7 +37,7 @@ fn what_a_header_tells() {
     assert_eq!([0, 1, 2].map(|l| read.of_layer("attention.head_count_kv", l)), [Some(4), Some(2), None]);
     assert_eq!([read.number("rope.freq_base"), read.number("negative")], [None, None]);
     let [embd, norm] = &read.tensors[..] else { panic!("{:?}", read.tensors) };
-    // Two blocks of 34 bytes a row, ten rows.
+    // Two blocks of 34 bytes per row, ten rows.
     assert_eq!(
         (embd.name.as_str(), embd.dtype, embd.ne, embd.bytes),
         ("token_embd.weight", "q8_0", [64, 10, 1, 1], 680)
@@ -46,7 +46,7 @@ fn what_a_header_tells() {
     assert_eq!(read.files(), 1);
 }
 
-/// What is behind the header is not read: the reader stops at the last tensor's description.
+/// The reader stops at the last tensor's description and reads nothing after the header.
 #[test]
 fn only_the_header_is_read() {
     struct Counted(std::io::Cursor<Vec<u8>>, u64);
@@ -126,7 +126,7 @@ fn hostile_headers() {
     fails(&far, "name of a tensor");
 }
 
-/// Texts of names that steer a terminal are quoted in an error.
+/// An error quotes names that contain terminal control characters.
 #[test]
 fn errors_do_not_steer() {
     let error = small().tensor("\u{1b}[2J", &[4], 4, 0).read().unwrap_err().to_string();
@@ -134,7 +134,7 @@ fn errors_do_not_steer() {
 }
 
 proptest! {
-    /// Any change of a header gives a blueprint or an error, and what it gives lies in the file.
+    /// Any change of a header gives a blueprint or an error, and a blueprint stays within the file.
     #[test]
     fn changed_headers(at in 0_usize..400, value: u8, cut in 0_usize..500, more in 0_u64..10_000) {
         let mut bytes = small().header();

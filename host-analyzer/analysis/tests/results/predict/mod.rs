@@ -8,14 +8,14 @@ mod refusals;
 pub(crate) mod schema;
 
 use board::{BETWEEN, Made, OTHER, PRODUCT, Q4, Q5, Q8, VOCAB};
-use profinfer_analysis::predict::{Ask, By, Prediction, Run};
+use profinfer_analysis::predict::{By, Prediction, Query, Run};
 
 fn near(got: f64, want: f64) {
     assert!((got - want).abs() <= 1e-6 * want.abs().max(1.0), "{got} is not {want}");
 }
 
 pub(crate) fn predict(target: Made, runs: &[Run]) -> Prediction {
-    Prediction::compute(&target.file().read().unwrap(), runs, &Ask::default()).unwrap()
+    Prediction::compute(&target.file().read().unwrap(), runs, &Query::default()).unwrap()
 }
 
 /// The parts of a recording are those of the board, and they sum to its tokens.
@@ -33,7 +33,8 @@ fn what_is_kept_of_a_recording() {
     near(run.streamed_bytes(), weights as f64);
 }
 
-/// Two models tell the fixed and the growing part of a product, so that a third is predicted to the nanosecond.
+/// Two models determine the fixed and the growing part of a product, so that a third is predicted
+/// to the nanosecond.
 #[test]
 fn a_third_model_of_the_same_type() {
     let runs =
@@ -56,9 +57,9 @@ fn a_third_model_of_the_same_type() {
     near(p.decode.interval.high_ns, target.token_ns() as f64 * 1.25);
     near(p.decode.interval.low_ns, target.token_ns() as f64 / 1.25);
     near(p.decode.estimate.alike, 1.0);
-    // With what the application does between two tokens.
+    // With the application's time between two tokens.
     near(p.seen_per_s(), 1e9 / (target.token_ns() as f64 + 1_000.0));
-    // One bandwidth for all: bytes of both recordings by their time.
+    // One bandwidth for all: bytes of both recordings divided by their time.
     let streamed =
         |m: Made| m.layers * m.layer().iter().sum::<u64>() + m.bytes(m.embd, VOCAB) + m.bytes(m.embd, 1);
     let (a, b) = (Made { layers: 2, embd: 64, dtype: Q8 }, Made { layers: 4, embd: 128, dtype: Q8 });
@@ -66,7 +67,8 @@ fn a_third_model_of_the_same_type() {
     near(p.peers.one_parameter_ns.unwrap(), law * p.census.streamed_bytes() as f64);
 }
 
-/// Each of three recordings is predicted from the others without an error, and the interval is then as wide as two sessions of one thing differ.
+/// Each of three recordings is predicted from the others without an error. The interval is then as
+/// wide as the difference between two sessions of the same setup.
 #[test]
 fn the_interval_is_that_of_the_recordings() {
     let of = |layers, embd| Made { layers, embd, dtype: Q8 }.run();
@@ -79,7 +81,8 @@ fn the_interval_is_that_of_the_recordings() {
     assert_eq!((p.decode.interval.by, p.decode.interval.predictions), (By::LeftOut, 3));
     near(p.decode.interval.high_ns / p.decode.estimate.ns(), 0.03_f64.exp());
     assert!(p.prefill.is_none());
-    // A run that took a tenth longer than its parts' rates say is off by that, and widens the interval: t of two degrees of freedom is 4.303.
+    // A run that took a tenth longer than its parts' rates predict is off by that, and widens the
+    // interval: t for two degrees of freedom is 4.303.
     let mut runs = runs;
     runs[2].decode.call_ns *= 1.1;
     let p = predict(Made { layers: 7, embd: 96, dtype: Q8 }, &runs);
@@ -89,7 +92,8 @@ fn the_interval_is_that_of_the_recordings() {
     near((p.decode.interval.high_ns / p.decode.estimate.ns()).ln(), 4.303 * spread * (4.0_f64 / 3.0).sqrt());
 }
 
-/// A type that no recording has lies between those that were seen, and the range of these is in the interval.
+/// A type that no recording has is between the recorded ones, and the interval includes their
+/// range.
 #[test]
 fn a_type_that_was_never_seen() {
     let of = |layers, embd, dtype| Made { layers, embd, dtype }.run();
@@ -98,14 +102,15 @@ fn a_type_that_was_never_seen() {
     let p = predict(target, &runs);
     let t = &p.decode.estimate.types["q5_0"];
     assert!(t.unseen && p.decode.estimate.has_unseen());
-    // Neither is of its family: the mean on a logarithmic scale of what both take for a byte, 1 and 1.5 ns. Products of a layer and the output.
+    // Neither is of its family: the mean on a logarithmic scale of what both take per byte, 1 and
+    // 1.5 ns. Products of a layer and the output.
     let time = |bytes: u64| {
         let ns = |of: f64| PRODUCT as f64 + bytes as f64 * of;
         (ns(1.0) * ns(1.5)).sqrt()
     };
     let layer: f64 = target.layer().iter().map(|b| time(*b)).sum();
     near(t.ns, 7.0 * layer + time(target.bytes(96, VOCAB)));
-    // By byte: 1 to 1.5 ns.
+    // Per byte: 1 to 1.5 ns.
     near(t.low_ns, 22.0 * PRODUCT as f64 + t.bytes as f64);
     near(t.high_ns, 22.0 * PRODUCT as f64 + t.bytes as f64 * 1.5);
     let rest = p.decode.estimate.ns() - t.ns;

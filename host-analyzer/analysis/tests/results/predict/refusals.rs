@@ -1,25 +1,25 @@
-//! Recordings that do not belong together, and models for which a board has no room.
+//! Recordings that do not belong together, and models that do not fit into the memory of a board.
 
-use profinfer_analysis::predict::{Ask, NoCensus, Prediction, Refusal, Run};
+use profinfer_analysis::predict::{NoCensus, Prediction, Query, Refusal, Run};
 
 use super::board::{Made, Q8};
 
 const MADE: Made = Made { layers: 2, embd: 64, dtype: Q8 };
 
-fn refused(runs: &[Run], ask: &Ask) -> Refusal {
+fn refused(runs: &[Run], ask: &Query) -> Refusal {
     Prediction::compute(&MADE.file().read().unwrap(), runs, ask).expect_err("a refusal")
 }
 
-/// Two recordings of which the second is changed.
+/// Two recordings, the second of which is changed.
 fn with(change: impl Fn(&mut Run)) -> Refusal {
     let mut runs = [MADE.run(), MADE.run()];
     change(&mut runs[1]);
-    refused(&runs, &Ask::default())
+    refused(&runs, &Query::default())
 }
 
 #[test]
 fn recordings_that_do_not_belong_together() {
-    assert_eq!(refused(&[], &Ask::default()), Refusal::NoOperators);
+    assert_eq!(refused(&[], &Query::default()), Refusal::NoOperators);
     assert_eq!(with(|r| r.decode.nodes.clear()), Refusal::NoOperators);
     assert_eq!(with(|r| r.whole = false), Refusal::NoOperators);
     let machines = ["made (1 CPUs)", "other (1 CPUs)"].map(str::to_owned).to_vec();
@@ -34,35 +34,36 @@ fn recordings_that_do_not_belong_together() {
     for (run, hz) in runs.iter_mut().zip([1e9, 1.06e9]) {
         run.clocks.push(("cpu0".to_owned(), hz));
     }
-    assert_eq!(refused(&runs, &Ask::default()).code(), "different_clocks");
+    assert_eq!(refused(&runs, &Query::default()).code(), "different_clocks");
     runs[1].clocks[0].1 = 1.04e9;
-    assert!(Prediction::compute(&MADE.file().read().unwrap(), &runs, &Ask::default()).is_ok());
+    assert!(Prediction::compute(&MADE.file().read().unwrap(), &runs, &Query::default()).is_ok());
 }
 
 #[test]
 fn another_board_than_was_asked_for() {
-    let ask = |board: &str| Ask { board: Some(board.to_owned()), ..Ask::default() };
+    let ask = |board: &str| Query { board: Some(board.to_owned()), ..Query::default() };
     assert!(Prediction::compute(&MADE.file().read().unwrap(), &[MADE.run()], &ask("board")).is_ok());
     let refusal = refused(&[MADE.run()], &ask("rk3588"));
     assert_eq!(refusal, Refusal::Board { asked: "rk3588".to_owned(), found: "board".to_owned() });
     assert_eq!(refusal.code(), "other_board");
 }
 
-/// File and cache have to fit into what the board has for programs, to the byte.
+/// File and cache must fit into the board's available memory, to the byte.
 #[test]
 fn a_model_that_would_page() {
     let file = MADE.file();
     let needed = (file.header().len() + file.weights) as u64;
     let with = |memory| Run { memory_bytes: Some(memory), ..MADE.run() };
-    assert!(Prediction::compute(&file.read().unwrap(), &[with(needed)], &Ask::default()).is_ok());
-    let refusal = refused(&[with(needed - 1)], &Ask::default());
+    assert!(Prediction::compute(&file.read().unwrap(), &[with(needed)], &Query::default()).is_ok());
+    let refusal = refused(&[with(needed - 1)], &Query::default());
     assert_eq!(refusal, Refusal::Paging { needed, available: needed - 1 });
 }
 
 #[test]
 fn files_without_a_census() {
-    let of =
-        |file: super::file::File| Prediction::compute(&file.read().unwrap(), &[MADE.run()], &Ask::default());
+    let of = |file: super::file::File| {
+        Prediction::compute(&file.read().unwrap(), &[MADE.run()], &Query::default())
+    };
     let split = MADE.file().number("split.count", 3);
     assert_eq!(of(split), Err(Refusal::NoCensus(NoCensus::Split(3))));
     let empty = super::file::File::new("clip");

@@ -2,13 +2,14 @@
 
 use profinfer_analysis::ceiling::Ceilings;
 use profinfer_analysis::predict::{Bracket, Census, Refusal};
-use profinfer_trace::model::{Ceiling, CeilingKind, Model};
+use profinfer_trace::model::{CeilingKind, Model};
 use profinfer_views::predict::{Answer, Names, json};
 use profinfer_views::terminal;
 use serde_json::Value;
 
 use super::board::{Made, Q4, Q5, Q8};
 use super::predict;
+use crate::models::rows::ceiling;
 
 fn document(answer: &Answer, names: &Names) -> Value {
     let mut bytes = Vec::new();
@@ -70,18 +71,6 @@ fn hostile_names_stay_where_they_are() {
 
 /// 8 GB/s on one thread, 12 on two.
 fn board() -> Model {
-    let ceiling = |kind, cpus: &[u16], median| Ceiling {
-        kind,
-        core: String::new(),
-        cpus: cpus.to_vec(),
-        how: String::new(),
-        repeats: 5,
-        median,
-        min: median,
-        max: median,
-        note: String::new(),
-        points: Vec::new(),
-    };
     let ceilings = vec![
         ceiling(CeilingKind::Read, &[0], 8_000_000_000),
         ceiling(CeilingKind::Read, &[0, 1], 12_000_000_000),
@@ -97,7 +86,8 @@ fn bracketed() -> Answer {
     Answer::Bracket(Box::new((census, bracket)))
 }
 
-/// A bracket holds what the ceilings allow: 12 GB/s on two threads, of which 25 to 95 % are reached.
+/// A bracket contains what the ceilings allow: 12 GB/s on two threads, of which 25 to 95 % are
+/// reached.
 #[test]
 fn a_bracket_from_ceilings() {
     let model = board();

@@ -1,4 +1,4 @@
-// Changes for people.
+// Formats changes.
 
 import type { Num } from "../data/maybe.ts";
 import { DASH, time } from "../ui/format.ts";

@@ -1,4 +1,4 @@
-// What differs between the sides, before any time is compared.
+// Differences between the sides other than time.
 
 import { h } from "../ui/dom.ts";
 import { section } from "../ui/parts.ts";
@@ -14,7 +14,7 @@ export function gate(items: GateItem[]): HTMLElement {
     h(
       "li",
       { class: i.other_work ? "bad" : "warn", data: { gate: i.found, kind: i.kind } },
-      h("span", { class: "tag" }, i.other_work ? "other work" : (i.kind ?? "")),
+      h("span", { class: "tag" }, i.other_work ? "different work" : (i.kind ?? "")),
       h("span", {}, i.sentence ?? ""),
     ),
   );
@@ -22,16 +22,16 @@ export function gate(items: GateItem[]): HTMLElement {
   const unknown = names(items, "unknown");
   return section(
     "gate",
-    "What differs",
-    "before any time is compared",
+    "Differences",
+    "settings and environment, before times are compared",
     h(
       "div",
       { class: "panel" },
       rows.length > 0
         ? h("ul", { class: "gate" }, ...rows)
-        : h("p", {}, "Nothing that is recorded of both sides."),
-      same ? h("p", { class: "hint" }, `The same: ${same}.`) : null,
-      unknown ? h("p", { class: "hint" }, `Not known of all runs: ${unknown}.`) : null,
+        : h("p", {}, "No recorded property differs."),
+      same ? h("p", { class: "hint" }, `Same: ${same}.`) : null,
+      unknown ? h("p", { class: "hint" }, `Not recorded in all runs: ${unknown}.`) : null,
     ),
   );
 }

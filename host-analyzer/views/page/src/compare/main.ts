@@ -1,5 +1,4 @@
-// The page of a comparison: the verdict, what differs, the runs as dots, what the change of a token
-// is made of.
+// The comparison page: verdict, differences, runs, breakdown of the change.
 
 import "../style/base.css";
 import "../style/parts.css";
@@ -21,14 +20,14 @@ function page(comparison: Comparison): HTMLElement[] {
       ? h(
           "p",
           { class: "warning" },
-          "The data in this page is of a newer schema than its program: figures may be missing.",
+          "The data on this page has a newer schema than its program. Figures may be missing.",
         )
       : null;
   const nav = h(
     "nav",
     { class: "top", "aria-label": "Page" },
     h("span", { class: "brand" }, "Prof", h("b", {}, "Infer")),
-    h("span", { class: "muted" }, "comparison of two sides of runs"),
+    h("span", { class: "muted" }, "comparison"),
   );
   const main = h(
     "main",
@@ -48,7 +47,7 @@ function page(comparison: Comparison): HTMLElement[] {
       h(
         "p",
         { class: "muted" },
-        "Made by ProfInfer. One file, no network: it can be mailed and archived as it is.",
+        "Written by ProfInfer. The page is one file and loads nothing from the network.",
       ),
     ),
   ];

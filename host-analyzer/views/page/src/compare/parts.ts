@@ -1,4 +1,4 @@
-// What the change of a token is made of: each level sums to the change.
+// Breakdown of the change per token. Each level sums to the total change.
 
 import { h } from "../ui/dom.ts";
 import { time } from "../ui/format.ts";
@@ -8,12 +8,12 @@ import { change, changeTime } from "./change.ts";
 import type { ChangeRow, Comparison } from "../data/schema.ts";
 
 const LEVELS: [string, string, string][] = [
-  ["class", "By class of the budget", "Part"],
+  ["class", "By budget class", "Class"],
   ["operator", "By operator", "Operator"],
   ["tensor", "By tensor", "Tensor"],
 ];
 
-/** A bar from the middle: to the right what takes longer. */
+/** A bar from the centre: to the right if B takes longer. */
 function bar(row: ChangeRow, most: number): HTMLElement {
   const ns = row.change_ns ?? 0;
   const fill = h("span", { class: ns > 0 ? "longer" : "shorter" });
@@ -48,7 +48,7 @@ function level(rows: ChangeRow[], name: string, title: string, of: string): HTML
       { key: "bar", title: "", value: () => "", cell: (r) => bar(r, most) },
       {
         key: "change_share",
-        title: "Of A's token",
+        title: "Share of A",
         numeric: true,
         value: (r) => r.change_share,
         cell: (r) => change(r.change_share),
@@ -58,15 +58,15 @@ function level(rows: ChangeRow[], name: string, title: string, of: string): HTML
             {
               key: "p",
               title: "p",
-              tip: "Exact, of the ranks of the runs, at most",
+              tip: "Exact rank test, upper bound",
               numeric: true,
               value: (r: ChangeRow) => r.p,
               cell: (r: ChangeRow) => r.p?.toPrecision(2) ?? "",
             },
             {
               key: "stands",
-              title: "Stands",
-              tip: "When all rows of this table are looked at together (Benjamini and Hochberg, 5 %)",
+              title: "Significant",
+              tip: "Corrected for the number of rows in this table (Benjamini-Hochberg, 5 %)",
               value: (r: ChangeRow) => r.stands,
               cell: (r: ChangeRow) => (r.stands ? "yes" : "no"),
             },
@@ -77,14 +77,14 @@ function level(rows: ChangeRow[], name: string, title: string, of: string): HTML
   return h("div", { class: "panel" }, h("h3", {}, title), element.element);
 }
 
-export function parts(rows: ChangeRow[], whole: Comparison["change"]): HTMLElement | null {
-  if (!whole || rows.length === 0) {
+export function parts(rows: ChangeRow[], total: Comparison["change"]): HTMLElement | null {
+  if (!total || rows.length === 0) {
     return null;
   }
-  const lead = `a token of A ${time(whole.a_ns)}, of B ${time(whole.b_ns)}: ${changeTime(whole.change_ns)}; each table sums to it`;
+  const lead = `per token: A ${time(total.a_ns)}, B ${time(total.b_ns)}, change ${changeTime(total.change_ns)}; each table sums to the change`;
   return section(
     "parts",
-    "What the change is made of",
+    "Breakdown of the change",
     lead,
     ...LEVELS.map(([name, title, of]) => level(rows, name, title, of)),
   );

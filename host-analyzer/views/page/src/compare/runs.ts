@@ -1,4 +1,4 @@
-// Every run as a dot, with the interval of its own mean.
+// Runs as dots, with the interval of each mean.
 
 import { list } from "../data/read.ts";
 import { h, s } from "../ui/dom.ts";
@@ -8,6 +8,7 @@ import { table } from "../ui/table.ts";
 import { change } from "./change.ts";
 import type { Run, Side } from "../data/schema.ts";
 
+/** Size of the drawing, space for the side names, and height per run. */
 const WIDTH = 900;
 const LEFT = 40;
 const LINE = 18;
@@ -59,7 +60,7 @@ function dots(all: Dot[]): Element {
       class: "runs",
       viewBox: `0 0 ${WIDTH} ${height}`,
       role: "img",
-      "aria-label": "Mean time of a token of every run",
+      "aria-label": "Mean token time of each run",
     },
     ...marks,
     ...ticks,
@@ -80,7 +81,7 @@ export function runs(sides: Side[]): HTMLElement {
       {
         key: "mean_ns",
         title: "Mean",
-        tip: "Mean time of a token: what the verdict is of",
+        tip: "Mean token time; the verdict compares these",
         numeric: true,
         value: (r) => r.mean_ns,
         cell: (r) => time(r.mean_ns),
@@ -88,7 +89,7 @@ export function runs(sides: Side[]): HTMLElement {
       {
         key: "half_share",
         title: "±",
-        tip: "Interval of the mean by what varies within the run, 95 %",
+        tip: "Half of the 95 % interval of the mean, from the variation within the run",
         numeric: true,
         value: (r) => r.half_share,
         cell: (r) => change(r.half_share).replace("+", ""),
@@ -96,7 +97,7 @@ export function runs(sides: Side[]): HTMLElement {
       {
         key: "median_ns",
         title: "Median",
-        tip: "For information",
+        tip: "Median token time; not part of the verdict",
         numeric: true,
         value: (r) => r.median_ns,
         cell: (r) => time(r.median_ns),
@@ -106,7 +107,7 @@ export function runs(sides: Side[]): HTMLElement {
   return section(
     "runs",
     "Runs",
-    "the mean time of a token of each",
+    "mean token time of each run",
     h(
       "div",
       { class: "panel" },

@@ -1,4 +1,4 @@
-// The verdict first, with its interval drawn against what matters.
+// The verdict, and its interval relative to the smallest difference that matters.
 
 import { list } from "../data/read.ts";
 import { figure, h, s } from "../ui/dom.ts";
@@ -16,7 +16,7 @@ const TONE: Record<string, string> = {
 const WIDTH = 640;
 const HEIGHT = 54;
 
-/** Zero, the band in which nobody cares, and the interval of the shift. */
+/** Zero, the band of differences that do not matter, and the interval of the shift. */
 function interval(v: ComparisonVerdict): Element | null {
   const { low_share: low, high_share: high, shift_share: shift, practical_share: practical } = v;
   if (low == null || high == null || shift == null || practical == null) {
@@ -32,7 +32,7 @@ function interval(v: ComparisonVerdict): Element | null {
       class: "interval",
       viewBox: `0 0 ${WIDTH} ${HEIGHT}`,
       role: "img",
-      "aria-label": `Change of a token's time: ${change(shift)}, from ${change(low)} to ${change(high)}`,
+      "aria-label": `Change of the token time: ${change(shift)}, interval ${change(low)} to ${change(high)}`,
     },
     s("rect", {
       class: "band",
@@ -57,8 +57,8 @@ export function verdict(comparison: Comparison): HTMLElement {
       { class: "side" },
       h("b", {}, i === 0 ? "A" : "B"),
       h("code", {}, side.name ?? DASH),
-      h("span", {}, figure(`side.${i}.mean_ns`, side.mean_ns, time(side.mean_ns)), " a token"),
-      h("span", { class: "muted" }, `${side.tokens_per_s?.toFixed(2) ?? DASH} tokens/s`),
+      h("span", {}, figure(`side.${i}.mean_ns`, side.mean_ns, time(side.mean_ns)), " per token"),
+      h("span", { class: "muted" }, `${side.tokens_per_s?.toFixed(2) ?? DASH} tok/s`),
     ),
   );
   return h(

@@ -1,15 +1,15 @@
-// Runs the segments of a long graph over columns, as a newspaper does, so that the whole fills the
+// Arranges the segments of a long graph in columns, like a newspaper, so that the graph fills the
 // view.
 
 export interface Box {
   width: number;
   height: number;
-  /** From the left edge to where the first value enters at the top and leaves at the bottom. */
+  /** Distance from the left edge to where the first value enters (top) or leaves (bottom), px. */
   entry: number | null;
   exit: number | null;
 }
 
-export interface Spot {
+interface Spot {
   column: number;
   x: number;
   y: number;
@@ -17,19 +17,23 @@ export interface Spot {
 
 export interface Columns {
   spots: Spot[];
-  /** Left edge of each column's gutter, in which values travel to the next column's top. */
+  /** Left edge of each column's gutter. Lines reach the top of the column through its gutter. */
   left: number[];
   width: number;
   height: number;
 }
 
+/** Vertical distance between segments, px: about one row gap of dagre. */
 export const GAP = 26;
-export const GUTTER = 56;
+/** Width between columns, px: space for six lines (`TRUNK` in layout.ts). */
+const GUTTER = 56;
+/** Upper limit of the search for the best number of columns. */
 const MAX_COLUMNS = 24;
+/** Allowance over the mean column height, because segments cannot be split. */
+const SLACK = 1.04;
 
 /**
- * Sets the boxes of one column so that the value between two of them runs straight, where there is
- * space.
+ * Aligns the boxes of a column, so that the line between two of them is straight if space allows.
  */
 function align(boxes: Box[], spots: Spot[], column: number, left: number, width: number): void {
   let line: number | null = null;
@@ -72,13 +76,13 @@ function fill(boxes: Box[], limit: number): Columns {
   return { spots, left, width: x, height };
 }
 
-/** The number of columns with which the whole is largest in a view of `aspect` (width / height). */
+/** Chooses the number of columns with the largest zoom in a view of `aspect` (width / height). */
 export function columns(boxes: Box[], aspect: number): Columns {
   const total = boxes.reduce((sum, b) => sum + b.height + GAP, 0);
   let best = fill(boxes, Number.POSITIVE_INFINITY);
   const zoom = (c: Columns): number => Math.min(aspect / c.width, 1 / c.height);
   for (let n = 2; n <= Math.min(MAX_COLUMNS, boxes.length); n++) {
-    const next = fill(boxes, (total / n) * 1.04);
+    const next = fill(boxes, (total / n) * SLACK);
     if (zoom(next) > zoom(best)) {
       best = next;
     }

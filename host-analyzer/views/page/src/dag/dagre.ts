@@ -1,9 +1,8 @@
-// The part of dagre that is used, under types of our own: its own declarations name a package that
-// they do not bring.
+// Types for the part of dagre that is used: its declarations need a package that it does not ship.
 
 import * as dagre from "@dagrejs/dagre";
 
-export interface DagreGraph {
+interface DagreGraph {
   setGraph(label: Record<string, unknown>): void;
   setNode(key: string, label: Record<string, unknown>): void;
   setEdge(from: string, to: string, label: Record<string, unknown>): void;

@@ -1,4 +1,4 @@
-// Everything known of one tensor: the tooltip's few lines and the panel's all.
+// Details of one tensor, for the tooltip and the side panel.
 
 import { isLeaf, isView } from "../data/dag.ts";
 import type { DagEdge, DagNode } from "../data/schema.ts";
@@ -24,9 +24,9 @@ export function tip(p: Prepared, n: DagNode): HTMLElement[] {
       ),
     );
   } else if (isView(p.graph, n)) {
-    lines.push(h("span", { class: "muted" }, "never run: another look at the same data"));
+    lines.push(h("span", { class: "muted" }, "never executed: a view of the same data"));
   } else {
-    lines.push(h("span", {}, `${time(n.wall_ns)} a run · ${percent(n.share)}`));
+    lines.push(h("span", {}, `${time(n.wall_ns)} per run · ${percent(n.share)}`));
   }
   return lines;
 }
@@ -41,7 +41,7 @@ function link(p: Prepared, index: number, note: string, go: (index: number) => v
   return h("li", {}, button, h("span", { class: "muted" }, ` ${note}`));
 }
 
-/** What an operator reads from one source; of a weight, where it lies. */
+/** Type and dimensions of a source, and the location of a weight. */
 function source(p: Prepared, e: DagEdge): string {
   const from = p.node.get(e.from);
   return [`${e.dtype ?? ""} ${dims(e.ne)}`, from && place(from.memory, from.buffer)]
@@ -49,7 +49,7 @@ function source(p: Prepared, e: DagEdge): string {
     .join(" · ");
 }
 
-/** The long form, for the panel. `go` shows another tensor. */
+/** The long form, for the panel. `go`: selects another tensor. */
 export function detail(p: Prepared, n: DagNode, go: (index: number) => void): HTMLElement[] {
   const leaf = isLeaf(p.graph, n);
   const rows: [string, string | null][] = [
@@ -62,23 +62,23 @@ export function detail(p: Prepared, n: DagNode, go: (index: number) => void): HT
     ["Dimensions", dims(n.ne)],
     ["Size", bytes(n.bytes)],
     [
-      "Part of",
+      "Module",
       n.module && n.module !== "other"
         ? `${n.module}${n.layer != null ? `, layer ${n.layer}` : ""}`
         : null,
     ],
-    ["Lies", n.role === "weight" ? (place(n.memory, n.buffer) ?? "not recorded") : null],
+    ["Memory", n.role === "weight" ? (place(n.memory, n.buffer) ?? "not recorded") : null],
     [
-      "Order of execution",
+      "Execution order",
       n.order == null
         ? leaf
           ? null
           : n.not_captured
             ? "not captured"
             : n.fused_with == null
-              ? "never run"
+              ? "never executed"
               : "fused"
-        : `${count(n.order + 1)}.`,
+        : count(n.order + 1),
     ],
     [
       "Executions",
@@ -87,7 +87,7 @@ export function detail(p: Prepared, n: DagNode, go: (index: number) => void): HT
     ["Wall, mean", leaf || n.wall_ns == null ? null : time(n.wall_ns)],
     ["Work, all threads", leaf || n.work_ns == null ? null : time(n.work_ns)],
     ["Barrier, all threads", leaf || n.wait_ns == null ? null : time(n.wait_ns)],
-    ["Critical path", n.critical == null || leaf ? null : n.critical ? "on it" : "beside it"],
+    ["Critical path", n.critical == null || leaf ? null : n.critical ? "yes" : "no"],
     ["Share of the graph", leaf || n.share == null || n.not_captured ? null : percent(n.share)],
   ];
   const facts = rows
@@ -98,7 +98,7 @@ export function detail(p: Prepared, n: DagNode, go: (index: number) => void): HT
     h("dl", { class: "pairs" }, ...facts),
   ];
   const lists: [string, HTMLElement[]][] = [
-    ["Computed together with", n.fused_with == null ? [] : [link(p, n.fused_with, "", go)]],
+    ["Fused with", n.fused_with == null ? [] : [link(p, n.fused_with, "", go)]],
     ["View of", n.view_of == null ? [] : [link(p, n.view_of, "", go)]],
     ["Sources", (p.into.get(n.index) ?? []).map((e) => link(p, e.from, source(p, e), go))],
     [

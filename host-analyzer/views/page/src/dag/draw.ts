@@ -1,5 +1,5 @@
-// The layout as SVG. Every tensor of dag.json is one element with `data-node`, every edge one with
-// `data-edge`; references and trunks are extra and carry neither.
+// Draws the layout as SVG. Every tensor of dag.json is one element with `data-node`, every edge one
+// element with `data-edge`. References and trunks have neither.
 
 import { isLeaf, isView } from "../data/dag.ts";
 import type { DagNode } from "../data/schema.ts";
@@ -14,13 +14,13 @@ import type { Prepared } from "./prepare.ts";
 export interface Drawing {
   root: SVGGElement;
   nodes: Map<number, SVGGElement>;
-  /** Elements to light up with a node: its lines and references, by node. */
+  /** Lines and references to highlight with a node, by node. */
   touching: Map<number, SVGElement[]>;
 }
 
 const SCALE_FALLBACK = { min: 1, max: 10 };
 
-/** Scale over the mean wall times of a graph. */
+/** Colour scale of the mean wall times of a graph. */
 export function heatOf(p: Prepared): HeatScale {
   const times = p.computed.map((n) => p.node.get(n)?.wall_ns ?? 0).filter((t) => t > 0);
   const min = times.length > 0 ? Math.min(...times) : SCALE_FALLBACK.min;
@@ -48,7 +48,7 @@ function angular(points: Point[]): string {
   return points.map((q, i) => `${i === 0 ? "M" : "L"}${q.x.toFixed(1)} ${q.y.toFixed(1)}`).join("");
 }
 
-/** Middle of a line: of its longest piece. */
+/** Midpoint of the longest vertical part of a line. */
 function middle(points: Point[]): Point {
   let best = { x: points[0]!.x, y: points[0]!.y, length: -1 };
   for (let i = 1; i < points.length; i++) {
@@ -61,12 +61,12 @@ function middle(points: Point[]): Point {
   return best;
 }
 
-/** Name of a leaf in its small box, whose outline says already that it is a weight. */
+/** Name of a leaf in its small box. The outline already identifies weights. */
 function shortName(n: DagNode): string {
   return (n.name || "(lost)").replace(/\.weight$/, "");
 }
 
-/** Name of the operator and the time, the second line of a node. */
+/** Second line of a node: operator and time. */
 function subtitle(n: DagNode): string {
   if (isFolded(n)) {
     return `${n.part.nodes.length} nodes · ${time(n.wall_ns)}`;
@@ -142,7 +142,7 @@ export class Painter {
     if (l.edge) {
       path.dataset.edge = `${l.edge.from}-${l.edge.to}-${l.edge.slot ?? 0}`;
       this.touch(l.edge.to, path);
-      // Of several tensors between two folded parts there is no one shape.
+      // An edge between folded parts has no shape if it stands for several tensors.
       if (this.p.kind.get(l.edge) === "flow" && l.edge.ne != null) {
         const at = middle(l.points);
         this.labels.append(s("text", { x: at.x + 3, y: at.y + 3 }, dims(l.edge.ne)));

@@ -1,4 +1,4 @@
-// Folding: a part of the model as one box with the sums of its nodes.
+// Folding: shows a part of the model as one box with the sums of its nodes.
 
 import { list } from "../data/read.ts";
 import { isLeaf } from "../data/dag.ts";
@@ -6,7 +6,7 @@ import type { Num } from "../data/maybe.ts";
 import type { DagEdge, DagGraph, DagNode } from "../data/schema.ts";
 import { partsOf, type Around, type Part } from "./parts.ts";
 
-/** What is one box from the beginning. */
+/** Initial content of a box. */
 export type Level = "nodes" | "modules" | "layers";
 export const LEVELS: [Level, string][] = [
   ["nodes", "Nodes"],
@@ -14,16 +14,13 @@ export const LEVELS: [Level, string][] = [
   ["layers", "Layers"],
 ];
 
-/**
- * A graph with more nodes begins with its modules folded: single nodes could not be read in one
- * view.
- */
+/** A graph with more nodes starts with folded modules, because single nodes would be unreadable. */
 const MANY = 400;
 
-/** A box that stands for a part. It has the index of its first node. */
+/** A box for a part. It has the index of the first node of the part. */
 export interface FoldedNode extends DagNode {
   part: Part;
-  /** Weights that only its nodes read. */
+  /** Weights that only nodes of this part read. */
   weights: DagNode[];
 }
 
@@ -37,8 +34,7 @@ function sum(nodes: DagNode[], of: (n: DagNode) => Num): number | null {
 }
 
 /**
- * The first of the nodes stands for all. Each is run once in a call, so that the sum of their means
- * is the part's time.
+ * The box of a part. Each node runs once per call, so the sum of the mean times is the part's time.
  */
 function box(part: Part): FoldedNode {
   const { nodes } = part;
@@ -77,11 +73,11 @@ function box(part: Part): FoldedNode {
   };
 }
 
-/** Which parts of a graph are folded, and the graph that this gives. */
+/** The folded parts of a graph, and the resulting graph. */
 export class Folding {
   private readonly around: Map<number, Around>;
   private readonly turned = new Set<string>();
-  /** Where a tensor is that is not drawn itself: the index of its box. */
+  /** For tensors that are not drawn: the index of their box. */
   private inside = new Map<number, number>();
   level: Level;
 
@@ -95,25 +91,25 @@ export class Folding {
       : "nodes";
   }
 
-  /** Whether the model's parts are known. */
+  /** Whether the parts of the model are known. */
   possible(): boolean {
     return [...this.around.values()].some((a) => a.layer || a.module);
   }
 
-  /** Folds a part, or unfolds it. */
+  /** Folds or unfolds a part. */
   turn(part: Part): void {
     if (!this.turned.delete(part.key)) {
       this.turned.add(part.key);
     }
   }
 
-  /** The parts around a node that could be folded, from the inside. */
+  /** Parts that contain a node, the innermost first. */
   partsAround(index: number): Part[] {
     const a = this.around.get(index);
     return [a?.module, a?.layer].filter((p): p is Part => p != null);
   }
 
-  /** Opens whatever hides a tensor. */
+  /** Unfolds the parts that hide a tensor. */
   reveal(index: number): void {
     const node = this.around.has(index) ? index : this.inside.get(index);
     for (const part of node === undefined ? [] : this.partsAround(node)) {
@@ -123,7 +119,7 @@ export class Folding {
     }
   }
 
-  /** The box in which a tensor is hidden; undefined where it is drawn itself, or not at all. */
+  /** The box that hides a tensor; undefined if it is drawn, or not in the graph. */
   boxOf(index: number): number | undefined {
     return this.inside.get(index);
   }
@@ -133,13 +129,13 @@ export class Folding {
     return from !== this.turned.has(part.key);
   }
 
-  /** The outermost folded part around a node. */
+  /** The outermost folded part that contains a node. */
   private hiding(index: number): Part | null {
     const a = this.around.get(index);
     return [a?.layer, a?.module].find((p) => p && this.folded(p)) ?? null;
   }
 
-  /** The graph as it is to be drawn. */
+  /** The graph to draw. */
   apply(): DagGraph {
     const boxes = new Map<string, FoldedNode>();
     const place = new Map<number, number>();
@@ -167,7 +163,7 @@ export class Folding {
     };
   }
 
-  /** Leafs that only one box reads are in it; the others stay to be seen. */
+  /** Leafs that only one box reads become part of it; the others stay visible. */
   private leafsInside(
     boxes: Map<number, FoldedNode>,
     place: Map<number, number>,
@@ -192,8 +188,8 @@ export class Folding {
   }
 
   /**
-   * Edges between what is drawn; those of one pair become one, which has a shape only if they are
-   * of one tensor.
+   * Edges between drawn boxes. Edges of one pair become one edge, which has a shape only if all are
+   * of the same tensor.
    */
   private edges(
     boxes: Map<number, FoldedNode>,

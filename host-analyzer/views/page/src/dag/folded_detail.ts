@@ -1,4 +1,4 @@
-// What is known of a folded part: the tooltip's few lines and the panel's all.
+// Details of a folded part, for the tooltip and the side panel.
 
 import type { DagNode } from "../data/schema.ts";
 import { h } from "../ui/dom.ts";
@@ -6,7 +6,7 @@ import { bytes, count, percent, plural, time } from "../ui/format.ts";
 import type { FoldedNode } from "./fold.ts";
 import type { Part } from "./parts.ts";
 
-/** So many operators are listed. */
+/** Number of listed operators. */
 const MOST = 10;
 
 function weightBytes(n: FoldedNode): number {
@@ -17,12 +17,12 @@ function weightBytes(n: FoldedNode): number {
 export function foldedTip(n: FoldedNode): HTMLElement[] {
   return [
     h("strong", { class: "mono" }, n.part.name),
-    h("span", {}, `${time(n.wall_ns)} a call · ${percent(n.share)}`),
+    h("span", {}, `${time(n.wall_ns)} per call · ${percent(n.share)}`),
     h("span", { class: "muted" }, plural(n.part.nodes.length, "node")),
   ];
 }
 
-/** The modules in it, by falling time. */
+/** Its modules, longest first. */
 function modules(part: Part): HTMLElement[] {
   const sums = new Map<string, { nodes: number; ns: number }>();
   for (const n of part.nodes) {
@@ -37,7 +37,7 @@ function modules(part: Part): HTMLElement[] {
       );
 }
 
-/** The long form, for the panel. `show`: brings a tensor into sight; `turn`: unfolds. */
+/** The long form, for the panel. `show`: scrolls to a tensor; `turn`: unfolds the part. */
 export function foldedDetail(
   n: FoldedNode,
   show: (index: number) => void,
@@ -49,12 +49,12 @@ export function foldedDetail(
     .sort((a, b) => b.wall_ns! - a.wall_ns!);
   const rows: [string, string | null][] = [
     ["Nodes", count(part.nodes.length)],
-    ["Operators run", count(run.length)],
-    ["Wall, a call", time(n.wall_ns)],
+    ["Executed operators", count(run.length)],
+    ["Wall, per call", time(n.wall_ns)],
     ["Work, all threads", n.work_ns == null ? null : time(n.work_ns)],
     ["Barrier, all threads", n.wait_ns == null ? null : time(n.wait_ns)],
     ["Weights", n.weights.length > 0 ? bytes(weightBytes(n)) : null],
-    ["Critical path", n.critical == null ? null : n.critical ? "goes through it" : "beside it"],
+    ["Critical path", n.critical == null ? null : n.critical ? "yes" : "no"],
     ["Share of the graph", n.share == null ? null : percent(n.share)],
   ];
   const facts = rows
@@ -74,7 +74,7 @@ export function foldedDetail(
   const lists: [string, HTMLElement[]][] = [
     ["Modules", modules(part)],
     [
-      run.length > MOST ? `The longest ${MOST} operators` : "Operators",
+      run.length > MOST ? `Longest ${MOST} operators` : "Operators",
       run.slice(0, MOST).map(operator),
     ],
   ];
@@ -98,7 +98,7 @@ export function foldedDetail(
 
 /** Buttons that fold the parts around a node. */
 export function foldButtons(parts: Part[], turn: (part: Part) => void): HTMLElement[] {
-  const keys = ["Enter", "Shift and Enter"];
+  const keys = ["Enter", "Shift+Enter"];
   const buttons = parts.map((part) =>
     h(
       "li",

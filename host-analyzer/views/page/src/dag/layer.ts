@@ -1,12 +1,12 @@
-// Tells which layer of the model a run of nodes belongs to: by what the analyzer found, else by
-// tensor names.
+// Finds the layer of the model that a run of nodes belongs to: from the analyzer's result,
+// otherwise from tensor names.
 
 import type { Prepared } from "./prepare.ts";
 
 // llama.cpp names: "ffn_out-3", "Qcur-3 (view)", "blk.3.attn_q.weight", "cache_k_l3".
 const LAYER = /(?:-|\bblk\.|cache_[kvrs]_l)(\d+)(?!\d)/;
 
-/** "layer 3" when most of the nodes that name a layer name that one, else null. */
+/** "layer 3" if most nodes with a layer have this one; else null. */
 export function layerOf(p: Prepared, nodes: number[]): string | null {
   const votes = new Map<string, number>();
   let named = 0;

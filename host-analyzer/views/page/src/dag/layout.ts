@@ -1,4 +1,4 @@
-// Puts the placed segments together: absolute boxes, lines and labels of a whole graph.
+// Combines the laid-out segments to a graph: absolute boxes, lines and labels.
 
 import type { DagEdge } from "../data/schema.ts";
 import { columns, GAP, type Columns } from "./columns.ts";
@@ -15,19 +15,19 @@ export interface Rect extends Point {
 
 export interface Line {
   points: Point[];
-  /** The edge that ends here; null for a trunk, which several edges share. */
+  /** The edge; null for a trunk, which several edges share. */
   edge: DagEdge | null;
   source: number;
-  /** Drawn as a right-angled way around instead of a curve. */
+  /** Drawn with right angles instead of a curve. */
   square: boolean;
 }
 
-export interface Reference extends Rect {
+interface Reference extends Rect {
   source: number;
   edge: DagEdge;
 }
 
-export interface Block extends Rect {
+interface Block extends Rect {
   label: string;
 }
 
@@ -41,26 +41,26 @@ export interface Layout {
 }
 
 /**
- * Less than half of dagre's distance between ranks (24): a line turns into its lane before the next
- * rank's boxes begin.
+ * Vertical distance in which a line moves to its lane, px. It is less than half of dagre's distance
+ * between ranks (24), so that the line is in its lane before the boxes of the next rank begin.
  */
 const LANE_START = 10;
 /**
- * Lines from the foot of one column to the head of the next. The first stands 34 px into the gutter
- * (56 px), each further one 6 px left of it and 4 px further from the boxes, so that six of them
- * are apart and inside the gutter: the most that a waist lets through. Only a segment without a
- * waist is cut where more cross.
+ * Lines from the bottom of one column to the top of the next, px. The first is 34 px right of the
+ * left edge of the gutter (56 px). Each further line is 6 px left of the previous one and 4 px
+ * further from the boxes. Six lines fit: the maximum of a waist (`MAX_CROSSING`). More lines occur
+ * only where a segment without a waist is cut.
  */
 const TRUNK = { x: 34, apart: 6, below: 4 };
-/** A line ends at least so far from the corners of a box, which are round. */
+/** Minimum distance of a line end from the rounded corners of a box, px. */
 const CORNER = 3;
-/** Between leafs that stand in rows of their own. */
+/** Distance between leafs without readers, px. */
 const LOOSE_GAP = 8;
 const ORIGIN = { x: 0, y: 0 };
 const top = (r: Rect): Point => ({ x: r.x + r.width / 2, y: r.y });
 const bottom = (r: Rect): Point => ({ x: r.x + r.width / 2, y: r.y + r.height });
 
-/** Docks of each node, in the order of its sources. */
+/** Docks of each node, in source order. */
 function docksOf(p: Prepared, shown: (leaf: number) => boolean): (node: number) => Dock[] {
   const map = new Map<number, Dock[]>();
   for (const n of p.computed) {
@@ -73,8 +73,9 @@ function docksOf(p: Prepared, shown: (leaf: number) => boolean): (node: number) 
 }
 
 /**
- * Bends of a line that dagre gives for every rank and half rank, thinned out. Between its ends the
- * line keeps to its lane, from just below the first rank to just above the last one's gap.
+ * Removes the points that dagre adds at every rank and half rank, except where the line turns.
+ * Between its ends the line stays in its lane, from `LANE_START` below the first point to
+ * `LANE_START` above the last one.
  */
 export function thin(points: Point[]): Point[] {
   const between = points.slice(1, -1);
@@ -94,7 +95,7 @@ export function thin(points: Point[]): Point[] {
   ];
 }
 
-/** A segment in its place; `width`: what its docks take left of every node. */
+/** A segment with its offset `o`; `width`: space for docks left of every node. */
 interface Part {
   s: Segment;
   placed: Placed;
@@ -103,8 +104,7 @@ interface Part {
 }
 
 /**
- * Where a value enters or leaves a segment: in line with the boxes, which stand right of their
- * docks.
+ * Where a value enters or leaves a segment: aligned with the boxes, which are right of their docks.
  */
 function gate(placed: Placed, key: string, width: number, o: Point): Point {
   const at = placed.at.get(key)!;
@@ -126,7 +126,7 @@ class Composer {
     private readonly docks: (node: number) => Dock[],
   ) {}
 
-  /** Boxes of one segment's nodes, docked leafs and references. */
+  /** Boxes of the nodes, docked leafs and references of a segment. */
   boxes(s: Segment, placed: Placed, width: number, o: Point): void {
     for (const n of s.nodes) {
       const c = placed.at.get(String(n))!;
@@ -166,7 +166,7 @@ class Composer {
   }
 
   /**
-   * Lines inside one segment; what enters and leaves meets the trunks at its upper and lower edge.
+   * Lines of a segment. Entering and leaving values meet the trunks at its upper and lower edge.
    */
   lines(s: Segment, placed: Placed, width: number, o: Point): void {
     const inside = new Set(s.nodes);
@@ -201,9 +201,7 @@ class Composer {
     }
   }
 
-  /**
-   * From one segment's lower edge to the next one's upper edge, around by the gutter if need be.
-   */
+  /** Lines from a segment to the next one, through the gutter if that is in the next column. */
   trunks(above: Part, below: Part, gutter: number | null): void {
     below.s.enter.forEach((source, i) => {
       const from = gate(above.placed, `out:${source}`, above.width, above.o);
@@ -224,7 +222,7 @@ class Composer {
     });
   }
 
-  /** What a leaf reads: no engine builds that, but nothing that a recording says is left out. */
+  /** Edges to leafs. No engine builds them, but all edges of a recording are drawn. */
   strays(): void {
     for (const l of this.p.leafs) {
       for (const edge of this.p.into.get(l) ?? []) {
@@ -241,7 +239,7 @@ class Composer {
     }
   }
 
-  /** Leafs that no node reads stand in rows below everything. */
+  /** Leafs without readers are in rows below the graph. */
   loose(leafs: number[]): void {
     const perRow = Math.max(1, Math.floor(this.out.width / (DOCK.width + LOOSE_GAP)));
     leafs.forEach((l, i) => {
@@ -254,7 +252,7 @@ class Composer {
     }
   }
 
-  /** Layers as frames: neighbours in a column that belong to the same layer. */
+  /** Frames around neighbouring segments of the same layer in a column. */
   blocks(parts: Segment[], placed: Placed[], grid: Columns): void {
     let last: (Block & { column: number }) | null = null;
     parts.forEach((s, i) => {
@@ -276,7 +274,7 @@ class Composer {
   }
 }
 
-/** Layout of a whole graph. `weights`: leafs of that role are shown; `aspect`: of the view. */
+/** Layout of a graph. `weights`: weights are shown; `aspect`: width / height of the view. */
 export function layoutGraph(p: Prepared, options: { weights: boolean; aspect: number }): Layout {
   const shown = (leaf: number): boolean => options.weights || p.node.get(leaf)?.role !== "weight";
   const docks = docksOf(p, shown);
@@ -289,8 +287,7 @@ export function layoutGraph(p: Prepared, options: { weights: boolean; aspect: nu
   const boxes = places.map((x, i) => ({
     width: x.placed.width,
     height: x.placed.height,
-    // Where its first value enters, and where the next segment's does: columns are set along this
-    // line.
+    // Where the first value enters this segment and the next one: `columns` aligns these.
     entry: x.s.enter.length > 0 ? gate(x.placed, `in:${x.s.enter[0]!}`, x.width, ORIGIN).x : null,
     exit:
       places[i + 1]?.s.enter[0] === undefined

@@ -1,10 +1,10 @@
-// Key to the graph's colours and boxes.
+// Legend of the colours and boxes of the graph.
 
 import type { HeatScale } from "../ui/colour.ts";
 import { h } from "../ui/dom.ts";
 import { time } from "../ui/format.ts";
 
-/** Powers of ten between the ends, as ticks. */
+/** Ticks at powers of ten. */
 function ticks(scale: HeatScale): number[] {
   const out: number[] = [];
   for (let t = 10 ** Math.ceil(Math.log10(scale.min)); t <= scale.max; t *= 10) {
@@ -37,7 +37,7 @@ export function legend(scale: HeatScale): HTMLElement {
       h("span", { class: "num" }, time(scale.min)),
       h("div", { class: "bar" }, bar, marks),
       h("span", { class: "num" }, time(scale.max)),
-      h("span", { class: "muted" }, "mean wall time of a run, log scale"),
+      h("span", { class: "muted" }, "mean wall time per run, log scale"),
     ),
     h(
       "div",
@@ -45,11 +45,11 @@ export function legend(scale: HeatScale): HTMLElement {
       key("weight", "weight"),
       key("cache", "cache"),
       key("input", "input"),
-      key("ref", "reference to a far tensor"),
-      key("view", "view, never run"),
+      key("ref", "reference to a distant tensor"),
+      key("view", "view, never executed"),
       key("fused", "fused"),
       key("critical", "critical path"),
-      key("folded", "part of the model, folded"),
+      key("folded", "folded part of the model"),
     ),
   );
 }

@@ -1,5 +1,4 @@
-// Panning and zooming of a drawing: drag, wheel (with Ctrl, or while the view has the focus),
-// pinch, keys.
+// Pan and zoom with drag, wheel (with Ctrl, or while the view has the focus), pinch and keys.
 
 export interface View {
   x: number;
@@ -10,13 +9,14 @@ export interface View {
 export interface PanZoom {
   view: () => View;
   set: (view: View) => void;
-  /** Shows the whole rectangle, centred. */
+  /** Shows the complete rectangle, centred. */
   fit: (width: number, height: number) => void;
   /** Brings a point to the centre at a scale of at least `k`. */
   centre: (x: number, y: number, k: number) => void;
   zoom: (factor: number) => void;
 }
 
+/** Limits of the scale. */
 const MIN = 0.02;
 const MAX = 4;
 
@@ -108,6 +108,7 @@ export function panZoom(host: HTMLElement, apply: (view: View) => void): PanZoom
     if (e.target !== host || e.ctrlKey || e.metaKey || e.altKey) {
       return;
     }
+    // Distance of one key press, px.
     const step = 80;
     const moves: Record<string, () => void> = {
       ArrowLeft: () => set({ ...view, x: view.x + step }),

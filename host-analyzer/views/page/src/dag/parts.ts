@@ -1,5 +1,5 @@
-// Parts of the model as runs of nodes in the engine's order. Only a run can become one box: what it
-// reads then stands before it and what reads it behind it, as in the whole graph.
+// Parts of the model as runs of nodes in the engine's order. Only a run can become one box: its
+// sources then precede it and its readers follow it, as in the unfolded graph.
 
 import { list } from "../data/read.ts";
 import { isLeaf } from "../data/dag.ts";
@@ -9,20 +9,20 @@ import type { DagGraph, DagNode } from "../data/schema.ts";
 export interface Part {
   key: string;
   kind: "layer" | "module";
-  /** For people: `attention, layer 3`. */
+  /** Display name: `attention, layer 3`. */
   name: string;
   nodes: DagNode[];
 }
 
-/** The parts around a node; null where it is the only one of its part, or belongs to none. */
+/** The parts that contain a node; null if it is the only node of its part, or has no part. */
 export interface Around {
   layer: Part | null;
   module: Part | null;
 }
 
 /**
- * So many nodes of another part inside a part belong to it: a norm of the queries within attention,
- * a view.
+ * A run of up to this many nodes inside another part belongs to that part: for example a norm of
+ * the queries inside attention, or a view.
  */
 const INSIDE = 4;
 
@@ -32,8 +32,8 @@ interface Run<T> {
 }
 
 /**
- * Neighbours with the same value; a short run between two of the same value joins them. `joins`:
- * whether it may.
+ * Groups neighbours with the same value. A short run between two groups of the same value joins
+ * them, if `joins` allows it.
  */
 function runs<T>(
   nodes: DagNode[],
@@ -60,7 +60,7 @@ function runs<T>(
 const layerOf = (n: DagNode): number | null => n.layer ?? null;
 const moduleOf = (n: DagNode): string => n.module || "other";
 
-/** The parts around each computed node, by its index. */
+/** The parts that contain each computed node, by its index. */
 export function partsOf(graph: DagGraph): Map<number, Around> {
   const computed = list(graph.nodes)
     .filter((n) => !isLeaf(graph, n))

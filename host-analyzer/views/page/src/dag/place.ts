@@ -1,4 +1,4 @@
-// Layered top-down layout of one segment, by dagre. Equal segments share one layout.
+// Layered top-down layout of one segment with dagre. Equal segments share one layout.
 
 import { Graph, layout } from "./dagre.ts";
 import { isView } from "../data/dag.ts";
@@ -8,17 +8,16 @@ import type { Placed, Point } from "./placed.ts";
 import type { Prepared } from "./prepare.ts";
 import type { Segment } from "./segments.ts";
 
+/** Sizes of boxes, px: nodes (two lines of text), views (one line), and docks left of a node. */
 export const NODE = { width: 154, height: 34 };
 export const VIEW = { width: 126, height: 18 };
 export const DOCK = { width: 92, height: 15, gap: 9, step: 18 };
-/**
- * Ranks spanned by all edges of a segment up to which dagre is quick (a layer of a model has some
- * hundred).
- */
+/** Limit of `span` up to which dagre is fast. A layer of a model has a few hundred. */
 const PATIENCE = 3000;
+/** Placeholder for a value that enters or leaves a segment. */
 const GHOST = { width: 8, height: 1 };
 
-/** Small boxes beside a node: leafs that live here and references to values from afar. */
+/** Small box left of a node: a leaf, or a reference to a distant tensor. */
 export interface Dock {
   source: number;
   ref: boolean;
@@ -27,7 +26,7 @@ export interface Dock {
 
 export interface Docks {
   of: (node: number) => Dock[];
-  /** Width kept free left of every node of the segment. */
+  /** Space left of every node of the segment, px. */
   width: number;
 }
 
@@ -35,7 +34,7 @@ export function nodeSize(p: Prepared, index: number): { width: number; height: n
   return isView(p.graph, p.node.get(index)!) ? VIEW : NODE;
 }
 
-/** Edges of the segment as pairs of keys, each pair once. */
+/** Edges of the segment as pairs of keys, without repetitions. */
 function pairs(p: Prepared, s: Segment): { from: string; to: string; weight: number }[] {
   const inside = new Set(s.nodes);
   const entering = new Set(s.enter);
@@ -64,7 +63,7 @@ function pairs(p: Prepared, s: Segment): { from: string; to: string; weight: num
     add(from, `out:${l}`, 2);
     read.add(from);
   }
-  // Weightless edges keep what enters at the top and what leaves at the bottom.
+  // Edges of weight 0 keep entering values at the top and leaving values at the bottom.
   for (const n of s.nodes) {
     if (!fed.has(n)) {
       s.enter.forEach((e) => add(`in:${e}`, String(n), 0));
@@ -77,8 +76,8 @@ function pairs(p: Prepared, s: Segment): { from: string; to: string; weight: num
 }
 
 /**
- * Sets what enters above its first reader, and what leaves below its origin, wherever no box is in
- * between: dagre has moved them sideways for the sake of the weightless edges.
+ * Moves an entering value above its first reader and a leaving value below its origin, if no box is
+ * in between. dagre moves them sideways because of the edges of weight 0.
  */
 function straighten(
   placed: Placed,
@@ -143,12 +142,12 @@ function compute(
   return placed;
 }
 
-/** Lays out segments; a cache of one graph's segments, since layers repeat. */
+/** Lays out segments, with a cache because layers repeat. */
 export class Placer {
   private readonly cache = new Map<string, Placed>();
 
   place(p: Prepared, s: Segment, docks: Docks): Placed {
-    // Keys relative to the segment, so that the next layer finds this one's layout.
+    // Keys relative to the segment, so that equal layers share a cache entry.
     const name = new Map<string, string>();
     s.enter.forEach((e, i) => name.set(`in:${e}`, `i${i}`));
     s.nodes.forEach((n, i) => name.set(String(n), `n${i}`));
@@ -171,7 +170,7 @@ export class Placer {
     const signature = JSON.stringify([[...sizes], edges.map((e) => [e.from, e.to, e.weight])]);
     let short = this.cache.get(signature);
     if (!short) {
-      // Edges go from earlier to later keys, as `pairs` makes them.
+      // `pairs` makes edges from earlier to later keys, as `span` requires.
       short =
         span([...sizes.keys()], edges) > PATIENCE ? plain(sizes, edges) : compute(sizes, edges);
       this.cache.set(signature, short);

@@ -1,17 +1,15 @@
-/** A place in the picture, in pixels. */
+/** A position in the drawing, px. */
 export interface Point {
   x: number;
   y: number;
 }
 
-/**
- * Positions inside the segment, origin at its top left. Keys: node index, `in:INDEX`, `out:INDEX`.
- */
+/** Positions inside a segment, from its top left. Keys: node index, `in:INDEX`, `out:INDEX`. */
 export interface Placed {
   width: number;
   height: number;
-  /** Centre of the area of a node, docks included. */
+  /** Centre of a node, including its docks. */
   at: Map<string, Point>;
-  /** Points of an edge between its ends, by `FROM>TO` as used in `at`. */
+  /** Points of an edge between its ends, by `FROM>TO` with the keys of `at`. */
   bends: Map<string, Point[]>;
 }

@@ -1,6 +1,6 @@
-// A layered layout that is quick whatever the graph: ranks by longest path, each row in the order
-// of its sources' places, lines without bends. For segments that dagre would take too long for; no
-// graph of a model looks like that, a damaged or foreign recording may.
+// A layered layout that is fast for any graph: ranks by longest path, rows in the order of their
+// sources, lines without bends. It is used for segments for which dagre would be too slow. No graph
+// of a model is that complex, but damaged or foreign recordings may contain one.
 
 import type { Placed, Point } from "./placed.ts";
 
@@ -9,13 +9,10 @@ type Edges = { from: string; to: string; weight: number }[];
 
 const ROW_GAP = 30;
 const COLUMN_GAP = 22;
-/** Rows of ranks that hold very many nodes are broken at this width. */
+/** Ranks with very many nodes are wrapped at this width, px. */
 const MAX_ROW = 4000;
 
-/**
- * Rank of every key: the longest path that leads to it. Keys come in an order in which sources are
- * first.
- */
+/** Rank of every key: length of the longest path to it. Sources must precede their readers. */
 export function ranks(keys: string[], edges: Edges): Map<string, number> {
   const into = new Map<string, string[]>();
   edges.forEach((e) => into.set(e.to, [...(into.get(e.to) ?? []), e.from]));
@@ -27,7 +24,7 @@ export function ranks(keys: string[], edges: Edges): Map<string, number> {
   return rank;
 }
 
-/** Ranks that all edges together span: what dagre's time grows with. */
+/** Sum of the ranks that the edges span. The time that dagre needs grows with it. */
 export function span(keys: string[], edges: Edges): number {
   const rank = ranks(keys, edges);
   return edges.reduce((sum, e) => sum + rank.get(e.to)! - rank.get(e.from)!, 0);
@@ -58,13 +55,13 @@ export function plain(sizes: Sizes, edges: Edges): Placed {
     y += height + ROW_GAP;
   };
   for (const row of rows) {
-    const request = new Map(
+    const wanted = new Map(
       row.map((key) => {
         const xs = (sources.get(key) ?? []).map((k) => at.get(k)?.x ?? 0);
         return [key, xs.reduce((a, b) => a + b, 0) / Math.max(1, xs.length)];
       }),
     );
-    row.sort((a, b) => request.get(a)! - request.get(b)!);
+    row.sort((a, b) => wanted.get(a)! - wanted.get(b)!);
     let part: string[] = [];
     let used = 0;
     for (const key of row) {

@@ -1,15 +1,15 @@
-// From dag.json's lists to a graph that can be walked, with each edge's way of being drawn decided.
+// Indexes the lists of dag.json and decides how each edge is drawn:
 //
 //   flow   node to later node: a line that the layout routes
-//   dock   leaf to the first node that reads it: the leaf is a small box beside that node
-//   ref    any further reader of a leaf, or a far reader of a node that very many read (a mask that
-//          every layer uses): a small reference beside the reader instead of a line across the graph
+//   dock   leaf to its first reader: the leaf is a small box next to that node
+//   ref    leaf to a further reader, or a node with many readers (a mask that every layer uses) to
+//          a distant reader: a small reference next to the reader, instead of a long line
 
 import { list } from "../data/read.ts";
 import { isLeaf } from "../data/dag.ts";
 import type { DagEdge, DagGraph, DagNode } from "../data/schema.ts";
 
-export type EdgeKind = "flow" | "dock" | "ref";
+type EdgeKind = "flow" | "dock" | "ref";
 
 export interface Prepared {
   graph: DagGraph;
@@ -22,9 +22,9 @@ export interface Prepared {
   from: Map<number, DagEdge[]>;
 }
 
-/** A computed node with at least this many readers is a hub … */
+/** A node with at least this many readers is a hub. */
 const HUB_READERS = 6;
-/** … and a reader at least this far behind it, in the engine's order, gets a reference. */
+/** A reader of a hub gets a reference if it is at least this many nodes after the hub. */
 const HUB_DISTANCE = 48;
 
 function group(edges: DagEdge[], end: "from" | "to"): Map<number, DagEdge[]> {

@@ -1,4 +1,4 @@
-// ProfDAG: the operator graph with its tools.
+// The operator graph with its controls.
 
 import { list } from "../data/read.ts";
 import type { Dag, DagGraph } from "../data/schema.ts";
@@ -9,12 +9,9 @@ import { onTheme } from "../ui/theme.ts";
 import { LEVELS, type Level } from "./fold.ts";
 import { Viewer } from "./viewer.ts";
 
-const LEAD = "ProfDAG: the graph as it was computed, coloured by the time of each operator.";
+const LEAD = "The computed graph. The colour shows the time of each operator.";
 
-/**
- * Position of a graph's value among the different ones of its phase, from 1; empty when there is
- * one only.
- */
+/** `word N` if graphs of this phase have several values, else empty. */
 function among(
   graph: DagGraph,
   all: DagGraph[],
@@ -25,7 +22,7 @@ function among(
   return values.length > 1 ? `${word} ${values.indexOf(value(graph)) + 1}` : "";
 }
 
-/** Name of a graph among the others: its phase, and what tells it from others of the phase. */
+/** Name of a graph: its phase, and its context and split if there are several. */
 function title(graph: DagGraph, all: DagGraph[]): string {
   const context = among(graph, all, "context", (g) => `${g.pid} ${g.context}`);
   const split = among(graph, all, "split", (g) => g.split);
@@ -34,16 +31,16 @@ function title(graph: DagGraph, all: DagGraph[]): string {
     .join(", ");
 }
 
-/** In and out; a browser may refuse, which changes nothing. */
+/** Toggles full screen. Does nothing if the browser refuses. */
 async function fullScreen(element: HTMLElement): Promise<void> {
   try {
     await (document.fullscreenElement ? document.exitFullscreen() : element.requestFullscreen());
   } catch {
-    // Not allowed here, for example inside a frame of another page.
+    // Refused, for example inside a frame of another page.
   }
 }
 
-/** Buttons for a few graphs, a list for many. */
+/** Buttons for up to four graphs, a list for more. */
 function switcher(graphs: DagGraph[], pick: (graph: DagGraph) => void): HTMLElement | null {
   if (graphs.length < 2) {
     return null;
@@ -62,8 +59,8 @@ function switcher(graphs: DagGraph[], pick: (graph: DagGraph) => void): HTMLElem
 }
 
 function about(graph: DagGraph): string {
-  const tokens = graph.n_tokens == null ? "" : `${plural(graph.n_tokens, "token")} a call, `;
-  const calls = graph.calls == null ? "" : `computed ${count(graph.calls)} times in this form.`;
+  const tokens = graph.n_tokens == null ? "" : `${plural(graph.n_tokens, "token")} per call, `;
+  const calls = graph.calls == null ? "" : `computed ${plural(graph.calls, "time")}.`;
   const where = graph.backend ? `On ${graph.backend}. ` : "";
   return where + tokens + calls;
 }
@@ -79,13 +76,15 @@ export function dagSection(dag: Dag | null): HTMLElement {
       "profdag",
       "Graph",
       LEAD,
-      absent("No graph topology was recorded: the operator level was off or not attached."),
+      absent(
+        "No graphs were recorded: the operator level was off, or its probes were not attached.",
+      ),
     );
   }
   const viewer = new Viewer();
   let current = graphs[0]!;
   let weights = true;
-  // Null: what suits each graph's size.
+  // Null: depends on the size of the graph.
   let level: Level | null = null;
   let hits: number[] = [];
   let at = -1;
@@ -114,8 +113,7 @@ export function dagSection(dag: Dag | null): HTMLElement {
     );
     caption.textContent = `${about(current)} ${viewer.caption()}.`;
     warning.hidden = current.complete !== false;
-    warning.textContent =
-      "Parts of this graph were lost on the way: some tensors or edges are missing.";
+    warning.textContent = "Parts of this graph were lost: some tensors or edges are missing.";
     find(search.value);
   }
   function find(text: string): void {
@@ -132,12 +130,12 @@ export function dagSection(dag: Dag | null): HTMLElement {
   }
   const fold = h("span", {
     title:
-      "What is one box: single nodes, modules of each layer, or whole layers. A double click opens a box.",
+      "Content of a box: one node, a module of a layer, or a layer. Double-click a box to open it.",
   });
   const search = h("input", {
     type: "search",
     id: "dag-search",
-    placeholder: "Find a tensor or operator; Enter goes to the next",
+    placeholder: "Find a tensor or operator (Enter: next)",
     "aria-label": "Find in the graph",
     on: {
       input: () => find(search.value),
@@ -165,8 +163,8 @@ export function dagSection(dag: Dag | null): HTMLElement {
     { class: "choice" },
     button("−", "Zoom out", () => viewer.zoom(0.75)),
     button("+", "Zoom in", () => viewer.zoom(1.33)),
-    button("Fit", "Show the whole graph", () => viewer.fit()),
-    button("Full screen", "Full screen, Escape leaves it", () => void fullScreen(frame)),
+    button("Fit", "Show the complete graph", () => viewer.fit()),
+    button("Full screen", "Full screen (Escape to leave)", () => void fullScreen(frame)),
   );
   const tools = h(
     "div",
@@ -194,10 +192,10 @@ export function dagSection(dag: Dag | null): HTMLElement {
       "p",
       { class: "hint" },
       caption,
-      " Drag to move; Ctrl and the wheel zoom, the wheel alone too once the graph was clicked.",
+      " Drag to pan, Ctrl + wheel to zoom (wheel alone after a click on the graph).",
     ),
   );
-  // Drawn when the page has a layout, so that the columns suit the real width.
+  // Wait for the page layout, so that the columns fit the real width.
   requestAnimationFrame(show);
   onTheme(() => viewer.repaint());
   return element;

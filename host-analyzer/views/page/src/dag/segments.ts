@@ -1,36 +1,37 @@
-// Cuts the computed nodes, in the engine's order, into segments at waists: places that only one
-// value (in a transformer the residual stream) crosses. Each segment is laid out alone, which is
-// quick, gives equal layers equal pictures, and lets a long graph run over several columns.
+// Cuts the computed nodes, in the engine's order, into segments. A cut is made at a waist: a
+// position that only one value crosses (in a transformer the residual stream). Each segment is laid
+// out separately. This is fast, draws equal layers equally, and allows several columns.
 
 import { isFolded } from "./fold.ts";
 import type { Prepared } from "./prepare.ts";
 
 export interface Segment {
   nodes: number[];
-  /** Earlier nodes that are read here or later: they come in at the top … */
+  /** Earlier nodes that this or a later segment reads. Their lines enter at the top. */
   enter: number[];
-  /** … and these, from here or earlier and read later, go out at the bottom. */
+  /** Nodes of this or an earlier segment that later ones read. Their lines leave at the bottom. */
   leave: number[];
 }
 
 /**
- * A chain could be cut at every node. Shorter segments would be more gap (26 px) than boxes, and
- * give dagre nothing to place.
+ * Minimum number of nodes in a segment. A chain has a waist at every node; shorter segments would
+ * consist mostly of gaps (`GAP`, 26 px; a box is 34 px high), and dagre would have nothing to
+ * place.
  */
 const MIN_NODES = 6;
-/** Of a graph with folded parts a segment is a layer, if that has at least so many boxes … */
+/** With folded modules a segment ends at the end of a layer, if it has at least this many boxes. */
 const MIN_BOXES = 3;
-/** … and no more than about so many: where layers are not known. */
+/** With folded modules a segment also ends after this many boxes, in case layers are unknown. */
 const MANY_BOXES = 24;
-/** When a segment is larger than this, more values may cross a waist. */
-const LARGE = 220;
 /**
- * So many values still have lines of their own in the gutter between two columns (`TRUNK` of
- * layout.ts).
+ * Maximum number of nodes in a segment. If a segment is larger, waists with more crossing values
+ * are accepted, up to `MAX_CROSSING`. After that the segment is cut where the fewest values cross.
  */
+const LARGE = 220;
+/** Number of lines that fit into the gutter between two columns (`TRUNK` in layout.ts). */
 const MAX_CROSSING = 6;
 
-/** For every position the number of values that cross from it to the next. */
+/** For every position, the number of values that cross to the next position. */
 function crossings(
   p: Prepared,
   position: Map<number, number>,
@@ -57,7 +58,7 @@ function cut(p: Prepared, count: number[], allowed: number): number[][] {
   const layer = (index: number | undefined): number | null =>
     index === undefined ? null : (p.node.get(index)?.layer ?? null);
   const folded = p.computed.some((index) => isFolded(p.node.get(index)!));
-  // A chain of whole layers runs on, as one of single nodes does.
+  // Folded layers form a chain of boxes. It is cut like a chain of single nodes.
   const layers =
     folded &&
     p.computed.filter((index, i) => layer(index) !== layer(p.computed[i + 1])).length * 2 >
@@ -90,7 +91,8 @@ function cut(p: Prepared, count: number[], allowed: number): number[][] {
 }
 
 /**
- * No waist for long: cuts where the fewest values cross, so that no part is larger than `LARGE`.
+ * Cuts a part without waists where the fewest values cross, so that parts have from `LARGE` / 3
+ * to `LARGE` nodes.
  */
 function force(part: number[], position: Map<number, number>, count: number[]): number[][] {
   const parts: number[][] = [];
@@ -108,6 +110,7 @@ function force(part: number[], position: Map<number, number>, count: number[]): 
   return [...parts, rest];
 }
 
+/** The segments of a graph, in order. */
 export function segments(p: Prepared): Segment[] {
   const position = new Map(p.computed.map((index, i) => [index, i]));
   const { count, lastUse } = crossings(p, position);

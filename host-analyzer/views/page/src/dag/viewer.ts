@@ -1,4 +1,4 @@
-// One graph on the screen: drawing, tooltip, selection, search.
+// Shows one graph: drawing, tooltip, selection, search.
 
 import { isLeaf } from "../data/dag.ts";
 import type { DagGraph, DagNode } from "../data/schema.ts";
@@ -15,8 +15,9 @@ import { legend } from "./legend.ts";
 import { panZoom, type PanZoom } from "./panzoom.ts";
 import { prepare, type Prepared } from "./prepare.ts";
 
-/** Scale at which a node's text can be read, and at which dimensions appear. */
+/** Minimum scale when jumping to a node: its text is readable. */
 const READABLE = 0.85;
+/** Level of detail by minimum scale (views.css): "middle" shows node texts, "near" everything. */
 const LOD: [number, string][] = [
   [0.75, "near"],
   [0.42, "middle"],
@@ -53,7 +54,7 @@ export class Viewer {
         tabindex: 0,
         role: "application",
         "aria-label":
-          "Operator graph. Arrow keys move, plus and minus zoom, 0 shows all, comma and full stop go through the nodes in order, Enter unfolds a box or folds the part around a node.",
+          "Operator graph. Arrow keys pan, plus and minus zoom, 0 shows everything, comma and full stop step through the nodes, Enter unfolds a box or folds the part that contains a node.",
       },
       this.svg,
       this.tooltip,
@@ -76,7 +77,7 @@ export class Viewer {
     }).observe(this.element);
   }
 
-  /** Draws a graph, whole. `level`: what is folded; null for what suits its size. */
+  /** Draws a graph and fits it to the view. `level`: what is folded; null: depends on its size. */
   show(graph: DagGraph, weights: boolean, level: Level | null): void {
     if (this.folding?.graph !== graph || (level !== null && this.folding.level !== level)) {
       this.folding = new Folding(graph, level);
@@ -85,11 +86,11 @@ export class Viewer {
     this.draw();
     this.select(null);
     this.fit();
-    // Drawn before its place on the page is known: fitted again when it is.
+    // The view has no size yet: fit again when it gets one.
     this.stale = this.element.clientWidth === 0;
   }
 
-  /** What is folded; null where nothing can be. */
+  /** What is folded; null if folding is not possible. */
   level(): Level | null {
     return this.folding?.possible() ? this.folding.level : null;
   }
@@ -109,7 +110,7 @@ export class Viewer {
     });
   }
 
-  /** Folds a part or unfolds it, and stays where it is. */
+  /** Folds or unfolds a part, and keeps it in view. */
   private turn(part: Part): void {
     this.folding!.turn(part);
     this.draw();
@@ -117,7 +118,7 @@ export class Viewer {
     this.element.focus({ preventScroll: true });
   }
 
-  /** Draws again in the colours of the scheme. */
+  /** Draws again after a change of the colour scheme. */
   repaint(): void {
     if (this.p && this.layout) {
       this.paint();
@@ -136,10 +137,7 @@ export class Viewer {
     this.pan.zoom(factor);
   }
 
-  /**
-   * Tensors whose name, operator or index match; they, or the boxes that hide them, are marked in
-   * the drawing.
-   */
+  /** Finds tensors by name, operator or index, and marks them or the boxes that hide them. */
   search(text: string): number[] {
     const words = text.toLowerCase().split(/\s+/).filter(Boolean);
     this.drawing?.nodes.forEach((element) => element.classList.remove("hit"));
@@ -162,7 +160,7 @@ export class Viewer {
     return this.drawing?.nodes.get(this.folding?.boxOf(index) ?? index);
   }
 
-  /** Shows a tensor, out of the box that hides it. */
+  /** Shows a tensor; unfolds the box that hides it. */
   find(index: number): void {
     if (this.folding?.boxOf(index) !== undefined) {
       this.folding.reveal(index);
@@ -171,7 +169,7 @@ export class Viewer {
     this.go(index);
   }
 
-  /** Selects what is drawn for a tensor and brings it into sight. */
+  /** Selects the element of a tensor and scrolls to it. */
   private go(index: number): void {
     const target = this.folding?.boxOf(index) ?? index;
     const box = this.layout?.boxes.get(target);
@@ -226,7 +224,7 @@ export class Viewer {
     this.panel.scrollTop = 0;
   }
 
-  /** The node under an event: itself, or what a reference stands for. */
+  /** The node under the pointer, or the target of the reference under it. */
   private under(e: Event): { index: number; jump: boolean } | null {
     const hit = (e.target as Element).closest<SVGElement>("[data-node],[data-jump]");
     if (!hit) {
@@ -251,7 +249,7 @@ export class Viewer {
     }
   }
 
-  /** Next or previous node in the order of execution. */
+  /** Selects the next or previous node in execution order. */
   private step(by: number): void {
     const order = this.p!.computed.filter((i) => this.layout!.boxes.has(i));
     const at = this.selected == null ? (by > 0 ? -1 : order.length) : order.indexOf(this.selected);
@@ -261,7 +259,7 @@ export class Viewer {
     }
   }
 
-  /** The parts around what is drawn at an index that can still be folded. */
+  /** Parts around a drawn node that can still be folded. */
   private foldable(node: DagNode): Part[] {
     return this.folding!.partsAround(node.index).filter(
       (p) => !isFolded(node) || (p.kind === "layer" && node.part.kind === "module"),
@@ -269,8 +267,7 @@ export class Viewer {
   }
 
   /**
-   * Unfolds the selected box, or folds the part around the selected node; with Shift, the layer
-   * around either.
+   * Unfolds the selected box, or folds the part around the selected node; with Shift, its layer.
    */
   private turnSelected(shift: boolean): void {
     const node = this.selected == null ? undefined : this.p?.node.get(this.selected);
@@ -318,7 +315,7 @@ export class Viewer {
     });
   }
 
-  /** What is shown, in words. */
+  /** Description of what is shown. */
   caption(): string {
     const g = this.folding?.graph;
     if (!g || !this.p) {
@@ -330,7 +327,7 @@ export class Viewer {
     const hidden = this.p.node.size - this.drawing!.nodes.size;
     const how =
       boxes.length > 0
-        ? `, ${count(folded)} of them in ${plural(boxes.length, "box", "boxes")} (a double click or Enter opens one)`
+        ? `, ${count(folded)} of them in ${plural(boxes.length, "box", "boxes")} (double-click or Enter to open)`
         : "";
     return `${plural(list(g.nodes).length - leafs, "node")}${how}, ${plural(leafs, "leaf", "leafs")}${hidden > 0 ? ` (${count(hidden)} hidden)` : ""}, ${plural(list(g.edges).length, "edge")}`;
   }

@@ -1,9 +1,11 @@
-// Which levels a session can have.
+// Levels of a session.
 
 import { list } from "./read.ts";
 import type { Summary } from "./schema.ts";
 
-/** Whether there can be token calls: a program on GGML other than llama.cpp has none. */
+/**
+ * Whether the session can have llama_decode calls. Programs on GGML other than llama.cpp have none.
+ */
 export function hasTokenLevel(summary: Summary): boolean {
   const probes = list(summary.session?.probes).filter((p) => p.level === "token");
   return (

@@ -1,5 +1,4 @@
-// Values that may be null or missing in the analyzer's documents. A missing value is shown as a
-// dash, never as zero.
+// Values that may be null or missing. The page shows a missing value as a dash, never as zero.
 
 export type Maybe<T> = T | null | undefined;
 export type Num = Maybe<number>;

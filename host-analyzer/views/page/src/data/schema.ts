@@ -1,7 +1,7 @@
-// Generated from profinfer-schema (host-analyzer/schema); docs/output-keys.md has the meaning of each field.
-// PROFINFER_BLESS=1 cargo test -p profinfer-schema writes it.
+// Generated from profinfer-schema (host-analyzer/schema): PROFINFER_BLESS=1 cargo test -p
+// profinfer-schema. docs/output-keys.md has the meaning of each field.
 
-/** Spans whose hardware counters are absent, by reason; a span may have several reasons. */
+/** Spans without hardware counters, by reason. */
 export interface AbsentCounts {
   unread: number;
   mixed: number;
@@ -18,13 +18,13 @@ export interface AbsentFact {
   why: string;
 }
 
-/** Backends side by side. */
+/** Comparison of backends by operator shape (docs/accelerators.md). */
 export interface Accelerators {
   profiles: ProfileJoin[];
   rows: ShapeRow[];
 }
 
-/** How far a number can be believed; the worse one holds for a sum. */
+/** Accuracy of bytes and operations. */
 export type Accuracy = "counted" | "at_most" | "estimated";
 
 /** `backends.json`. */
@@ -35,13 +35,13 @@ export interface Backends {
   rows: SeveralRow[];
 }
 
-/** One recording. */
+/** A recording. */
 export interface BackendsRecording {
   name: string;
   profiles: ProfileJoin[];
 }
 
-/** One operator of a backend. Of a log without names `executions + beyond = kernels + fused + without`. */
+/** Executions and kernels of one operator of a backend. */
 export interface Balance {
   op: string;
   executions: number;
@@ -51,7 +51,7 @@ export interface Balance {
   beyond: number;
 }
 
-/** The calls with so many sequences in their batch. */
+/** Calls with one number of sequences in the batch. */
 export interface Batches {
   sequences: number;
   calls: number;
@@ -61,17 +61,17 @@ export interface Batches {
   answer_tokens: number;
 }
 
-/** What the beginning of a request was told by. */
+/** How the beginning of a request was recognized. */
 export type Begin = "prompt" | "back" | "unseen";
 
-/** A verdict on one operator. */
+/** What limits the speed of an operator. */
 export interface Bound {
   by: BoundBy;
   confidence: Confidence;
   evidence: BoundEvidence[];
 }
 
-/** What an operator is bound by. */
+/** The resource that limits an operator. */
 export type BoundBy =
   | "memory"
   | "compute"
@@ -81,7 +81,7 @@ export type BoundBy =
   | "dispatch"
   | "unknown";
 
-/** One number with what it is compared to. */
+/** A number and its reference value. */
 export interface BoundEvidence {
   kind: BoundEvidenceKind;
   value: number | null;
@@ -89,7 +89,7 @@ export interface BoundEvidence {
   share: number | null;
 }
 
-/** What a piece of evidence is a number of. */
+/** Quantity of a piece of evidence. */
 export type BoundEvidenceKind =
   | "bandwidth"
   | "arithmetic"
@@ -102,16 +102,16 @@ export type BoundEvidenceKind =
   | "disturbed"
   | "tiny";
 
-/** Nodes off the path that have the same name but for the layer's number. */
+/** Operators off the path with the same name except for the layer number. */
 export interface Branch {
   name: string;
   op: string;
   nodes: number;
   time_ns: number;
-  beside: string | null;
+  parallel_to: string | null;
 }
 
-/** Budget of a session. */
+/** Where every nanosecond of every token went. */
 export interface Budget {
   names: string[];
   scheduler: boolean;
@@ -120,14 +120,14 @@ export interface Budget {
   tokens: TokenBudget[];
 }
 
-/** Work of one type of operator along the last arrivers. */
+/** Work of one operator type along the last arrivers. */
 export interface BudgetWork {
   op: string;
   desc: string;
   ns: number;
 }
 
-/** One token call. */
+/** One call of `llama_decode`, `llama_process` or `llama_encode`. */
 export interface Call {
   id: number;
   phase: Phase;
@@ -147,7 +147,7 @@ export interface Call {
   status: number;
 }
 
-/** Capture of a session. */
+/** Which operators were captured, and in which calls. */
 export interface Capture {
   duty_share: number;
   ends: string;
@@ -162,7 +162,7 @@ export interface Capture {
   steps: DutyStep[];
 }
 
-/** One ceiling, as the views show it. */
+/** A measured limit of the board. */
 export interface Ceiling {
   kind: CeilingKind;
   unit: string;
@@ -181,10 +181,10 @@ export interface Ceiling {
   points: CurvePoint[];
 }
 
-/** What was measured. */
+/** Measured quantity. */
 export type CeilingKind = "read" | "copy" | "int8" | "f32" | "f16" | "barrier" | "wake-up";
 
-/** A model, by its file. `matrix_bytes`, `vector_bytes` and `embedding_bytes` sum to `weight_bytes`. */
+/** A model, by its file. */
 export interface Census {
   architecture: string;
   layers: number;
@@ -202,7 +202,7 @@ export interface Census {
   recurrent: boolean;
 }
 
-/** The control group of a process. */
+/** Control group of a process. */
 export interface Cgroup {
   path: string | null;
   version: number | null;
@@ -221,7 +221,7 @@ export interface Change {
   change_ns: number;
 }
 
-/** Where the change is. */
+/** A part of the change. */
 export interface ChangeRow {
   level: string;
   class: string;
@@ -236,13 +236,13 @@ export interface ChangeRow {
   stands: boolean | null;
 }
 
-/** A child that is not traced. */
+/** A child process that is not traced. */
 export interface Child {
   pid: number;
   name: string;
 }
 
-/** `compare.json`. `p` is a float, as the shares are. */
+/** `compare.json`: comparison of two sides, each with one or more runs. */
 export interface Comparison {
   schema: number;
   draft: boolean;
@@ -257,7 +257,7 @@ export interface Comparison {
   rows: ChangeRow[];
 }
 
-/** The verdict, of B against A. */
+/** Verdict on B relative to A. */
 export interface ComparisonVerdict {
   code: string;
   sentence: string;
@@ -274,7 +274,7 @@ export interface ComparisonVerdict {
   between_seen: boolean | null;
 }
 
-/** The conditions of a session. */
+/** Configuration and state of the system and of the traced processes. */
 export interface Conditions {
   system: SystemFacts;
   cpus: CpuFacts[];
@@ -283,10 +283,10 @@ export interface Conditions {
   absent: AbsentFact[];
 }
 
-/** How sure a verdict is. */
+/** Confidence in a verdict. */
 export type Confidence = "low" | "medium" | "high";
 
-/** Cost of a session. */
+/** Overhead of the profiler. */
 export interface Cost {
   stream_bytes: number;
   span_bytes: number | null;
@@ -302,7 +302,7 @@ export interface Cost {
   agent_rss_bytes: number | null;
 }
 
-/** One type of operator in one phase on one type of core. */
+/** Counter sums of one operator type, in one phase, on one core type. */
 export interface Counted {
   phase: Phase;
   op: string;
@@ -325,7 +325,7 @@ export interface Counter {
   note: string;
 }
 
-/** One counter's sum. */
+/** Sum of one counter, in user mode. */
 export interface CounterSum {
   name: string;
   sum: number;
@@ -333,7 +333,7 @@ export interface CounterSum {
   work_ns: number;
 }
 
-/** Of how many calls of a phase operators are known. */
+/** How many calls of a phase have captured operators. */
 export interface Coverage {
   phase: Phase;
   calls: number;
@@ -343,10 +343,10 @@ export interface Coverage {
   bursts: number;
 }
 
-/** How the CPU backend came into the process. */
+/** How the CPU backend is linked. */
 export type CpuBackend = "variant" | "library" | "built_in";
 
-/** One CPU. */
+/** Facts about one CPU. */
 export interface CpuFacts {
   cpu: number;
   online: boolean | null;
@@ -359,7 +359,7 @@ export interface CpuFacts {
   steal_ns: Rise | null;
 }
 
-/** The critical path of one graph. */
+/** The critical path of one graph of dag.json in phase `decode`: the longest chain of operators that wait for each other. */
 export interface CriticalPath {
   graph: number;
   nodes: number;
@@ -374,7 +374,7 @@ export interface CriticalPath {
 /** Why a curve has no larger working set. */
 export type CurveEnd = "open" | "cache" | "memory" | "time";
 
-/** A point of a curve, as the views show it. */
+/** A point of a read or copy curve. */
 export interface CurvePoint {
   working_set_bytes: number;
   repeats: number;
@@ -384,14 +384,14 @@ export interface CurvePoint {
   doubts: Doubt[];
 }
 
-/** `dag.json`. */
+/** `dag.json`: operator graphs. */
 export interface Dag {
   schema: number;
   draft: boolean;
   graphs: DagGraph[];
 }
 
-/** A node reads a tensor. */
+/** A node that reads a tensor. */
 export interface DagEdge {
   from: number;
   to: number;
@@ -401,7 +401,7 @@ export interface DagEdge {
   bytes: number | null;
 }
 
-/** One graph. */
+/** The topology that was computed most often (ties: most recently) in one phase, context and split. */
 export interface DagGraph {
   id: number;
   phase: Phase;
@@ -420,7 +420,7 @@ export interface DagGraph {
   edges: DagEdge[];
 }
 
-/** A tensor of a graph. Times are means over the executions with this topology. */
+/** A tensor of a graph. */
 export interface DagNode {
   index: number;
   name: string;
@@ -454,7 +454,7 @@ export interface Damage {
   first_offset: number;
 }
 
-/** Work of several executions, and what it comes to a second. */
+/** Work of several executions, and its rates. */
 export interface Done {
   read_bytes: number;
   weight_bytes: number;
@@ -467,10 +467,10 @@ export interface Done {
   intensity: number | null;
 }
 
-/** What makes a ceiling doubtful. */
+/** Why a ceiling is doubtful. */
 export type Doubt = "unstable" | "engine_ran" | "noted" | "unknown";
 
-/** Guesses of one position, in rounds whose outcome is known. */
+/** Guesses at one position, in rounds of known outcome. */
 export interface DraftPosition {
   position: number;
   drafted: number;
@@ -478,7 +478,7 @@ export interface DraftPosition {
   accepted_share: number;
 }
 
-/** Lost at the source. */
+/** Losses on the board, by reason. */
 export interface Dropped {
   spans: number;
   ring_full: number;
@@ -494,7 +494,7 @@ export interface Dropped {
   frame_bytes: number;
 }
 
-/** A change of the duty by the controller. */
+/** A change of the duty cycle by the controller. */
 export interface DutyStep {
   at_ns: number;
   pid: number;
@@ -509,7 +509,7 @@ export interface DutyStep {
   after_share: number;
 }
 
-/** The end of a session. */
+/** How the session ended. */
 export interface Ending {
   code: EndingCode;
   state: EndingState;
@@ -545,10 +545,10 @@ export type EndingCode =
   | "nothing_computed"
   | "not_asked";
 
-/** How that is to be shown. */
+/** How views show an ending. */
 export type EndingState = "good" | "nothing" | "bad";
 
-/** The engine in one process. */
+/** The engine of one process. */
 export interface Engine {
   pid: number;
   name: string;
@@ -558,7 +558,7 @@ export interface Engine {
   cpu_library: string | null;
 }
 
-/** A figure with its interval. */
+/** An estimate with its interval. */
 export interface Estimate {
   value: number;
   interval: Interval | null;
@@ -575,7 +575,7 @@ export interface Evidence {
 /** A value in its unit. */
 export type EvidenceValue = number | number | number | number[] | string;
 
-/** Figures of a layer, or of all. A batch is one graph call; in decode it is one token. */
+/** Figures of one layer, or of all layers. */
 export interface ExpertFigures {
   batches: number;
   tokens: number;
@@ -591,7 +591,7 @@ export interface ExpertFigures {
   pins: Pin[];
 }
 
-/** Experts that routers chose, one for each token, layer and rank. */
+/** Selected experts by stage; one per token, layer and rank. */
 export interface ExpertSum {
   chosen: number | null;
   kept: number;
@@ -603,7 +603,7 @@ export interface ExpertSum {
   missing: number;
 }
 
-/** A filter. */
+/** A filter on operators. */
 export interface Filter {
   on: string;
   text: string;
@@ -651,7 +651,7 @@ export interface Gain {
 /** What becomes shorter. */
 export type Gains = "token" | "request";
 
-/** One thing that runs may differ in. */
+/** A property that runs may differ in. */
 export interface GateItem {
   thing: Thing;
   which: string;
@@ -666,7 +666,7 @@ export interface GateItem {
   sentence: string;
 }
 
-/** One sensor. */
+/** One sensor of the board. */
 export interface Gauge {
   name: string;
   kind: string;
@@ -677,13 +677,13 @@ export interface Gauge {
   note: string;
   samples: number;
   absent: number;
-  whole: GaugeFigures | null;
+  session: GaugeFigures | null;
   decode: GaugeFigures | null;
   decode_bytes_per_token: number | null;
   decode_tokens: number;
 }
 
-/** Figures over some time. */
+/** Statistics of a sensor. */
 export interface GaugeFigures {
   min: number;
   mean: number;
@@ -691,7 +691,7 @@ export interface GaugeFigures {
   covered_ns: number;
 }
 
-/** The calls of one layer on one backend. */
+/** Calls of one layer on one backend. */
 export interface GraphRow {
   layer: string;
   backend: string;
@@ -712,7 +712,7 @@ export interface GroupMemory {
   is_reason: boolean;
 }
 
-/** Operators that grow together. */
+/** Growth of the operators with one type or one name. */
 export interface GrowingOperators {
   name: string | null;
   op: string;
@@ -726,7 +726,7 @@ export interface GrowingOperators {
   share: number;
 }
 
-/** How a time grows. */
+/** How a time grows with the cells. */
 export interface Growth {
   ns_per_1000_cells: number;
   low_ns: number;
@@ -767,7 +767,7 @@ export interface Health {
   late: Late[];
 }
 
-/** One backend of one recording. */
+/** Times of one backend in one recording. */
 export interface InRecording {
   recording: number;
   backend: string;
@@ -776,7 +776,7 @@ export interface InRecording {
   device: OnDevice | null;
 }
 
-/** A task that had CPUs which threads of the engine wanted. */
+/** A task that occupied a CPU while an engine thread was preempted or woken there. */
 export interface Interferer {
   tid: number;
   pid: number;
@@ -795,7 +795,7 @@ export interface Interferer {
   threads: Waiter[];
 }
 
-/** The interrupts of one name. */
+/** Interrupts with one name. */
 export interface Interrupt {
   kind: string;
   name: string;
@@ -806,19 +806,19 @@ export interface Interrupt {
   longest_ns: number;
 }
 
-/** An interval of 95 %. */
+/** A 95 % interval. */
 export interface Interval {
   low: number;
   high: number;
 }
 
-/** A part of the kernels. */
+/** Number and device time of some kernels. */
 export interface KernelPart {
   kernels: number;
   device_ns: number;
 }
 
-/** One context. */
+/** How the decode calls of one context grow with its KV cells. */
 export interface Kv {
   pid: number;
   context: string | null;
@@ -830,27 +830,27 @@ export interface Kv {
   names: GrowingOperators[];
 }
 
-/** A token with the cache full. */
+/** Estimated duration of a `llama_decode` call with the KV cache full. */
 export interface KvAtLimit {
   token_ns: number;
   low_ns: number;
   high_ns: number;
 }
 
-/** Tokens with so many cells. */
+/** The decode calls that had one number of cells. */
 export interface KvStep {
   cells: number;
   tokens: number;
   median_ns: number;
 }
 
-/** A process whose first calls may be missing. */
+/** A process whose first calls may be missing, because its engine was already loaded. */
 export interface Late {
   pid: number;
   after_ns: number;
 }
 
-/** What one layer took in one phase, over all contexts and backends. */
+/** Sums over one layer in one phase, over all contexts and backends. */
 export interface LayerSum {
   phase: Phase;
   layer: number | null;
@@ -866,7 +866,7 @@ export interface LayerSum {
   share: number;
 }
 
-/** Tasks that had CPUs for less time than those that are listed. */
+/** Tasks below the listed ones. */
 export interface LeftOut {
   tasks: number;
   time_ns: number;
@@ -889,7 +889,7 @@ export interface Library {
   role: string;
 }
 
-/** What putting probes in and taking them out costs the tokens around a burst: pauses, and operators that were traced in part. */
+/** Slowdown of the tokens during which probes were attached or detached, compared with the same line: pauses, and partly traced operators. */
 export interface MeasuredEdges {
   slowdown: number;
   low: number;
@@ -898,7 +898,7 @@ export interface MeasuredEdges {
   tokens: number;
 }
 
-/** A measured slowdown; 0.01 is 1 %, negative is faster. */
+/** A measured slowdown. */
 export interface MeasuredSlowdown {
   slowdown: number;
   low: number;
@@ -910,7 +910,7 @@ export interface MeasuredSlowdown {
   edges: MeasuredEdges | null;
 }
 
-/** The memory that holds a weight. */
+/** Kind of memory that holds a weight. */
 export type Memory = "file" | "anonymous" | "device" | "unknown";
 
 /** What a rule needs and does not have. */
@@ -948,7 +948,7 @@ export type Module =
   | "head"
   | "other";
 
-/** What one module took in one phase, over all contexts and backends. */
+/** Sums over one module in one phase, over all contexts and backends. */
 export interface ModuleSum {
   phase: Phase;
   module: Module;
@@ -965,7 +965,7 @@ export interface ModuleSum {
   share: number;
 }
 
-/** The calls of one function in all operators of one type in one phase. */
+/** Calls of one backend function inside the operators of one type, for example `ggml_cl_mul_mat` of CLBlast inside `MUL_MAT` on the CPU. */
 export interface NestedCalls {
   phase: Phase;
   op: string;
@@ -988,13 +988,13 @@ export interface NotKnown {
   missing: Missing[];
 }
 
-/** What to keep in mind. */
+/** A caveat. */
 export interface Note {
   code: string;
   sentence: string;
 }
 
-/** What one backend took for it. */
+/** Times of one backend. */
 export interface OnBackend {
   backend: string;
   executions: number;
@@ -1002,7 +1002,7 @@ export interface OnBackend {
   device: OnDevice | null;
 }
 
-/** A CPU that the task had. */
+/** Time of a task on one wanted CPU. */
 export interface OnCpu {
   cpu: number;
   turns: number;
@@ -1088,7 +1088,7 @@ export interface OtherPredictions {
   gguf_parser_tokens_per_s: number | null;
 }
 
-/** What a call was for. */
+/** Purpose of a `llama_decode` call. */
 export type Phase = "prefill" | "decode" | "batch_decode" | "draft" | "warm_up" | "unknown";
 
 /** Budget of the calls of one phase. */
@@ -1102,7 +1102,7 @@ export interface PhaseBudget {
   threads: ThreadBudget[];
 }
 
-/** What a phase was told by. */
+/** How a phase was determined. */
 export type PhaseBy = "logits" | "positions" | "contexts" | "tokens";
 
 /** The successful calls of one phase. */
@@ -1120,7 +1120,7 @@ export interface PhaseTotals {
   phase_by_token_count: number;
 }
 
-/** The most used experts of each layer, kept in fast memory. */
+/** Benefit of keeping the most used experts of each layer in fast memory. */
 export interface Pin {
   rule: string;
   experts: number;
@@ -1131,7 +1131,7 @@ export interface Pin {
   even_share: number | null;
 }
 
-/** Where the report shows it. */
+/** Part of the report that shows the number. */
 export type Place =
   | "budget"
   | "timeline"
@@ -1149,7 +1149,7 @@ export type Place =
   | "speculative"
   | "graphs";
 
-/** How long the target takes for one token. */
+/** Time of the target for one token without a draft. */
 export interface Plain {
   ns: number;
   low_ns: number;
@@ -1158,11 +1158,11 @@ export interface Plain {
   by: ToldBy;
 }
 
-/** What runs that vary like these can tell. */
+/** Statistical power: which differences can be detected with this run-to-run variation. */
 export interface Power {
   power_share: number;
-  scatter_share: number;
-  told_share: number | null;
+  variation_share: number;
+  detectable_share: number | null;
   runs: number | null;
   sentence: string;
 }
@@ -1232,7 +1232,7 @@ export interface Process {
   engine_version: string;
 }
 
-/** One traced process. */
+/** Facts about one traced process. */
 export interface ProcessFacts {
   pid: number;
   program: string | null;
@@ -1264,7 +1264,7 @@ export interface Product {
 /** Format of an accelerator's profile. */
 export type ProfileFormat = "opencl_table" | "opencl_trace" | "vulkan_log" | "hexagon_log";
 
-/** How far one profile fits the recording. */
+/** How much of one accelerator profile matches the recording. */
 export interface ProfileJoin {
   name: string;
   format: ProfileFormat;
@@ -1287,7 +1287,7 @@ export interface ProfileJoin {
   queued_ns: number | null;
 }
 
-/** A quota of CPU time. */
+/** A CPU quota. */
 export interface Quota {
   quota_us: number;
   period_us: number;
@@ -1295,7 +1295,7 @@ export interface Quota {
   level: number | null;
 }
 
-/** The recorded setting. The times of `operators`, `between_operators_ns`, `serial_ns`, `waits_ns`, `taken_ns` and `other_ns` sum to `token_ns`. */
+/** The recorded setting. */
 export interface RecordedSetting {
   tokens: number;
   threads: number;
@@ -1312,7 +1312,7 @@ export interface RecordedSetting {
   operators: OperatorShare[];
 }
 
-/** An option that is not in force. */
+/** An option that is not in effect. */
 export interface RefusedOption {
   option: string;
   why: string;
@@ -1359,7 +1359,7 @@ export interface Request {
   decode_tokens_per_s: number | null;
 }
 
-/** Reuse of experts from one decode token to another. What lies between two decode tokens of a context (a prompt, a pause) does not count; an expert that a token uses twice counts once. */
+/** Reuse of experts between decode tokens of a context. */
 export interface Reuse {
   uses: number;
   again: number;
@@ -1372,21 +1372,21 @@ export interface Reuse {
   unknown: number;
 }
 
-/** Records that were reserved and not submitted, because their threads had lost their CPUs: all records after them had to wait. */
+/** Records that a thread reserved but did not submit in time, because it lost its CPU. */
 export interface RingStalls {
   count: number;
   longest_ns: number;
 }
 
-/** How much a counter of the kernel rose between the first and the last reading, which are about a second apart. */
+/** Increase of a kernel counter that was read about once a second. */
 export interface Rise {
-  whole: number;
-  whole_ns: number;
+  total: number;
+  total_ns: number;
   decode: number | null;
   decode_ns: number;
 }
 
-/** What one phase ran on, and what that can do at best. */
+/** CPUs of one phase, and their measured ceilings. */
 export interface Roof {
   phase: Phase;
   threads: number;
@@ -1420,13 +1420,13 @@ export interface RoutedLayer {
   pins: Pin[];
 }
 
-/** The selections of one context in one phase. */
+/** Expert selections of one context in one phase. */
 export interface Routing {
   phase: Phase;
   pid: number;
   context: string | null;
   sentence: string | null;
-  whole: ExpertFigures;
+  all_layers: ExpertFigures;
   layers: RoutedLayer[];
 }
 
@@ -1457,7 +1457,7 @@ export interface Sched {
   interrupts: Interrupt[];
 }
 
-/** One thread of the engine. */
+/** One engine thread. */
 export interface SchedThread {
   tid: number;
   pid: number;
@@ -1465,12 +1465,12 @@ export interface SchedThread {
   runs: number;
   preemptions: number;
   migrations: number;
-  whole: StateTimes;
+  total: StateTimes;
   prefill: StateTimes;
   decode: StateTimes;
 }
 
-/** A value over the session, read about once a second. */
+/** A value that was read about once a second. */
 export interface Seen {
   first: number;
   last: number;
@@ -1478,7 +1478,7 @@ export interface Seen {
   max: number;
 }
 
-/** Which tokens are compared. */
+/** Compared tokens. */
 export interface Selection {
   phase: string;
   warm_up: number;
@@ -1488,19 +1488,19 @@ export interface Selection {
   sentence: string;
 }
 
-/** Mean of a sensor while tokens were generated. */
+/** Mean of a sensor during text generation. */
 export interface SensorMean {
   name: string;
   mean: number;
 }
 
-/** Requests by slot. */
+/** Requests by slot; in llama-server a slot is a sequence of the context. */
 export interface Server {
   contexts: ServerContext[];
   requests: SlotRequest[];
 }
 
-/** One context, and its sequences. */
+/** One context and its slots. */
 export interface ServerContext {
   pid: number;
   context: string | null;
@@ -1513,10 +1513,10 @@ export interface ServerContext {
   output_tokens: Spread;
   slots: Slot[];
   batches: Batches[];
-  calls_not_whole: number;
+  incomplete_calls: number;
 }
 
-/** The session. Texts are empty where the stream did not contain them. */
+/** The session. */
 export interface Session {
   agent: string;
   kernel: string;
@@ -1539,7 +1539,7 @@ export interface SeveralRow {
   backends: InRecording[];
 }
 
-/** An operator with types and dimensions. */
+/** An operator with its types and dimensions. */
 export interface Shape {
   op: string;
   desc: string;
@@ -1550,13 +1550,13 @@ export interface Shape {
   product: Product | null;
 }
 
-/** Operators of one shape on all backends that computed it; of several shapes where a profile does not tell them apart. */
+/** Operators of one shape on all backends that computed it. */
 export interface ShapeRow {
   shapes: Shape[];
   backends: OnBackend[];
 }
 
-/** One side. */
+/** One side of the comparison. */
 export interface Side {
   name: string;
   mean_ns: number | null;
@@ -1572,7 +1572,7 @@ export interface SkippedKind {
   count: number;
 }
 
-/** One sequence. */
+/** One slot. */
 export interface Slot {
   slot: number;
   requests: number;
@@ -1584,7 +1584,7 @@ export interface Slot {
   output_tokens: Spread;
 }
 
-/** A prompt in a slot, and what came out of it. */
+/** A request of one slot. */
 export interface SlotRequest {
   index: number;
   pid: number;
@@ -1617,7 +1617,7 @@ export interface Source {
   role: string;
 }
 
-/** Operator spans, from the kernel to here. */
+/** Operator spans by stage since the session began: `kernel` = `received` + `dropped` + `left_out` + `empty` + `no_start` + `unaccounted`. */
 export interface SpanSum {
   kernel: number | null;
   received: number;
@@ -1629,7 +1629,7 @@ export interface SpanSum {
   unaccounted: number | null;
 }
 
-/** Speculative decoding with one draft and one target. */
+/** Speculative decoding with one draft context and one target context of a process. */
 export interface Speculative {
   pid: number;
   draft: string | null;
@@ -1664,7 +1664,7 @@ export interface SpeedRange {
   alike: number | null;
 }
 
-/** Percentiles of one figure over the requests that have it. */
+/** Percentiles (nearest rank) over the requests that have the figure. */
 export interface Spread {
   n: number;
   p50: number | null;
@@ -1672,7 +1672,7 @@ export interface Spread {
   p99: number | null;
 }
 
-/** Time by state, ns. */
+/** Time by thread state, ns. */
 export interface StateTimes {
   running_ns: number;
   preempted_ns: number;
@@ -1683,7 +1683,7 @@ export interface StateTimes {
   unknown_ns: number;
 }
 
-/** `summary.json`. */
+/** `summary.json`: all statistics of a session. */
 export interface Summary {
   schema: number;
   draft: boolean;
@@ -1717,7 +1717,7 @@ export interface Summary {
   cost: Cost;
 }
 
-/** Operator probes were put in or taken out. */
+/** Operator probes were attached or detached. */
 export interface Switch {
   pid: number;
   on: boolean;
@@ -1728,7 +1728,7 @@ export interface Switch {
   pause_ns: number | null;
 }
 
-/** The whole system. */
+/** System-wide facts. */
 export interface SystemFacts {
   kernel_options: string[] | null;
   preemption: string | null;
@@ -1748,7 +1748,7 @@ export interface SystemFacts {
   sched_missed: number | null;
 }
 
-/** A thing that runs may differ in. */
+/** A property that runs may differ in. */
 export type Thing =
   | "weights"
   | "experts"
@@ -1783,13 +1783,13 @@ export type Thing =
   | "probe_cost"
   | "losses";
 
-/** What a difference in a thing means. */
-export type ThingKind = "work" | "surroundings";
+/** Meaning of a difference. */
+export type ThingKind = "work" | "environment";
 
-/** A value of a thing in one run. Numbers are in the unit of the thing: Hz for `clock`, 1/1000 °C for `temperature`, ns for `probe_cost`, the ceiling's own for `ceiling`. */
+/** Value in one run. */
 export type ThingValue = number | string[] | null;
 
-/** One thread. */
+/** One thread that computed operators. */
 export interface Thread {
   tid: number;
   pid: number;
@@ -1806,7 +1806,7 @@ export interface Thread {
   batch_decode_wait_ns: number | null;
 }
 
-/** One thread in the calls of one phase. */
+/** Time of one thread in the calls of one phase. */
 export interface ThreadBudget {
   tid: number | null;
   calls_tokens: boolean;
@@ -1814,7 +1814,7 @@ export interface ThreadBudget {
   parts: number[];
 }
 
-/** A thread that computed. */
+/** Facts about a thread that computed. */
 export interface ThreadFacts {
   tid: number;
   affinity: number[] | null;
@@ -1823,7 +1823,7 @@ export interface ThreadFacts {
   run_delay_ns: Rise | null;
 }
 
-/** Budget of one token call. */
+/** Budget of one `llama_decode` call. */
 export interface TokenBudget {
   call: number;
   phase: Phase;
@@ -1833,7 +1833,7 @@ export interface TokenBudget {
   wall: number[];
 }
 
-/** Token level of a session. */
+/** `llama_decode` calls by phase, and requests. */
 export interface Tokens {
   prefill: PhaseTotals;
   decode: PhaseTotals;
@@ -1845,10 +1845,10 @@ export interface Tokens {
   calls: Call[];
 }
 
-/** What a time is told by, the surest first. */
+/** Source of a time, most reliable first. */
 export type ToldBy = "calls" | "line" | "bounds";
 
-/** A ceiling. */
+/** A ceiling that applies to a phase. */
 export interface Top {
   per_s: number;
   same_cpus: boolean;
@@ -1856,10 +1856,10 @@ export interface Top {
   beyond: boolean;
 }
 
-/** What is known of the operators of a call. */
+/** Whether the operators of a call were captured. */
 export type Traced = "whole" | "untraced" | "edge";
 
-/** One row of the timeline. */
+/** One track of the timeline files. */
 export interface Track {
   process: number;
   track: string;
@@ -1869,10 +1869,10 @@ export interface Track {
   total_ns: number;
 }
 
-/** What a track shows. */
+/** Content of a track. */
 export type TrackKind = "token" | "graph" | "thread";
 
-/** A setting that was tried. */
+/** A setting that was measured. */
 export interface TriedSetting {
   name: string;
   threads: number | null;
@@ -1914,7 +1914,7 @@ export interface TuningPrediction {
   settings: PredictedSetting[];
 }
 
-/** What the traced tokens say of all tokens of the phase, for one type of operator. Nothing is scaled: each is a ratio. */
+/** Estimates for all tokens of the phase, for one operator type. */
 export interface TypeEstimate {
   wall_per_call: Estimate | null;
   wall_per_execution: Estimate | null;
@@ -1947,7 +1947,7 @@ export type Unit =
   | "milli_cpus"
   | "name";
 
-/** Kernels of one kind without a node. */
+/** Kernels of one kind that match no node. */
 export interface Unjoined {
   text: string;
   why: UnjoinedWhy;
@@ -1956,9 +1956,9 @@ export interface Unjoined {
 }
 
 /** Why a kernel has no node. */
-export type UnjoinedWhy = "no_backend" | "not_told" | "no_node";
+export type UnjoinedWhy = "no_backend" | "not_recorded" | "no_node";
 
-/** Use of the memory's bandwidth by the decode calls: MBU. */
+/** Memory bandwidth utilisation (MBU) of the successful decode calls. */
 export interface Utilisation {
   tokens: number;
   bytes_per_token: number;
@@ -1967,13 +1967,13 @@ export interface Utilisation {
   mbu: number | null;
 }
 
-/** A variable of the environment. */
+/** An environment variable. */
 export interface Variable {
   name: string;
   value: string | null;
 }
 
-/** Calls of the target with so many guesses. */
+/** Calls of the target that verify one number of guesses. */
 export interface Verified {
   drafted: number;
   rounds: number;
@@ -1981,14 +1981,14 @@ export interface Verified {
   verify_ratio: number | null;
 }
 
-/** A thread of the engine that waited for the task. */
+/** An engine thread that waited for the task. */
 export interface Waiter {
   tid: number;
   preempted_ns: number;
   woken_ns: number;
 }
 
-/** Weights of one context in buffers of one type in one kind of memory. */
+/** Weights of one context, by buffer type and kind of memory. */
 export interface WeightBuffer {
   buffer: string | null;
   memory: Memory;
@@ -2010,7 +2010,7 @@ export interface Weights {
   buffers: WeightBuffer[];
 }
 
-/** What the phases did, on what, and what that could do at best. */
+/** Use of memory bandwidth, and ceilings that apply to each phase. */
 export interface Work {
   decode: Utilisation | null;
   roofs: Roof[];

@@ -1,12 +1,17 @@
 // Types of the timeline excerpt in the page; host-analyzer/views/src/report_timeline writes it.
 //
-// Slices are flat arrays of four integers each, times in ns from `start_ns`:   token:  start,
-// length, phase (0 unknown, 1 prefill, 2 decode, 3 batch_decode, 4 draft, 5 warm_up), tokens
-// graph:  start, length, nodes, backend (index into `texts`; -1: the scheduler's whole graph)
-// thread: start, length, node (index into `nodes`; -1: waiting at the barrier), cpu   probes: start
-// (before 0 where it began before the window), length, text (index into `labels`), 0 on, 1
-// switching, 2 a step of the duty   state:  start (before 0 where it began before the window),
-// length, state (index into `states`), cpu
+// The excerpt is the first request that generated something, up to its fourth decode call. If none
+// of these calls was traced, it starts before the first traced call. It has at most 20,000 slices,
+// and at most 6,000 states: the preempted and the longest ones.
+//
+// Slices are four integers each; times are ns from `start_ns`, negative if they started before it:
+//   token   start, length, phase (0 unknown, 1 prefill, 2 decode, 3 batch_decode, 4 draft,
+//           5 warm_up), tokens
+//   graph   start, length, nodes, backend (index into `texts`; -1: complete graph of the scheduler)
+//   thread  start, length, node (index into `nodes`; -1: barrier wait), cpu (-1: unknown)
+//   probes  start, length, label (index into `labels`), 0: operators captured, 1: probes are being
+//           attached or detached, 2: duty set by the controller; only if probes were switched
+//   state   start, length, state (index into `states`), cpu
 
 export type TrackKind = "token" | "graph" | "thread" | "state" | "probes";
 
@@ -17,23 +22,17 @@ export interface Track {
   slices: number[];
 }
 
-/**
- * Name, operator, description, type, last tensor that was computed too: indices into `texts`;
- * dimensions.
- */
-export type TimelineNode = [number, number, number, number, number | null, number[]];
+/** Name, operator, description, type, last fused tensor (indices into `texts`), dimensions. */
+type TimelineNode = [number, number, number, number, number | null, number[]];
 
-/**
- * Thread id, process, name, beginning of the command line, whether it is a thread of a traced
- * process.
- */
+/** Thread id, process id, name, first 80 bytes of the command, part of a traced process. */
 export type TimelineTask = [number, number, string, string, boolean];
 
-/** What a thread did: a state's name, and who had the CPU that it wanted (index into `tasks`). */
-export type TimelineState = [string, number | null];
+/** State name, and the task that had the CPU (index into `tasks`). */
+type TimelineState = [string, number | null];
 
-/** How much the tracks of states tell. */
-export interface TimelineScheduler {
+/** Completeness of the tracks of states. */
+interface TimelineScheduler {
   recorded: boolean;
   left_out: number;
   left_out_longest_ns: number;

@@ -1,14 +1,13 @@
-// The heat map's cells: layers from the top, experts from the left, each with the part of the
-// layer's tokens that used it.
+// Cells of the heat map: one row per layer, one column per expert.
 
 import { list } from "../data/read.ts";
 import type { RoutedLayer, Routing } from "../data/schema.ts";
 
-export interface Cell {
+interface Cell {
   /** Number of the expert in its layer. */
   expert: number;
   uses: number;
-  /** Uses by tokens; 0 when the layer has none. */
+  /** Uses per token of the layer; 0 without tokens. */
   density: number;
 }
 
@@ -18,7 +17,7 @@ export interface Line {
   cells: Cell[];
 }
 
-/** In the order of the experts' numbers, or the most used first. */
+/** By expert number, or most used first. */
 export type Order = "number" | "use";
 
 export function linesOf(routing: Routing | undefined, order: Order): Line[] {
@@ -36,7 +35,7 @@ export function linesOf(routing: Routing | undefined, order: Order): Line[] {
   });
 }
 
-/** The largest density, for the scale. */
+/** Largest density: the end of the colour scale. */
 export function maxDensity(lines: Line[]): number {
   return lines.reduce((max, line) => line.cells.reduce((m, c) => Math.max(m, c.density), max), 0);
 }

@@ -1,5 +1,5 @@
-// Draws the heat map on a canvas; the cell under the pointer, or chosen with the arrow keys, is
-// told in words.
+// Draws the heat map on a canvas. A tooltip describes the cell under the pointer, or the one
+// selected with the arrow keys.
 
 import { HeatScale } from "../ui/colour.ts";
 import { h } from "../ui/dom.ts";
@@ -7,8 +7,10 @@ import { count, percent, plural } from "../ui/format.ts";
 import { cssVar, onTheme } from "../ui/theme.ts";
 import { maxDensity, type Line, type Order } from "./cells.ts";
 
+/** Space for layer names and expert numbers, CSS px. */
 const LEFT = 56;
 const TOP = 18;
+/** Limits of the cell width; cell height of many layers and of few. */
 const CELL = { least: 2, most: 22, low: 7, high: 16 };
 
 interface Geometry {
@@ -17,7 +19,7 @@ interface Geometry {
   columns: number;
 }
 
-/** Cells fill the width; few of them do not become bars. */
+/** Cells fill the width, up to a maximum width. */
 function geometry(lines: Line[], space: number): Geometry {
   const columns = lines.reduce((max, line) => Math.max(max, line.cells.length), 1);
   const width = Math.min(CELL.most, Math.max(CELL.least, (space - LEFT) / columns));
@@ -46,7 +48,7 @@ export class HeatMap {
   private lines: Line[] = [];
   private order: Order = "number";
   private geometry: Geometry = { width: 1, height: 1, columns: 1 };
-  /** Line and place of the cell that is told. */
+  /** Row and column of the described cell. */
   private at: [number, number] | null = null;
 
   constructor() {
@@ -56,17 +58,17 @@ export class HeatMap {
         class: "heat-view",
         tabindex: 0,
         role: "application",
-        "aria-label": "Uses of experts, layer by layer; arrow keys go from cell to cell",
+        "aria-label": "Expert uses per layer. Arrow keys move between cells.",
         on: {
           mousemove: (e: MouseEvent) => this.point(e),
-          mouseleave: () => this.tell(null),
+          mouseleave: () => this.describe(null),
           keydown: (e: KeyboardEvent) => this.key(e),
-          blur: () => this.tell(null),
+          blur: () => this.describe(null),
         },
       },
       this.canvas,
     );
-    // The words stand outside of what scrolls, which would cut them off.
+    // The tooltip is outside of the scrolling element, which would clip it.
     this.element = h(
       "div",
       { class: "heat-map" },
@@ -81,7 +83,7 @@ export class HeatMap {
   show(lines: Line[], order: Order): void {
     this.lines = lines;
     this.order = order;
-    this.tell(null);
+    this.describe(null);
     this.draw();
   }
 
@@ -107,7 +109,7 @@ export class HeatMap {
     c.clearRect(0, 0, width, height);
     this.axes(c, g);
     const never = cssVar("--panel");
-    // Edges on whole pixels, so that no light line is between two cells.
+    // Edges on device pixels, so that no light line appears between two cells.
     const edge = (i: number): number => Math.round((LEFT + i * g.width) * ratio) / ratio;
     this.lines.forEach((line, y) => {
       line.cells.forEach((cell, x) => {
@@ -162,9 +164,7 @@ export class HeatMap {
     ramp.style.background = `linear-gradient(90deg, ${[0, 0.25, 0.5, 0.75, 1].map((p) => scale.at(p)).join(",")})`;
     const never = h("span", { class: "never", "aria-hidden": "true" });
     const across =
-      this.order === "number"
-        ? "experts by their number"
-        : "the most used experts of each layer first";
+      this.order === "number" ? "experts by number" : "most used experts of each layer first";
     this.scaleLine.replaceChildren(
       "used by 0 %",
       ramp,
@@ -172,7 +172,7 @@ export class HeatMap {
       never,
       "never used",
       h("span", { class: "grow" }),
-      `from left to right: ${across}`,
+      `left to right: ${across}`,
     );
   }
 
@@ -180,7 +180,7 @@ export class HeatMap {
     const box = this.canvas.getBoundingClientRect();
     const x = Math.floor((e.clientX - box.left - LEFT) / this.geometry.width);
     const y = Math.floor((e.clientY - box.top - TOP) / this.geometry.height);
-    this.tell(this.lines[y]?.cells[x] ? [y, x] : null);
+    this.describe(this.lines[y]?.cells[x] ? [y, x] : null);
   }
 
   private key(e: KeyboardEvent): void {
@@ -192,17 +192,17 @@ export class HeatMap {
     };
     const by = step[e.key];
     if (e.key === "Escape") {
-      this.tell(null);
+      this.describe(null);
     } else if (by && this.lines.length > 0) {
       e.preventDefault();
       const [y, x] = this.at ? [this.at[0] + by[0], this.at[1] + by[1]] : [0, 0];
       if (this.lines[y]?.cells[x]) {
-        this.tell([y, x]);
+        this.describe([y, x]);
       }
     }
   }
 
-  private tell(at: [number, number] | null): void {
+  private describe(at: [number, number] | null): void {
     this.at = at;
     const line = at && this.lines[at[0]];
     this.tip.hidden = !line;
@@ -216,7 +216,7 @@ export class HeatMap {
       h(
         "span",
         { class: "muted" },
-        `${count(line.cells.length)} experts, ${count(line.layer.n_used)} for each token`,
+        `${count(line.cells.length)} experts, ${count(line.layer.n_used)} per token`,
       ),
     );
     const right = at[1] > this.geometry.columns / 2;

@@ -1,5 +1,4 @@
-// Which experts the routers of a mixture-of-experts model chose. Absent for a model without
-// routers.
+// Expert selections of a mixture-of-experts model. Null for a model without routers.
 
 import { list } from "../data/read.ts";
 import type { Num } from "../data/maybe.ts";
@@ -29,7 +28,7 @@ function card(
 }
 
 function cards(r: Routing): HTMLElement[] {
-  const f = r.whole;
+  const f = r.all_layers;
   const reuse = f?.reuse;
   const decode = r.phase === "decode";
   const used = f?.n_expert == null || f.never_used == null ? null : f.n_expert - f.never_used;
@@ -37,11 +36,11 @@ function cards(r: Routing): HTMLElement[] {
   const distance =
     reuse?.median_tokens == null
       ? ""
-      : `by chance ${percent(reuse.even_share)} · last used ${plural(reuse.median_tokens, "token")} ago (median), ${count(reuse.p90_tokens)} (p90)`;
+      : `${percent(reuse.even_share)} by chance · reuse distance ${plural(reuse.median_tokens, "token")} (median), ${count(reuse.p90_tokens)} (p90)`;
   return [
     card(
       "Used experts",
-      "Experts that any token used, over all layers",
+      "Experts that at least one token used, over all layers",
       "used",
       used,
       count(used),
@@ -50,8 +49,8 @@ function cards(r: Routing): HTMLElement[] {
         : `of ${count(f.n_expert)} in ${plural(list(r.layers).length, "layer")}`,
     ),
     card(
-      `By a ${batch}`,
-      `Different experts that a ${batch} uses, mean, over all layers`,
+      `Per ${batch}`,
+      `Mean number of different experts per ${batch}, over all layers`,
       "distinct_per_batch",
       f?.distinct_per_batch,
       figureText(f?.distinct_per_batch),
@@ -59,17 +58,17 @@ function cards(r: Routing): HTMLElement[] {
     ),
     card(
       "Balance",
-      "Entropy of the uses by the largest possible, mean of the layers: 1 when all experts are used equally, 0 when one alone is",
+      "Entropy of the uses divided by the maximum entropy, mean of the layers: 1 if all experts are used equally, 0 if only one is used",
       "balance",
       f?.balance,
       balanceText(f?.balance),
-      "1 even, 0 one alone",
+      "1: even, 0: one expert only",
     ),
     ...(decode
       ? [
           card(
-            "As token before",
-            "Part of a token's experts that the token before used too",
+            "Reuse",
+            "Share of a token's experts that the previous token also used",
             "reuse_share",
             reuse?.share,
             percent(reuse?.share),
@@ -80,7 +79,7 @@ function cards(r: Routing): HTMLElement[] {
   ];
 }
 
-/** Names that tell the rows apart: the phase, and where there are several contexts their number. */
+/** Names of the rows: the phase, and the context number if there are several contexts. */
 function namesOf(rows: Routing[]): string[] {
   const context = (r: Routing): string => `${r.pid ?? ""} ${r.context ?? ""}`;
   const contexts = [...new Set(rows.map(context))];
@@ -92,14 +91,12 @@ function namesOf(rows: Routing[]): string[] {
 }
 
 function leftOut(r: Routing): string {
-  const [part, all] = [r.whole?.left_out ?? 0, r.whole?.all_used ?? 0];
+  const [part, all] = [r.all_layers?.left_out ?? 0, r.all_layers?.all_used ?? 0];
   const words = [
-    part > 0 ? `${plural(part, "selection")} of a layer came in part only` : "",
-    all > 0
-      ? `${plural(all, "selection")} of all experts of a layer, by which an engine warms up`
-      : "",
+    part > 0 ? `${plural(part, "selection")} that arrived incompletely` : "",
+    all > 0 ? `${plural(all, "selection")} of all experts (warm-up)` : "",
   ].filter(Boolean);
-  return words.length > 0 ? `In no figure: ${words.join("; ")}.` : "";
+  return words.length > 0 ? `Excluded: ${words.join("; ")}.` : "";
 }
 
 export function expertSection(summary: Summary): HTMLElement | null {
@@ -128,7 +125,7 @@ export function expertSection(summary: Summary): HTMLElement | null {
     hint.textContent = leftOut(shown);
     hint.hidden = !hint.textContent;
     layers.show(list(shown.layers));
-    pins.show(list(shown.whole?.pins));
+    pins.show(list(shown.all_layers?.pins));
     drawMap();
   }
   show(start);
@@ -145,11 +142,11 @@ export function expertSection(summary: Summary): HTMLElement | null {
   return section(
     "experts",
     "Experts",
-    "What the routers chose, for every token and layer.",
+    "Expert selections of the routers, per layer.",
     tools,
     panel("", sentence, figures, hint),
-    panel("Uses of each expert", map.element),
-    panel("Uses that the most used experts serve, when they are kept in fast memory", pins.element),
+    panel("Uses per expert", map.element),
+    panel("Keeping the most used experts in fast memory", pins.element),
     panel("Layers", layers.element),
   );
 }

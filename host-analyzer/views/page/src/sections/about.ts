@@ -1,4 +1,4 @@
-// Footer: what made the page, and the notices of the libraries inside it.
+// Footer: version, and the licences of the bundled libraries.
 
 import { h } from "../ui/dom.ts";
 
@@ -19,11 +19,11 @@ export function about(agent: string | null | undefined): HTMLElement {
     h(
       "p",
       {},
-      "Made by ProfInfer",
-      agent ? ` from a stream of agent ${agent}` : "",
-      ". One file, no network: it can be mailed and archived as it is.",
+      "Written by ProfInfer",
+      agent ? ` from a recording of agent ${agent}` : "",
+      ". The page is one file and loads nothing from the network.",
     ),
-    h("p", { class: "muted" }, "Libraries inside this page:"),
+    h("p", { class: "muted" }, "Bundled libraries:"),
     ...parts,
   );
 }

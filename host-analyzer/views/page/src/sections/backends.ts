@@ -1,5 +1,4 @@
-// Operators by shape on several backends: times of the host beside times that accelerators' own
-// profiles tell.
+// Operators by shape on several backends: host times, and device times from accelerator profiles.
 
 import { list } from "../data/read.ts";
 import type { Maybe } from "../data/maybe.ts";
@@ -30,7 +29,7 @@ function shapeText(shapes: Shape[]): string {
     : `${shape.dtype ?? ""} ${dims(shape.ne)}`;
 }
 
-/** Result and sources of every shape, for the tip. */
+/** Result and sources of every shape, for the tooltip. */
 function sourceText(shapes: Shape[]): string {
   const source = (s: Shape): string =>
     list(s.src)
@@ -41,8 +40,8 @@ function sourceText(shapes: Shape[]): string {
     .join("\n");
 }
 
-/** The device's time is that of the work; the host's only where it is not of handing it over. */
-function own(on: OnBackend): { ns: number; runs: number; work: Maybe<Done> } | null {
+/** Device time if known; otherwise host time, unless it only covers submission. */
+function computing(on: OnBackend): { ns: number; runs: number; work: Maybe<Done> } | null {
   if (on.device?.device_ns != null) {
     return { ns: on.device.device_ns, runs: on.device.kernels ?? 0, work: on.device.work };
   }
@@ -52,7 +51,7 @@ function own(on: OnBackend): { ns: number; runs: number; work: Maybe<Done> } | n
 }
 
 function each(on: OnBackend): number | null {
-  const taken = own(on);
+  const taken = computing(on);
   return taken && taken.runs > 0 ? taken.ns / taken.runs : null;
 }
 
@@ -62,7 +61,7 @@ function rate(perS: Maybe<number>): string {
 
 function fusedText(on: OnBackend): string {
   const parts = list(on.device?.fused).map((f) => `${f.what ?? ""} ${count(f.kernels)}`);
-  return (on.device?.at_once ? ["others at once", ...parts] : parts).join(", ");
+  return (on.device?.at_once ? ["parallel to others", ...parts] : parts).join(", ");
 }
 
 function lines(backends: Accelerators): Line[] {
@@ -81,16 +80,16 @@ function unjoined(profile: ProfileJoin): HTMLElement | null {
     return null;
   }
   const why: Record<string, string> = {
-    no_backend: "no graph of the backend",
-    not_told: "not told what it computed",
-    no_node: "no such node",
+    no_backend: "no graph of this backend",
+    not_recorded: "the profile does not name its operator",
+    no_node: "no matching node",
   };
   const grid = table({
     name: `unjoined-${profile.name ?? ""}`,
     rows: kinds,
     columns: [
-      { key: "text", title: "Kernels without a node", class: "mono", value: (r) => r.text },
-      { key: "why", title: "Why", value: (r) => why[r.why ?? ""] ?? r.why },
+      { key: "text", title: "Unmatched kernel", class: "mono", value: (r) => r.text },
+      { key: "why", title: "Reason", value: (r) => why[r.why ?? ""] ?? r.why },
       {
         key: "kernels",
         title: "Kernels",
@@ -135,26 +134,26 @@ function balance(profile: ProfileJoin): HTMLElement | null {
       number(
         "executions",
         "Executions",
-        "Nodes of the backend's graphs times their calls, from the recording",
+        "Nodes of the backend's graphs times graph calls, from the recording",
       ),
-      number("kernels", "Kernels", "That computed it first or alone, from the profile"),
-      number("fused", "Fused", "Kernels that computed it behind another operator"),
-      number("without", "Without a kernel", "Executions that no kernel accounts for"),
-      number("beyond", "Beyond", "Kernels that no execution accounts for"),
+      number("kernels", "Kernels", "Kernels that computed it alone or first, from the profile"),
+      number("fused", "Fused", "Kernels that computed it as a later part of a fusion"),
+      number("without", "Without kernel", "Executions without a kernel"),
+      number("beyond", "Extra", "Kernels without an execution"),
     ],
   });
   const share = profile.device_ns
     ? ((profile.joined?.device_ns ?? 0) + (profile.grouped?.device_ns ?? 0)) / profile.device_ns
     : null;
-  const said = `${percent(share)} of ${time(profile.device_ns)} on the device fits nodes: ${count(profile.joined?.kernels)} of ${count(profile.kernels)} kernels one shape each, ${count(profile.grouped?.kernels)} one of several.`;
+  const summary = `${percent(share)} of ${time(profile.device_ns)} device time matched: ${count(profile.joined?.kernels)} of ${count(profile.kernels)} kernels match one shape, ${count(profile.grouped?.kernels)} match several.`;
   return panel(
-    `${profile.name ?? ""} against ${profile.backend ?? "no backend"}`,
-    h("p", { class: "hint" }, said),
+    `${profile.name ?? ""} and ${profile.backend ?? "no backend"}`,
+    h("p", { class: "hint" }, summary),
     grid.element,
   );
 }
 
-/** Null of a recording of one backend without a profile, where there is nothing to compare. */
+/** Null for a recording of one backend without a profile: there is nothing to compare. */
 export function backendSection(
   backends: Maybe<Accelerators>,
   colours: OperatorColours,
@@ -187,7 +186,7 @@ export function backendSection(
         key: "executions",
         title: "Runs",
         numeric: true,
-        tip: "Nodes of the graphs times their calls",
+        tip: "Nodes of the graphs times graph calls",
         value: (r) => r.on.executions,
         cell: (r) => count(r.on.executions),
       },
@@ -195,7 +194,7 @@ export function backendSection(
         key: "host",
         title: "Host",
         numeric: true,
-        tip: "Wall time on the host; in brackets the time of only handing operators over",
+        tip: "Wall time on the host. In brackets: submission only",
         value: (r) => r.on.host?.wall_ns,
         cell: (r) =>
           r.on.host?.host_side ? `(${time(r.on.host.wall_ns)})` : time(r.on.host?.wall_ns),
@@ -211,15 +210,15 @@ export function backendSection(
         key: "device",
         title: "Device",
         numeric: true,
-        tip: "By the accelerator's own clock, in no time of the host",
+        tip: "Time by the accelerator's clock; not part of the host time",
         value: (r) => r.on.device?.device_ns,
         cell: (r) => time(r.on.device?.device_ns),
       },
       {
         key: "each",
-        title: "Each",
+        title: "Mean",
         numeric: true,
-        tip: "Device time of a kernel; host time of a run where there is no kernel",
+        tip: "Device time per kernel; without kernels, host time per run",
         value: (r) => each(r.on),
         cell: (r) => time(each(r.on)),
       },
@@ -227,31 +226,31 @@ export function backendSection(
         key: "gb",
         title: "GB/s",
         numeric: true,
-        tip: "Bytes read and written in that time",
-        value: (r) => own(r.on)?.work?.bytes_per_s,
-        cell: (r) => rate(own(r.on)?.work?.bytes_per_s),
+        tip: "Bytes read and written per second of that time",
+        value: (r) => computing(r.on)?.work?.bytes_per_s,
+        cell: (r) => rate(computing(r.on)?.work?.bytes_per_s),
       },
       {
         key: "gop",
         title: "GOP/s",
         numeric: true,
-        tip: "Operations in that time",
-        value: (r) => own(r.on)?.work?.operations_per_s,
-        cell: (r) => rate(own(r.on)?.work?.operations_per_s),
+        tip: "Operations per second of that time",
+        value: (r) => computing(r.on)?.work?.operations_per_s,
+        cell: (r) => rate(computing(r.on)?.work?.operations_per_s),
       },
       ...(fused
         ? [
             {
               key: "fused",
               title: "Fused",
-              tip: "Kernels that computed further operators; rates count the first one",
+              tip: "Kernels that also computed further operators; rates count only the first one",
               value: (r: Line) => fusedText(r.on),
             },
           ]
         : []),
     ],
   });
-  const lead = "The same operator, types and dimensions on each backend.";
+  const lead = "Times of the same operator, types and dimensions on each backend.";
   return section(
     "backends",
     "Accelerators",

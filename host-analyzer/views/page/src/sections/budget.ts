@@ -1,4 +1,4 @@
-// The budget: one stacked bar for each phase, each thread, and each token over time.
+// Time budget: stacked bars per phase, per thread and per token.
 
 import { list } from "../data/read.ts";
 import type { Maybe } from "../data/maybe.ts";
@@ -9,10 +9,7 @@ import { evidenceLink } from "../ui/links.ts";
 import { panel, section, swatch } from "../ui/parts.ts";
 import { cssVar, onTheme } from "../ui/theme.ts";
 
-/**
- * The colour of a class: one for each family, so that work, waiting and disturbance are told apart
- * at a glance.
- */
+/** Colour per family of classes, to distinguish work, waiting and disturbance at a glance. */
 const FAMILY: [RegExp, string][] = [
   [/^work(_and_wait)?$/, "--class-work"],
   [/^wait_(preempted|throttled|interrupted|blocked)$/, "--class-wait-outside"],
@@ -25,7 +22,7 @@ const FAMILY: [RegExp, string][] = [
   [/^probes$/, "--class-probes"],
 ];
 
-/** The sections that show what a class is made of, the best first. */
+/** Sections with details of a class, the best first. */
 const SHOWN_IN: [RegExp, string[]][] = [
   [/^work(_and_wait)?$/, ["op-types"]],
   [/^(wait_)?(preempted|throttled|interrupted|blocked)$|^waking$/, ["interference", "proftime"]],
@@ -71,7 +68,7 @@ function bar(classes: Classes, parts: number[], whole: number, key: string): HTM
   );
 }
 
-/** The classes with time, the largest first, with their time in a call. */
+/** Classes with at least 0.05 %, the largest first, with the time per call. */
 function legend(classes: Classes, phase: PhaseBudget): HTMLElement {
   const whole = phase.time_ns ?? 0;
   const calls = Math.max(1, phase.calls ?? 1);
@@ -114,19 +111,17 @@ function phasePanel(classes: Classes, phase: PhaseBudget): HTMLElement {
       ),
     );
   const calls = phase.calls ?? 0;
-  const a = phase.phase === "decode" ? "a token" : "a call";
+  const per = phase.phase === "decode" ? "per token" : "per call";
   return panel(
-    `${(phase.phase ?? "").replace("_", " ")}: ${time(whole / Math.max(1, calls))} ${a}, ${(phase.all_calls ?? calls) > calls ? `from ${calls} of ${phase.all_calls} calls` : plural(calls, "call")}${phase.phase === "decode" && calls > 1 ? ", the first one too" : ""}`,
+    `${(phase.phase ?? "").replace("_", " ")}: ${time(whole / Math.max(1, calls))} ${per}, ${(phase.all_calls ?? calls) > calls ? `from ${calls} of ${phase.all_calls} calls` : plural(calls, "call")}${phase.phase === "decode" && calls > 1 ? ", including the first" : ""}`,
     bar(classes, list(phase.wall), Math.max(1, whole), `budget.${phase.phase}.wall`),
     legend(classes, phase),
-    threads.length > 0
-      ? h("h5", {}, evidenceLink(["threads"], "The same time on each thread"))
-      : null,
+    threads.length > 0 ? h("h5", {}, evidenceLink(["threads"], "Time per thread")) : null,
     ...threads,
   );
 }
 
-/** Each decode token as a column; height is its time. */
+/** One column per decode token; the height is its time. */
 function overTime(classes: Classes, budget: Budget): Child {
   const tokens = list(budget.tokens).filter((t) => t.phase === "decode" && (t.time_ns ?? 0) > 0);
   if (tokens.length < 2) {
@@ -181,7 +176,7 @@ function overTime(classes: Classes, budget: Budget): Child {
 }
 
 export function budgetSection(budget: Maybe<Budget>): HTMLElement | null {
-  // The engine's trial call is of no interest here; summary.json has it.
+  // Warm-up calls are not shown; summary.json has them.
   const phases = list(budget?.phases).filter((p) => (p.time_ns ?? 0) > 0 && p.phase !== "warm_up");
   if (!budget || phases.length === 0) {
     return null;
@@ -197,18 +192,18 @@ export function budgetSection(budget: Maybe<Budget>): HTMLElement | null {
     : [
         " ",
         evidenceLink(["session"], "The scheduler level was not recorded"),
-        ": what others took is in these classes unseen.",
+        ": these classes include time taken by other tasks.",
       ];
   const lead = h(
     "span",
     {},
-    evidenceLink(["tokens", "proftime"], "Every nanosecond of a token"),
-    ", in one class.",
+    evidenceLink(["tokens", "proftime"], "The time of every token"),
+    ", divided into classes.",
     ...unseen,
   );
   return section(
     "budget",
-    "Where the time goes",
+    "Time budget",
     lead,
     h("div", { class: "halves" }, ...phases.map((p) => phasePanel(classes, p))),
     overTime(classes, budget),

@@ -1,4 +1,4 @@
-// What the board can do at best, as it was measured there: the roofline's lines, and others.
+// Measured limits of the board: the lines of the roofline, and others.
 
 import type { Maybe, Num } from "../data/maybe.ts";
 import type { Ceiling, CurvePoint } from "../data/schema.ts";
@@ -22,18 +22,15 @@ function rate<T extends Figures>(
 
 function rates<T extends Figures>(): Column<T>[] {
   return [
-    rate("median", "Median", "Of the repetitions"),
-    rate("min", "Min", "Least of the repetitions"),
-    rate("max", "Max", "Greatest of the repetitions"),
+    rate("median", "Median", "Median of the repetitions"),
+    rate("min", "Min", "Smallest repetition"),
+    rate("max", "Max", "Largest repetition"),
   ];
 }
 
 type Row = CurvePoint & Pick<Ceiling, "core" | "threads" | "cpus" | "unit">;
 
-/**
- * How fast memory is read by how much of it: a row for each working set. Null in recordings of
- * older agents.
- */
+/** Read bandwidth by working set. Null in recordings of older agents. */
 function curves(rows: Ceiling[]): HTMLElement | null {
   const points = rows.flatMap((c) =>
     list(c.points).map(
@@ -60,22 +57,22 @@ function curves(rows: Ceiling[]): HTMLElement | null {
       { key: "cpus", title: "CPUs", class: "mono", value: (p) => cpuRanges(p.cpus) },
       {
         key: "working_set_bytes",
-        title: "Memory",
+        title: "Working set",
         numeric: true,
-        tip: "All threads together read it again and again",
+        tip: "Bytes that all threads together read repeatedly",
         value: (p) => p.working_set_bytes,
         cell: (p) => bytes(p.working_set_bytes),
       },
       ...rates<Row>(),
       ...(doubtful
-        ? [{ key: "doubts", title: "Doubtful", value: (p: Row) => list(p.doubts).join(", ") }]
+        ? [{ key: "doubts", title: "Doubts", value: (p: Row) => list(p.doubts).join(", ") }]
         : []),
     ],
   });
-  return h("div", {}, h("h3", {}, "Reading, by how much memory"), grid.element);
+  return h("div", {}, h("h3", {}, "Read bandwidth by working set"), grid.element);
 }
 
-/** Null where nobody measured any. */
+/** Null if none were measured. */
 export function ceilingSection(ceilings: Maybe<Ceiling[]>): HTMLElement | null {
   const rows = list(ceilings);
   if (rows.length === 0) {
@@ -100,7 +97,7 @@ export function ceilingSection(ceilings: Maybe<Ceiling[]>): HTMLElement | null {
         ? [
             {
               key: "working_set_bytes",
-              title: "Memory",
+              title: "Working set",
               numeric: true,
               value: (c: Ceiling) => c.working_set_bytes,
               cell: (c: Ceiling) => bytes(c.working_set_bytes),
@@ -115,7 +112,7 @@ export function ceilingSection(ceilings: Maybe<Ceiling[]>): HTMLElement | null {
         value: (c) => c.repeats,
         cell: (c) => count(c.repeats),
       },
-      { key: "how", title: "By", value: (c) => c.how, cell: (c) => c.how || "–" },
+      { key: "how", title: "Method", value: (c) => c.how, cell: (c) => c.how || "–" },
       ...(rows.some((c) => c.note)
         ? [
             {
@@ -132,7 +129,7 @@ export function ceilingSection(ceilings: Maybe<Ceiling[]>): HTMLElement | null {
   return section(
     "ceilings",
     "Ceilings",
-    "What this board delivers at best to that many threads: memory, arithmetic in registers, barriers, wake-ups.",
+    "Measured limits of this board: memory, arithmetic in registers, barriers, wake-ups.",
     panel("", grid.element, curves(rows)),
   );
 }

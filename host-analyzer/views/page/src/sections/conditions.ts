@@ -1,4 +1,4 @@
-// What the system and the engine's processes were set to: what may run where, how much, how fast.
+// Configuration and state of the system and of the engine's processes.
 
 import type { Maybe, Num, Str } from "../data/maybe.ts";
 import type {
@@ -21,7 +21,7 @@ import { table, type Column } from "../ui/table.ts";
 
 type Line = [string, string | null];
 
-/** The value, or from the least to the greatest where it changed; null for unknown. */
+/** The value, or its range if it changed; null if unknown. */
 function seen(value: Maybe<Seen>, text: (n: Num) => string): string | null {
   if (value?.min == null || value.max == null) {
     return null;
@@ -30,16 +30,16 @@ function seen(value: Maybe<Seen>, text: (n: Num) => string): string | null {
 }
 
 function rise(value: Maybe<Rise>, text: (n: Num) => string): string | null {
-  return value?.whole == null
+  return value?.total == null
     ? null
-    : `${text(value.whole)}${!value.whole || value.decode == null ? "" : value.decode === 0 ? ", none in decode" : `, ${text(value.decode)} of it in decode`}`;
+    : `${text(value.total)}${!value.total || value.decode == null ? "" : value.decode === 0 ? ", none in decode calls" : `, ${text(value.decode)} in decode calls`}`;
 }
 
 const hertz = (n: Num): string => quantity(n, "hertz");
 const known = (n: Num, text: (n: Num) => string): string | null => (n == null ? null : text(n));
 const words = (text: Str): string | null => text || null;
 
-/** What is known; the rest is under "not read", with its reason. */
+/** Known values. `absentList` has the others, with reasons. */
 function pairs(lines: Line[]): Child {
   const rows = lines.flatMap(([name, value]) =>
     value == null || value === DASH ? [] : [h("dt", {}, name), h("dd", {}, value)],
@@ -56,23 +56,16 @@ function systemPanel(s: Maybe<SystemFacts>): Child {
       ["Swap", s.swap_total_bytes === 0 ? "none" : known(s.swap_total_bytes, bytes)],
       ["Free swap", s.swap_total_bytes === 0 ? null : seen(s.swap_free_bytes, bytes)],
       ["Memory clock", seen(s.ddr_frequency_hz, hertz)],
-      ["Memory clock at most", known(s.ddr_frequency_max_hz, hertz)],
+      ["Memory clock limit", known(s.ddr_frequency_max_hz, hertz)],
       ["Memory governor", words(s.ddr_governor)],
       ["Huge pages", words(s.hugepages_policy)],
       ["Page size", known(s.page_size_bytes, bytes)],
       ["NUMA nodes", known(s.numa_nodes, count)],
-      [
-        "Hypervisor",
-        s.hypervisor === "not named" ? "one that does not name itself" : words(s.hypervisor),
-      ],
+      ["Hypervisor", s.hypervisor === "not named" ? "unnamed" : words(s.hypervisor)],
       ["Preemption", words(s.preemption)],
       [
-        "BPF stacks per CPU",
-        s.private_stacks == null
-          ? null
-          : s.private_stacks
-            ? "yes; the agent's programs use none"
-            : "no",
+        "Private BPF stacks",
+        s.private_stacks == null ? null : s.private_stacks ? "yes (unused by the agent)" : "no",
       ],
       ["Kernel options", list(s.kernel_options).join(" ") || null],
       ["CPU features", list(s.cpu_features).join(" ") || null],
@@ -85,8 +78,8 @@ function quotaText(quota: Maybe<Quota | string>): string | null {
     return quota || null;
   }
   const cpus = quota.milli_cpus == null ? DASH : `${(quota.milli_cpus / 1000).toFixed(2)} CPUs`;
-  const of = quota.level ? `, of a group ${plural(quota.level, "level")} above its own` : "";
-  return `${cpus}: ${time((quota.quota_us ?? 0) * 1e3)} in ${time((quota.period_us ?? 0) * 1e3)}${of}`;
+  const of = quota.level ? `, set ${plural(quota.level, "level")} above its group` : "";
+  return `${cpus}: ${time((quota.quota_us ?? 0) * 1e3)} per ${time((quota.period_us ?? 0) * 1e3)}${of}`;
 }
 
 function limit(value: Maybe<number | string>): string | null {
@@ -107,23 +100,23 @@ function processPanel(p: ProcessFacts): Child {
   const unlimited = c?.quota === "none";
   const settings = pairs([
     ["Program", words(p.program)],
-    ["May run on CPUs", list(p.affinity).length > 0 ? cpuRanges(p.affinity) : null],
-    ["CPUs of its cgroup", list(c?.cpuset).length > 0 ? cpuRanges(c?.cpuset) : null],
+    ["CPU affinity", list(p.affinity).length > 0 ? cpuRanges(p.affinity) : null],
+    ["cgroup cpuset", list(c?.cpuset).length > 0 ? cpuRanges(c?.cpuset) : null],
     ["CPU quota", quotaText(c?.quota)],
-    ["Throttled", unlimited ? null : rise(c?.throttled_ns, time)],
-    ["Periods throttled", unlimited ? null : rise(c?.throttled_periods, count)],
+    ["Throttled time", unlimited ? null : rise(c?.throttled_ns, time)],
+    ["Throttled periods", unlimited ? null : rise(c?.throttled_periods, count)],
     ["Memory limit", limit(c?.memory_limit_bytes)],
     ["cgroup", c?.path == null ? null : `${c.path} (version ${c.version ?? "?"})`],
     ["Nice", known(p.nice, String)],
     ["Threads", seen(p.threads, count)],
-    ["Memory of its own", seen(p.rss_anonymous_bytes, bytes)],
-    ["Mapped from files", seen(p.rss_file_bytes, bytes)],
+    ["Anonymous memory", seen(p.rss_anonymous_bytes, bytes)],
+    ["File mappings", seen(p.rss_file_bytes, bytes)],
     ["Shared memory", seen(p.rss_shared_bytes, bytes)],
-    ["Huge pages, own", seen(p.huge_anonymous_bytes, bytes)],
+    ["Huge pages, anonymous", seen(p.huge_anonymous_bytes, bytes)],
     ["Huge pages, files", seen(p.huge_file_bytes, bytes)],
     ["Major page faults", rise(p.major_faults, count)],
     ["Minor page faults", rise(p.minor_faults, count)],
-    ["Read from storage", rise(p.storage_read_bytes, bytes)],
+    ["Storage reads", rise(p.storage_read_bytes, bytes)],
   ]);
   const named =
     variables.length > 0
@@ -136,7 +129,7 @@ function processPanel(p: ProcessFacts): Child {
     : null;
 }
 
-/** Columns that nothing is known in are left out. */
+/** Drops columns without any value. */
 function withValues<T>(columns: Column<T>[], rows: T[]): Column<T>[] {
   return columns.filter((c) => rows.some((r) => c.value(r) != null && c.value(r) !== ""));
 }
@@ -165,41 +158,41 @@ function cpuTable(rows: CpuFacts[]): Child {
     { key: "governor", title: "Governor", value: (c) => c.governor },
     {
       key: "frequency_limit_hz",
-      title: "Allowed clock",
+      title: "Clock limit",
       numeric: true,
-      tip: "The highest that the governor may choose",
+      tip: "Maximum clock that the governor may choose",
       value: (c) => c.frequency_limit_hz?.min,
       cell: (c) => seen(c.frequency_limit_hz, hertz) ?? DASH,
     },
     {
       key: "frequency_min_hz",
-      title: "Lowest",
+      title: "Min clock",
       numeric: true,
-      tip: "The lowest that the governor may choose",
+      tip: "Minimum clock that the governor may choose",
       value: (c) => c.frequency_min_hz,
       cell: (c) => hertz(c.frequency_min_hz),
     },
     {
       key: "frequency_max_hz",
-      title: "Of the hardware",
+      title: "Hardware max",
       numeric: true,
-      tip: "The highest clock of the hardware",
+      tip: "Maximum clock of the hardware",
       value: (c) => c.frequency_max_hz,
       cell: (c) => hertz(c.frequency_max_hz),
     },
     {
       key: "steal_ns",
-      title: "Stolen",
+      title: "Steal",
       numeric: true,
-      tip: "Time that the hypervisor gave to others",
-      value: (c) => c.steal_ns?.whole,
-      cell: (c) => time(c.steal_ns?.whole),
+      tip: "Time in which the hypervisor ran something else",
+      value: (c) => c.steal_ns?.total,
+      cell: (c) => time(c.steal_ns?.total),
     },
     {
       key: "steal_decode_ns",
       title: "In decode",
       numeric: true,
-      tip: "Part of the stolen time between decode calls' beginnings and ends",
+      tip: "Steal time within decode calls",
       value: (c) => c.steal_ns?.decode,
       cell: (c) => time(c.steal_ns?.decode),
     },
@@ -218,7 +211,7 @@ function threadTable(rows: ThreadFacts[]): Child {
     { key: "tid", title: "Thread", numeric: true, value: (t) => t.tid },
     {
       key: "affinity",
-      title: "May run on",
+      title: "Affinity",
       class: "mono",
       value: (t) => (list(t.affinity).length > 0 ? cpuRanges(t.affinity) : null),
     },
@@ -227,8 +220,8 @@ function threadTable(rows: ThreadFacts[]): Child {
       key: "run_ns",
       title: "On a CPU",
       numeric: true,
-      value: (t) => t.run_ns?.whole,
-      cell: (t) => time(t.run_ns?.whole),
+      value: (t) => t.run_ns?.total,
+      cell: (t) => time(t.run_ns?.total),
     },
     {
       key: "run_decode_ns",
@@ -239,10 +232,10 @@ function threadTable(rows: ThreadFacts[]): Child {
     },
     {
       key: "run_delay_ns",
-      title: "Waiting for a CPU",
+      title: "Run queue",
       numeric: true,
-      value: (t) => t.run_delay_ns?.whole,
-      cell: (t) => time(t.run_delay_ns?.whole),
+      value: (t) => t.run_delay_ns?.total,
+      cell: (t) => time(t.run_delay_ns?.total),
     },
     {
       key: "run_delay_decode_ns",
@@ -253,7 +246,7 @@ function threadTable(rows: ThreadFacts[]): Child {
     },
   ];
   return panel(
-    "Threads, as the kernel counted",
+    "Threads (kernel accounting)",
     table<ThreadFacts>({
       name: "thread facts",
       rows,
@@ -263,7 +256,7 @@ function threadTable(rows: ThreadFacts[]): Child {
   );
 }
 
-/** Facts of one name together: sixteen CPUs without a clock are one line. */
+/** One line per fact name, so that sixteen CPUs without a clock are one line. */
 function absentList(rows: AbsentFact[]): Child {
   if (rows.length === 0) {
     return null;
@@ -280,17 +273,17 @@ function absentList(rows: AbsentFact[]): Child {
         : same.length > 1
           ? `, ${same.length} times`
           : "";
-    return h("li", {}, h("code", {}, name), of, `: ${same[0]?.why || "no reason told"}`);
+    return h("li", {}, h("code", {}, name), of, `: ${same[0]?.why || "reason unknown"}`);
   });
   return h(
     "details",
     { class: "not-read" },
-    h("summary", {}, `${plural(byName.size, "fact")} could not be read`),
+    h("summary", {}, `${plural(byName.size, "value")} could not be read`),
     h("ul", {}, ...items),
   );
 }
 
-/** Null where the agent recorded no facts. */
+/** Null if the agent recorded no facts. */
 export function conditionSection(conditions: Maybe<Conditions>): HTMLElement | null {
   const system = [systemPanel(conditions?.system), threadTable(list(conditions?.threads))].filter(
     Boolean,
@@ -307,7 +300,7 @@ export function conditionSection(conditions: Maybe<Conditions>): HTMLElement | n
   return section(
     "conditions",
     "Conditions",
-    "What the system and the engine's processes were set to while it was recorded.",
+    "Configuration and state of the system and of the engine's processes during the session.",
     h("div", { class: "halves" }, ...columns),
     cpus,
     unread,

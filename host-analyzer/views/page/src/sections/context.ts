@@ -1,5 +1,4 @@
-// What grows with the context: a token's time over the cells of the KV cache, and which operators
-// it comes from.
+// Growth of the decode time with the number of KV cells, and the operators that cause it.
 
 import { list } from "../data/read.ts";
 import type { Maybe, Num } from "../data/maybe.ts";
@@ -20,10 +19,15 @@ function slope(g: Growth): string {
 function one(kv: Kv): Child {
   const { token, at_limit } = kv;
   if (!token) {
-    return panel("", absent("Too few steps of the KV cache for a line: generate a longer text."));
+    return panel(
+      "",
+      absent(
+        "Not enough data: at least three steps of the KV cache are needed. Generate a longer text.",
+      ),
+    );
   }
   const limit = at_limit
-    ? ` With the cache full (${count(kv.limit_cells)} cells) a token takes ${time(at_limit.token_ns)} (${time(at_limit.low_ns)} to ${time(at_limit.high_ns)}).`
+    ? ` With a full cache (${count(kv.limit_cells)} cells): ${time(at_limit.token_ns)} per token (${time(at_limit.low_ns)} to ${time(at_limit.high_ns)}).`
     : "";
   const steps = table({
     name: "kv-steps",
@@ -32,7 +36,7 @@ function one(kv: Kv): Child {
     columns: [
       {
         key: "cells",
-        title: "Cells",
+        title: "KV cells",
         numeric: true,
         value: (s) => s.cells,
         cell: (s) => count(s.cells),
@@ -62,9 +66,9 @@ function one(kv: Kv): Child {
       { key: "op", title: "Type", value: (o) => o.desc || o.op },
       {
         key: "ns_per_1000_cells",
-        title: "A token and 1,000 cells",
+        title: "Per 1,000 cells",
         numeric: true,
-        tip: "With its 95 % interval",
+        tip: "Extra time per token for 1,000 more KV cells, with the 95 % interval",
         value: (o) => o.ns_per_1000_cells,
         cell: slope,
       },
@@ -72,11 +76,11 @@ function one(kv: Kv): Child {
         key: "grows",
         title: "Grows",
         value: (o) => o.grows,
-        cell: (o) => (o.grows ? "yes" : "not told from noise"),
+        cell: (o) => (o.grows ? "yes" : "not significant"),
       },
       {
         key: "share",
-        title: "Of a token now",
+        title: "Share now",
         numeric: true,
         value: (o) => o.share,
         cell: (o) => percent(o.share),
@@ -92,7 +96,7 @@ function one(kv: Kv): Child {
         class: "lead",
         data: { key: "kv.ns_per_1000_cells", value: token.ns_per_1000_cells ?? "" },
       },
-      `1,000 cells more cost a token ${slope(token)}.${limit}`,
+      `${slope(token)} per token for every 1,000 cells.${limit}`,
     ),
     h(
       "div",
@@ -110,7 +114,7 @@ export function contextSection(kv: Maybe<Kv[]>): HTMLElement | null {
     : section(
         "context",
         "Context",
-        "What a token costs more, the longer the text is.",
+        "Growth of the decode time with the context length.",
         ...rows.map(one),
       );
 }

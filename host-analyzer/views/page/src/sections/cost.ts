@@ -1,4 +1,4 @@
-// What the measurement itself cost.
+// Overhead of the profiler.
 
 import type { Num } from "../data/maybe.ts";
 import type { Summary } from "../data/schema.ts";
@@ -16,7 +16,7 @@ function item(title: string, key: string, value: Num, text: string, note: string
   );
 }
 
-/** Measured where traced tokens stand beside untraced ones, else an estimate. */
+/** Measured from traced and untraced tokens, otherwise estimated. */
 function slowdown(summary: Summary): HTMLElement {
   const s = summary.findings?.headline?.slowdown;
   const part = (x: Num): string =>
@@ -24,9 +24,9 @@ function slowdown(summary: Summary): HTMLElement {
   if (s?.kind === "measured") {
     const e = s.edges;
     const edges = e
-      ? `; where probes go in and out ${part(e.slowdown)}, ${time(e.extra_ns)} around each burst`
+      ? `; while probes are attached or detached ${part(e.slowdown)}, ${time(e.extra_ns)} per burst`
       : "";
-    const text = `of a traced token, measured (${part(s.low)} to ${part(s.high)}); all tokens ${part(s.of_all_tokens)}. ${plural(s.bursts ?? 0, "burst")}, ${count(s.traced)} tokens beside ${count(s.untraced)} untraced ones${edges}`;
+    const text = `per traced token, measured (${part(s.low)} to ${part(s.high)}); average over all tokens ${part(s.of_all_tokens)}. ${plural(s.bursts ?? 0, "burst")}: ${count(s.traced)} traced and ${count(s.untraced)} untraced tokens${edges}`;
     return item("Decode slowdown", "slowdown", s.slowdown, part(s.slowdown), text);
   }
   const estimate = summary.cost?.decode_slowdown;
@@ -35,7 +35,7 @@ function slowdown(summary: Summary): HTMLElement {
     "decode_slowdown",
     estimate,
     estimate == null ? "–" : `≈ ${(estimate * 100).toFixed(2)} %`,
-    "estimated: operators times the cost of their probes",
+    "estimated: number of operators times probe cost",
   );
 }
 
@@ -54,7 +54,7 @@ export function costSection(summary: Summary): HTMLElement {
           c.stream_bytes,
           bytes(c.stream_bytes),
           length && c.stream_bytes != null
-            ? `${bytes(Math.round(c.stream_bytes / (length / 1e9)))} a second`
+            ? `${bytes(Math.round(c.stream_bytes / (length / 1e9)))} per second`
             : "",
         ),
         item(
@@ -66,20 +66,20 @@ export function costSection(summary: Summary): HTMLElement {
         ),
         slowdown(summary),
         item(
-          "Probes per operator",
+          "Probe cost per operator",
           "probe_pair_ns",
           c.probe_pair_ns,
           time(c.probe_pair_ns),
           c.probe_inside_ns == null
             ? "not measured"
-            : `${time(c.probe_inside_ns)} of it inside every operator's time`,
+            : `${time(c.probe_inside_ns)} of it within the operator time`,
         ),
         item(
           "BPF programs",
           "bpf_run_ns",
           c.bpf_run_ns,
           c.bpf_runs && c.bpf_run_ns != null
-            ? `${time(Math.round(c.bpf_run_ns / c.bpf_runs))} a run`
+            ? `${time(Math.round(c.bpf_run_ns / c.bpf_runs))} per run`
             : "–",
           c.bpf_runs == null
             ? "not measured"
@@ -91,14 +91,14 @@ export function costSection(summary: Summary): HTMLElement {
           "agent_rss_bytes",
           c.agent_rss_bytes,
           bytes(c.agent_rss_bytes),
-          "largest resident set",
+          "peak resident memory",
         ),
       )
-    : absent("The recording does not tell.");
+    : absent("Not recorded.");
   return section(
     "cost",
-    "Cost of measuring",
-    "What the agent and its probes took from the machine.",
+    "Overhead",
+    "CPU time, memory and slowdown caused by the agent and its probes.",
     panel("", body),
   );
 }

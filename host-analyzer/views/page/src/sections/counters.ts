@@ -1,5 +1,4 @@
-// What the operators counted, per type of operator and type of core. Absent when nothing was
-// counted.
+// Hardware and software counters per operator type and core type. Null without counters.
 
 import { list } from "../data/read.ts";
 import type { Counted, Summary } from "../data/schema.ts";
@@ -18,7 +17,7 @@ function mean(row: Counted, name: string): number | null {
   return value && value.sum / value.spans;
 }
 
-/** Instructions per cycle, only where both were counted in the same spans. */
+/** Instructions per cycle; null unless both were counted in the same spans. */
 function ipc(row: Counted): number | null {
   const [instructions, cycles] = [countedOf(row, "INST_RETIRED"), countedOf(row, "CPU_CYCLES")];
   return instructions && cycles && instructions.spans === cycles.spans && cycles.sum > 0
@@ -30,7 +29,7 @@ function number(value: number | null): string {
   return value == null ? "–" : value >= 100 ? count(Math.round(value)) : figureText(value);
 }
 
-/** What a mean that is next to nothing is shown as. */
+/** Text of a mean that rounds to zero. */
 const ZERO = number(0);
 
 export function counterSection(summary: Summary): HTMLElement | null {
@@ -44,7 +43,7 @@ export function counterSection(summary: Summary): HTMLElement | null {
   if (rows.length === 0) {
     return null;
   }
-  // A counter that counts nothing here would only push the others out of the window.
+  // Columns of zeros would push the others out of the window.
   const nothing = names.filter(
     (name) =>
       rows.some((r) => mean(r, name) != null) &&
@@ -93,7 +92,7 @@ export function counterSection(summary: Summary): HTMLElement | null {
         key: name,
         title: name,
         numeric: true,
-        tip: `${name}: mean of a span that was counted`,
+        tip: `${name}: mean per counted span`,
         value: (r: Counted) => mean(r, name),
         cell: (r: Counted) =>
           h(
@@ -108,7 +107,7 @@ export function counterSection(summary: Summary): HTMLElement | null {
         key: "switches",
         title: "Switches",
         numeric: true,
-        tip: "How often the threads lost their CPU",
+        tip: "How often threads lost their CPU",
         value: (r) => r.switches,
         cell: (r) => count(r.switches),
       },
@@ -116,14 +115,13 @@ export function counterSection(summary: Summary): HTMLElement | null {
         key: "counted",
         title: "Counted",
         numeric: true,
-        tip: "Part of the spans that every counter counted",
+        tip: "Share of the spans in which every counter was read",
         value: least,
         cell: (r) => percent(least(r)),
       },
     ],
   });
-  const lead =
-    "Means of a span, in user mode, the thread's own: what others counted while it was off its CPU is not in them.";
+  const lead = "Means per span, in user mode, without counts of other threads.";
   return section(
     "counters",
     "Counters",

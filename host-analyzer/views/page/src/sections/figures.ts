@@ -1,4 +1,4 @@
-// Key figures, and the requests they come from.
+// Key figures, and the table of requests.
 
 import { hasTokenLevel } from "../data/levels.ts";
 import { list } from "../data/read.ts";
@@ -30,12 +30,12 @@ function rate(perSecond: Num): string {
   return perSecond == null ? DASH : `${figureText(perSecond)} tok/s`;
 }
 
-/** The request that stands for the session: the first that generated something. */
-export function mainRequest(requests: Request[]): Request | undefined {
+/** The request used for the key figures: the first one that generated tokens. */
+function mainRequest(requests: Request[]): Request | undefined {
   return requests.find((r) => r.ttft_ns != null && (r.generated ?? 0) > 0) ?? requests[0];
 }
 
-/** What can be said where there are no tokens: whole graphs and operators. */
+/** Figures of a program without llama_decode calls: graphs and operators. */
 function graphFigures(summary: Summary): HTMLElement {
   const graphs = list(summary.graphs);
   const scheduler = graphs.filter((g) => g.layer === "scheduler");
@@ -49,16 +49,16 @@ function graphFigures(summary: Summary): HTMLElement {
     { class: "cards", id: "figures" },
     card(
       "Graph calls",
-      "Whole graphs as the program gave them to the scheduler",
+      "Complete graphs that the program gave to the scheduler",
       "graph_calls",
       calls,
       count(calls),
       calls > 0 ? `mean ${time(ns / calls)}` : "",
     ),
-    card("Time in graphs", "Sum over the graph calls", "graph_ns", ns, time(ns), ""),
+    card("Time in graphs", "Sum of the graph call durations", "graph_ns", ns, time(ns), ""),
     card(
       "Operator runs",
-      "Executions of operators, each on all of its threads",
+      "Executions of operators; one execution covers all its threads",
       "op_runs",
       runs,
       count(runs),
@@ -82,17 +82,19 @@ export function figures(summary: Summary): HTMLElement {
     main?.prompt_tokens == null
       ? which
       : [plural(main.prompt_tokens, "prompt token"), which].filter(Boolean).join(" · ");
-  // The same tokens as the headline's, so that a number of one name has one value in the page.
-  const told = summary.findings?.headline;
-  const tpot = told?.token_ns ?? main?.tpot_ns;
+  // From the headline, so that equal names have equal values on the page.
+  const headline = summary.findings?.headline;
+  const tpot = headline?.token_ns ?? main?.tpot_ns;
   const of =
-    told?.token_ns != null
-      ? `mean of ${plural(told.tokens ?? 0, "token")}`
+    headline?.token_ns != null
+      ? `mean of ${plural(headline.tokens ?? 0, "token")}`
       : main?.generated == null
         ? which
         : [`${count(main.generated)} generated`, which].filter(Boolean).join(" · ");
   const spread =
-    told?.median_ns == null ? "" : `median ${time(told.median_ns)} · p95 ${time(told.p95_ns)}`;
+    headline?.median_ns == null
+      ? ""
+      : `median ${time(headline.median_ns)} · p95 ${time(headline.p95_ns)}`;
   const calls = (prefill?.calls ?? 0) + (decode?.calls ?? 0);
   return h(
     "div",
@@ -107,7 +109,7 @@ export function figures(summary: Summary): HTMLElement {
     ),
     card(
       "TPOT",
-      "Time per output token: mean time between the ends of decode calls, sampling included. The first decode token is left out: it warms caches up",
+      "Time per output token: mean time between the ends of decode calls, including sampling. Excludes the first decode token, which warms up the caches",
       "tpot_ns",
       tpot,
       time(tpot),
@@ -115,7 +117,7 @@ export function figures(summary: Summary): HTMLElement {
     ),
     card(
       prefill?.phase_by_token_count ? "Prefill, by token count" : "Prefill",
-      "Tokens per second of all prefill calls",
+      "Prompt tokens per second in prefill calls",
       "prefill_tokens_per_s",
       prefill?.tokens_per_s,
       rate(prefill?.tokens_per_s),
@@ -125,15 +127,15 @@ export function figures(summary: Summary): HTMLElement {
     ),
     card(
       "Decode",
-      "Tokens per second, sampling included: one divided by the TPOT, as in the first line of the page",
+      "Tokens per second, including sampling: 1 / TPOT",
       "tokens_per_s",
-      told?.tokens_per_s,
-      rate(told?.tokens_per_s),
+      headline?.tokens_per_s,
+      rate(headline?.tokens_per_s),
       spread,
     ),
     card(
-      "Decode calls alone",
-      "Tokens per second of all decode calls, without the time between them and with the first token: what the engine calls eval time",
+      "Decode, calls only",
+      "Tokens per second in decode calls, without the time between them, including the first token: the engine's eval time",
       "decode_tokens_per_s",
       decode?.tokens_per_s,
       rate(decode?.tokens_per_s),
@@ -143,7 +145,7 @@ export function figures(summary: Summary): HTMLElement {
       ? [
           card(
             "Batch decode",
-            "Tokens per second of calls that continue several sequences, or verify a draft",
+            "Tokens per second in calls with parallel sequences or draft verification",
             "batch_decode_tokens_per_s",
             batch.tokens_per_s,
             rate(batch.tokens_per_s),
@@ -153,7 +155,7 @@ export function figures(summary: Summary): HTMLElement {
       : []),
     card(
       "Calls",
-      "Token-level calls",
+      "llama_decode calls",
       "calls",
       summary.tokens ? calls : null,
       summary.tokens ? count(calls) : DASH,

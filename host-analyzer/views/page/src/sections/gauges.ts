@@ -1,5 +1,4 @@
-// What the board's sensors said: frequencies, temperatures, loads, traffic of the memory. Absent
-// when none was asked for.
+// Sensors of the board: frequencies, temperatures, loads, memory traffic. Null if none has values.
 
 import { list } from "../data/read.ts";
 import type { Num } from "../data/maybe.ts";
@@ -12,7 +11,7 @@ import { table } from "../ui/table.ts";
 
 export function gaugeSection(summary: Summary): HTMLElement | null {
   const rows = list(summary.gauges);
-  if (!rows.some((g) => g.whole)) {
+  if (!rows.some((g) => g.session)) {
     return null;
   }
   const figure = (key: string, title: string, tip: string, of: (g: Gauge) => Num) => ({
@@ -31,21 +30,21 @@ export function gaugeSection(summary: Summary): HTMLElement | null {
     columns: [
       {
         key: "name",
-        title: "Gauge",
+        title: "Sensor",
         value: (g) => g.name,
         cell: (g) => h("span", { title: g.source ?? "" }, g.name ?? ""),
       },
-      figure("min", "Min", "Least value of the session", (g) => g.whole?.min),
-      figure("mean", "Mean", "Mean of the session, weighted by time", (g) => g.whole?.mean),
-      figure("max", "Max", "Greatest value of the session", (g) => g.whole?.max),
-      figure("decode", "In decode", "Mean while decode calls ran", (g) => g.decode?.mean),
+      figure("min", "Min", "Smallest value of the session", (g) => g.session?.min),
+      figure("mean", "Mean", "Time-weighted mean of the session", (g) => g.session?.mean),
+      figure("max", "Max", "Largest value of the session", (g) => g.session?.max),
+      figure("decode", "In decode", "Mean within decode calls", (g) => g.decode?.mean),
       ...(traffic
         ? [
             {
               key: "token",
               title: "Per token",
               numeric: true,
-              tip: "Bytes per token of the decode calls that were covered whole",
+              tip: "Bytes per token, from decode calls that the samples cover completely",
               value: (g: Gauge) => g.decode_bytes_per_token,
               cell: (g: Gauge) => quantity(g.decode_bytes_per_token, "bytes"),
             },
@@ -53,32 +52,31 @@ export function gaugeSection(summary: Summary): HTMLElement | null {
         : []),
       {
         key: "covered",
-        title: "Known for",
+        title: "Coverage",
         numeric: true,
         tip: "Time for which a value is known",
-        value: (g) => g.whole?.covered_ns,
-        cell: (g) => time(g.whole?.covered_ns),
+        value: (g) => g.session?.covered_ns,
+        cell: (g) => time(g.session?.covered_ns),
       },
       {
         key: "samples",
         title: "Samples",
         numeric: true,
-        tip: "Samples with a value",
+        tip: "Number of samples with a value",
         value: (g) => g.samples,
         cell: (g) => count(g.samples),
       },
       {
         key: "absent",
-        title: "Absent",
+        title: "Failed",
         numeric: true,
-        tip: "Samples without: the sensor could not be read",
+        tip: "Samples in which the sensor could not be read",
         value: (g) => g.absent,
         cell: (g) => count(g.absent),
       },
       { key: "note", title: "Note", value: (g) => g.note },
     ],
   });
-  const lead =
-    "What the board's sensors said while the session ran, of the whole system. What could not be read has no figures.";
-  return section("gauges", "Board", lead, panel("", grid.element));
+  const lead = "Sensors of the board during the session. Values are for the complete system.";
+  return section("gauges", "Sensors", lead, panel("", grid.element));
 }

@@ -1,4 +1,4 @@
-// Graph-level calls by layer and backend.
+// Graph calls by layer and backend.
 
 import { list } from "../data/read.ts";
 import type { GraphRow, Summary } from "../data/schema.ts";
@@ -30,7 +30,7 @@ export function graphSection(summary: Summary): HTMLElement {
         key: "topologies",
         title: "Topologies",
         numeric: true,
-        tip: "Different graphs, by their topology",
+        tip: "Number of distinct topologies",
         value: (r) => r.topologies,
         cell: (r) => count(r.topologies),
       },
@@ -47,7 +47,7 @@ export function graphSection(summary: Summary): HTMLElement {
   return section(
     "graphs",
     "Graph calls",
-    "Whole graphs as the scheduler got them, and what each backend computed of them.",
+    "Complete graphs from the scheduler, and the splits that each backend computed.",
     panel("", grid.element),
   );
 }

@@ -1,4 +1,4 @@
-// Who was traced, where and when.
+// The traced program, the board and the session.
 
 import { list } from "../data/read.ts";
 import type { Summary } from "../data/schema.ts";
@@ -12,7 +12,7 @@ function field(name: string, value: string | null | undefined, wide = false): HT
   return h("div", wide ? { class: "wide" } : {}, h("dt", {}, name), h("dd", {}, value || DASH));
 }
 
-/** The program that was traced. */
+/** Title of the page: the traced program. */
 export function title(summary: Summary): HTMLElement {
   const names = programs(summary).join(", ");
   const session = summary.session;
@@ -27,7 +27,6 @@ export function title(summary: Summary): HTMLElement {
   );
 }
 
-/** Who was traced, where and when, in full. */
 export function sessionSection(summary: Summary): HTMLElement {
   const session = summary.session;
   const backends = [
@@ -59,14 +58,14 @@ export function sessionSection(summary: Summary): HTMLElement {
         { class: "facts" },
         field("Board", session?.board),
         field("CPU", cpu),
-        field("Engine", engines.join(", ") || "version not told"),
-        field("CPU backend", backends.join(" · ") || "not told"),
+        field("Engine", engines.join(", ") || "version not recorded"),
+        field("CPU backend", backends.join(" · ") || "not recorded"),
         ...weights.map((line, i) =>
           field(weights.length > 1 ? `Weights, context ${i + 1}` : "Weights", line, true),
         ),
         field("Kernel", [session?.machine, session?.kernel].filter(Boolean).join(" · ")),
         field("Recorded", date(session?.start_unix_ns)),
-        field("Length", time(session?.duration_ns)),
+        field("Duration", time(session?.duration_ns)),
         field("Levels", list(session?.levels).join(", ")),
         field("Agent", session?.agent),
       ),

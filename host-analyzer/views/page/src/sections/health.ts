@@ -1,4 +1,4 @@
-// What was lost, before anything else. Green only when nothing was.
+// Losses and damage, at the top of the page. Green only if nothing was lost.
 
 import { list } from "../data/read.ts";
 import type { Maybe, Num } from "../data/maybe.ts";
@@ -8,7 +8,7 @@ import { bytes, count, DASH } from "../ui/format.ts";
 
 type Tone = "good" | "nothing" | "warn" | "bad";
 
-/** A session in which nothing was traced is never green, however complete its recording is. */
+/** Never green if nothing was traced, even if the recording is complete. */
 function tone(health: Health | null | undefined, ending: Maybe<Ending>): Tone {
   if (ending?.state === "bad") {
     return "bad";
@@ -29,8 +29,8 @@ function tone(health: Health | null | undefined, ending: Maybe<Ending>): Tone {
 const TITLE: Record<Tone, string> = {
   good: "Complete recording",
   nothing: "Nothing was traced",
-  warn: "Not everything is known",
-  bad: "Something was lost",
+  warn: "Incomplete recording",
+  bad: "Data was lost",
 };
 
 function pairs(title: string, prefix: string, record: Dropped | SpanSum | null | undefined): Child {
@@ -57,15 +57,15 @@ function damageList(damaged: Damage[]): Child {
       `${count(d.count)}×, ${bytes(d.bytes)}, first at byte ${count(d.first_offset)}`,
     ),
   ]);
-  return h("div", {}, h("h4", {}, "Damaged on the way"), h("dl", { class: "pairs" }, ...rows));
+  return h("div", {}, h("h4", {}, "Damage in the stream"), h("dl", { class: "pairs" }, ...rows));
 }
 
-/** The title: nothing was traced, or what was lost. */
+/** Title of the banner. */
 function heading(kind: Tone, ending: Maybe<Ending>): string {
   if (ending?.traced === false) {
     return TITLE.nothing;
   }
-  return ending?.sentence && kind === "warn" ? "The session did not end well" : TITLE[kind];
+  return ending?.sentence && kind === "warn" ? "The session ended abnormally" : TITLE[kind];
 }
 
 export function healthBanner(
@@ -74,19 +74,18 @@ export function healthBanner(
 ): HTMLElement {
   const kind = tone(health, ending);
   const lines = list(health?.lines);
-  const said = lines.length > 0 ? lines : ["The summary says nothing about losses."];
-  const [first, ...rest] = said;
+  const [first, ...rest] = lines.length > 0 ? lines : ["The summary has no record of losses."];
   const spans = pairs("Operator spans", "spans", health?.spans);
   const dropped =
     kind === "good" || kind === "nothing"
       ? null
-      : pairs("Dropped at the source", "dropped", health?.dropped);
+      : pairs("Dropped on the board", "dropped", health?.dropped);
   const details = h(
     "details",
     {},
-    h("summary", {}, "Account of every span"),
+    h("summary", {}, "Span counts"),
     h("div", { class: "columns" }, spans, dropped, damageList(list(health?.damaged))),
-    health?.end_reason ? h("p", { class: "muted" }, `Ended because: ${health.end_reason}.`) : null,
+    health?.end_reason ? h("p", { class: "muted" }, `End of session: ${health.end_reason}.`) : null,
   );
   return h(
     "div",

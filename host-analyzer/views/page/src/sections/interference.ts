@@ -1,4 +1,4 @@
-// What the kernel's scheduler did with the engine's threads, and who took their CPUs.
+// Scheduling of the engine's threads, and the tasks that occupied their CPUs.
 
 import { list } from "../data/read.ts";
 import type { Maybe } from "../data/maybe.ts";
@@ -17,17 +17,17 @@ const STATES = (
   stateName(state),
   stateColour(state),
 ]);
-/** An engine can have hundreds of threads; these had or wanted CPUs the most. */
+/** An engine can have hundreds of threads: show those with the most running and waiting time. */
 const MOST_THREADS = 16;
 const LONGEST_COMMAND = 56;
 
-type Phase = "decode" | "prefill" | "whole";
+type Phase = "decode" | "prefill" | "total";
 
 function sum(times: Maybe<StateTimes>): number {
   return STATES.reduce((all, [key]) => all + (times?.[key] ?? 0), 0);
 }
 
-/** Time in which the thread had a CPU or wanted one. */
+/** Time in which the thread was running or runnable. */
 function wanted(times: Maybe<StateTimes>): number {
   return (times?.running_ns ?? 0) + (times?.preempted_ns ?? 0) + (times?.woken_ns ?? 0);
 }
@@ -47,13 +47,13 @@ function threadLine(thread: SchedThread, phase: Phase, longest: number): HTMLEle
     piece.style.background = `var(${colour})`;
     return piece;
   });
-  const told = `${plural(thread.runs ?? 0, "turn")} on a CPU, ${plural(thread.preemptions ?? 0, "preemption")}, ${plural(thread.migrations ?? 0, "migration")} in the session`;
+  const counts = `${plural(thread.runs ?? 0, "time")} on a CPU, ${plural(thread.preemptions ?? 0, "preemption")}, ${plural(thread.migrations ?? 0, "migration")} in the session`;
   const label = STATES.flatMap(([key, name]) =>
     times?.[key] ? [`${name} ${time(times[key])}`] : [],
   ).join(", ");
   return h(
     "div",
-    { class: "budget-thread counted", title: told },
+    { class: "budget-thread counted", title: counts },
     h("span", { class: "who mono" }, `thread ${thread.tid ?? "?"}`),
     h("div", { class: "budget-bar", role: "img", "aria-label": label }, ...pieces),
     h("span", { class: "num muted" }, `${time(times?.running_ns)} on a CPU`),
@@ -78,7 +78,7 @@ function phasePanel(title: string, phase: Phase, threads: SchedThread[]): Child 
 }
 
 function legend(threads: SchedThread[]): HTMLElement {
-  const seen = STATES.filter(([key]) => threads.some((t) => (t.whole?.[key] ?? 0) > 0));
+  const seen = STATES.filter(([key]) => threads.some((t) => (t.total?.[key] ?? 0) > 0));
   return h(
     "p",
     { class: "keys states" },
@@ -88,7 +88,7 @@ function legend(threads: SchedThread[]): HTMLElement {
 
 function taskName(task: Interferer): Child {
   const tag = task.engine
-    ? h("em", { class: "tag", title: "A thread of the traced process" }, "engine")
+    ? h("em", { class: "tag", title: "Thread of the traced process" }, "engine")
     : null;
   return h(
     "span",
@@ -97,7 +97,7 @@ function taskName(task: Interferer): Child {
     task.idle
       ? h(
           "em",
-          { class: "tag", title: "The CPU did nothing although a thread wanted it" },
+          { class: "tag", title: "The CPU was idle although a thread was runnable" },
           "no task",
         )
       : tag,
@@ -124,7 +124,7 @@ function taskTable(tasks: Interferer[]): HTMLElement {
         key: "time_ns",
         title: "CPU time",
         numeric: true,
-        tip: "Time of CPUs that threads of the engine wanted",
+        tip: "CPU time while an engine thread waited for that CPU",
         value: (t) => t.time_ns,
         cell: (t) => time(t.time_ns),
       },
@@ -132,15 +132,15 @@ function taskTable(tasks: Interferer[]): HTMLElement {
         key: "decode_ns",
         title: "In decode",
         numeric: true,
-        tip: "Part of it in decode calls",
+        tip: "Part within decode calls",
         value: (t) => t.decode_ns,
         cell: (t) => time(t.decode_ns),
       },
       {
         key: "preempted_ns",
-        title: "Held up",
+        title: "Delay",
         numeric: true,
-        tip: "Time for which threads of the engine were preempted or woken meanwhile, summed over them",
+        tip: "Time that engine threads waited meanwhile, preempted or woken, summed over threads",
         value: (t) => (t.preempted_ns ?? 0) + (t.woken_ns ?? 0),
         cell: (t) => time((t.preempted_ns ?? 0) + (t.woken_ns ?? 0)),
       },
@@ -148,7 +148,7 @@ function taskTable(tasks: Interferer[]): HTMLElement {
         key: "turns",
         title: "Turns",
         numeric: true,
-        tip: "How often it had such a CPU",
+        tip: "How often it occupied such a CPU",
         value: (t) => t.turns,
         cell: (t) => count(t.turns),
       },
@@ -181,7 +181,7 @@ function interruptTable(rows: Interrupt[]): HTMLElement {
       {
         key: "kind",
         title: "Kind",
-        tip: "hard: a device's handler; soft: work that handlers left for later",
+        tip: "hard: device handler; soft: deferred work",
         value: (r) => r.kind,
       },
       {
@@ -216,7 +216,7 @@ function interruptTable(rows: Interrupt[]): HTMLElement {
   }).element;
 }
 
-/** Null where the scheduler level was not recorded: then nothing is known of others. */
+/** Null if the scheduler level was not recorded. */
 export function interferenceSection(sched: Maybe<Sched>): HTMLElement | null {
   if (!sched?.recorded) {
     return null;
@@ -227,13 +227,13 @@ export function interferenceSection(sched: Maybe<Sched>): HTMLElement | null {
     phasePanel("In decode", "decode", threads),
     phasePanel("In prefill", "prefill", threads),
   ].filter(Boolean);
-  const bars = phases.length > 0 ? phases : [phasePanel("Whole session", "whole", threads)];
+  const bars = phases.length > 0 ? phases : [phasePanel("Session", "total", threads)];
   const rest = sched.left_out?.tasks ?? 0;
   const others = tasks.filter((t) => !t.engine && !t.idle).length + rest;
   const lead =
     others > 0
-      ? `${plural(others, "task")} had a CPU that a thread of the engine wanted.`
-      : "No other task had a CPU that a thread of the engine wanted.";
+      ? `${plural(others, "other task")} occupied CPUs that engine threads waited for.`
+      : "No other task occupied a CPU that an engine thread waited for.";
   return section(
     "interference",
     "Interference",
@@ -242,13 +242,13 @@ export function interferenceSection(sched: Maybe<Sched>): HTMLElement | null {
     h("div", { class: "halves" }, ...bars),
     tasks.length > 0
       ? panel(
-          "Who had the CPUs that the engine wanted",
+          "Tasks on CPUs that the engine waited for",
           taskTable(tasks),
           rest > 0
             ? h(
                 "p",
                 { class: "hint" },
-                `${plural(rest, "further task")} had such CPUs for ${time(sched.left_out?.time_ns)} together and ${rest === 1 ? "is" : "are"} not listed.`,
+                `${plural(rest, "further task")} with ${time(sched.left_out?.time_ns)} in total ${rest === 1 ? "is" : "are"} not listed.`,
               )
             : null,
         )
@@ -258,7 +258,7 @@ export function interferenceSection(sched: Maybe<Sched>): HTMLElement | null {
           "Interrupts on the engine's CPUs",
           list(sched.interrupts).length > 0
             ? interruptTable(list(sched.interrupts))
-            : absent("None was seen."),
+            : absent("None recorded."),
         )
       : null,
   );

@@ -1,4 +1,4 @@
-// Time, bytes and operations by part of the model: modules, and layers.
+// Time, bytes and operations per module and per layer of the model.
 
 import { list } from "../data/read.ts";
 import type { LayerSum, ModuleSum, Summary } from "../data/schema.ts";
@@ -12,8 +12,8 @@ import { table, type Column } from "../ui/table.ts";
 
 type PartSum = ModuleSum | LayerSum;
 
-/** `at most 3 KiB` where the work is not exactly known. */
-function sure(row: PartSum, text: string): string {
+/** Marks values that are bounds or estimates. */
+function accurate(row: PartSum, text: string): string {
   return row.accuracy === "at_most"
     ? `≤ ${text}`
     : row.accuracy === "estimated"
@@ -21,7 +21,7 @@ function sure(row: PartSum, text: string): string {
       : text;
 }
 
-/** Operations in the session, not a second: the unit's `/s` goes. */
+/** A number of operations, not a rate: without the `/s` of the unit. */
 function operations(row: PartSum): string {
   return row.operations === 0 ? "0" : quantity(row.operations, "ops_per_s").replace("/s", "");
 }
@@ -33,7 +33,7 @@ function columns<Row extends PartSum>(first: Column<Row>): Column<Row>[] {
       key: "share",
       title: "Share",
       numeric: true,
-      tip: "Share of the phase's operator wall time",
+      tip: "Share of the operator wall time of the phase",
       value: (r) => r.share,
       cell: (r) => shareBar(r.share, "var(--work)"),
     },
@@ -49,7 +49,7 @@ function columns<Row extends PartSum>(first: Column<Row>): Column<Row>[] {
       key: "wait_ns",
       title: "Barrier",
       numeric: true,
-      tip: "Wait at the barrier, summed over threads",
+      tip: "Barrier wait, summed over threads",
       value: (r) => r.wait_ns,
       cell: (r) => time(r.wait_ns),
     },
@@ -57,22 +57,22 @@ function columns<Row extends PartSum>(first: Column<Row>): Column<Row>[] {
       key: "read_bytes",
       title: "Read",
       numeric: true,
-      tip: "Bytes that the operators read, as their shapes tell",
+      tip: "Bytes read, computed from the shapes",
       value: (r) => r.read_bytes,
       cell: (r) =>
         h(
           "span",
           { title: `weights ${bytes(r.weight_bytes)}, written ${bytes(r.written_bytes)}` },
-          sure(r, bytes(r.read_bytes)),
+          accurate(r, bytes(r.read_bytes)),
         ),
     },
     {
       key: "operations",
       title: "Operations",
       numeric: true,
-      tip: "Additions and multiplications, as the shapes tell",
+      tip: "Additions and multiplications, computed from the shapes",
       value: (r) => r.operations,
-      cell: (r) => sure(r, operations(r)),
+      cell: (r) => accurate(r, operations(r)),
     },
   ];
 }
@@ -114,7 +114,7 @@ function byLayer(rows: LayerSum[]): HTMLElement {
   }).element;
 }
 
-/** Null where no operator was told to belong to a part. */
+/** Null if no operator has a module or layer. */
 export function moduleSection(summary: Summary): HTMLElement | null {
   const [modules, layers] = [list(summary.work?.modules), list(summary.work?.layers)];
   const phases = ["decode", "prefill", "unknown"].filter((phase) =>
@@ -142,7 +142,7 @@ export function moduleSection(summary: Summary): HTMLElement | null {
   return section(
     "modules",
     "Modules and layers",
-    "Operators summed by the part of the model that they belong to; a part's name leads to its operators.",
+    "Operator times per module and layer. Click a name to list its operators.",
     captureNotes(summary),
     picker,
     body,

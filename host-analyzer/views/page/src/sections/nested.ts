@@ -1,5 +1,5 @@
-// What operators had functions of backends do: CLBlast's products inside the CPU's, RKNN's halves
-// on the cores of the NPU.
+// Backend functions called inside operators: CLBlast products in operators of the CPU backend, RKNN
+// parts on the cores of the NPU.
 
 import { list } from "../data/read.ts";
 import type { NestedCalls, Summary } from "../data/schema.ts";
@@ -11,7 +11,7 @@ import { panel, section, shareBar, swatch } from "../ui/parts.ts";
 import { table } from "../ui/table.ts";
 import { opName } from "./op_types.ts";
 
-/** Null where there were no such calls, as on most engines. */
+/** Null without such calls, as on most engines. */
 export function nestedSection(summary: Summary, colours: OperatorColours): HTMLElement | null {
   const rows = list(summary.nested_calls);
   if (rows.length === 0) {
@@ -24,7 +24,7 @@ export function nestedSection(summary: Summary, colours: OperatorColours): HTMLE
     columns: [
       {
         key: "desc",
-        title: "In operators",
+        title: "Operator",
         value: (r) => opName(r),
         cell: (r) => h("span", { class: "op" }, swatch(colours.of(opName(r))), opName(r)),
       },
@@ -42,7 +42,7 @@ export function nestedSection(summary: Summary, colours: OperatorColours): HTMLE
         key: "time_ns",
         title: "Time",
         numeric: true,
-        tip: "Lengths of the calls, summed over threads",
+        tip: "Durations of the calls, summed over threads",
         value: (r) => r.time_ns,
         cell: (r) => time(r.time_ns),
       },
@@ -50,15 +50,15 @@ export function nestedSection(summary: Summary, colours: OperatorColours): HTMLE
         key: "wall_ns",
         title: "Wall",
         numeric: true,
-        tip: "Time for which at least one such call was running",
+        tip: "Time in which at least one such call was running",
         value: (r) => r.wall_ns,
         cell: (r) => time(r.wall_ns),
       },
       {
         key: "share",
-        title: "Of the operator",
+        title: "Share",
         numeric: true,
-        tip: "Part of the wall time of the operators around the calls",
+        tip: "Share of the wall time of the operators around the calls",
         value: (r) => r.share,
         cell: (r) => shareBar(r.share, colours.of(opName(r))),
       },
@@ -67,7 +67,7 @@ export function nestedSection(summary: Summary, colours: OperatorColours): HTMLE
   return section(
     "nested-calls",
     "Nested calls",
-    "What operators had functions of backends do. An operator's own time includes these calls.",
+    "Backend functions called inside operators. Operator times include these calls.",
     captureNotes(summary),
     panel("", grid.element),
   );

@@ -1,4 +1,4 @@
-// Time per operator type, phases side by side.
+// Time per operator type, one table per phase.
 
 import { list } from "../data/read.ts";
 import type { OpType, Summary } from "../data/schema.ts";
@@ -17,7 +17,9 @@ const PHASES: [string, string][] = [
   ["warm_up", "Warm-up"],
 ];
 
-/** Operator as the engine describes it, with the operator's own name where they differ. */
+/**
+ * The engine's description of an operator, for example `SILU` for a `UNARY`; otherwise its type.
+ */
 export function opName(row: {
   op?: string | null | undefined;
   desc?: string | null | undefined;
@@ -25,14 +27,15 @@ export function opName(row: {
   return row.desc || row.op || "?";
 }
 
-/** The backend where it is not the CPU, and whether its times are the host's alone. */
+/** Tag for backends other than the CPU. */
 export function backendTag(row: { backend: string; host_side?: boolean }): HTMLElement | null {
   if (!row.backend || row.backend === "CPU") {
     return null;
   }
-  const tip = "Computed by this backend; shares are of the operator time on the same backend.";
+  const tip =
+    "Computed by this backend. The share is relative to the operator time on this backend.";
   const host =
-    " Host side: the time to hand the operator over. Its kernel runs later, in no operator's time.";
+    " Host side: time to submit the operator. Its kernel runs later and is in no operator time.";
   return h(
     "em",
     { class: "tag", title: row.host_side ? tip + host : tip },
@@ -40,7 +43,7 @@ export function backendTag(row: { backend: string; host_side?: boolean }): HTMLE
   );
 }
 
-/** The interval of the share. */
+/** The 95 % interval of the share. */
 function interval(row: OpType): string {
   const ends = row.estimate?.share?.interval;
   return ends?.low == null || ends.high == null
@@ -78,7 +81,7 @@ function typeTable(
         key: "share",
         title: "Share",
         numeric: true,
-        tip: "Share of the phase's operator wall time on the same backend",
+        tip: "Share of the operator wall time of the phase on this backend",
         value: (r) => r.share,
         cell: (r) => h("span", { title: interval(r) }, shareBar(r.share, colours.of(opName(r)))),
       },
@@ -88,7 +91,7 @@ function typeTable(
               key: "estimate",
               title: "95 %",
               numeric: true,
-              tip: "Interval of the share, as only a part of the tokens was traced",
+              tip: "95 % interval of the share: only some of the tokens were traced",
               value: (r: OpType) => r.estimate?.share?.interval?.low,
               cell: (r: OpType) => interval(r) || "–",
             },
@@ -99,8 +102,8 @@ function typeTable(
         title: waits ? "Wall + wait" : "Wall",
         numeric: true,
         tip: waits
-          ? "Start to next start: the wait behind it is in it"
-          : "First start to last end of work over all threads, summed over executions",
+          ? "From start to next start, including the barrier wait"
+          : "First start to last end over the threads, summed over executions",
         value: (r) => r.wall_ns,
         cell: (r) => time(r.wall_ns),
       },
@@ -108,7 +111,7 @@ function typeTable(
         key: "work_ns",
         title: waits ? "Work + wait" : "Work",
         numeric: true,
-        tip: waits ? "Start to next start, summed over threads" : "Work, summed over threads",
+        tip: waits ? "From start to next start, summed over threads" : "Work, summed over threads",
         value: (r) => r.work_ns,
         cell: (r) => time(r.work_ns),
       },
@@ -116,7 +119,7 @@ function typeTable(
         key: "wait_ns",
         title: "Barrier",
         numeric: true,
-        tip: "Wait at the barrier, summed over threads",
+        tip: "Barrier wait, summed over threads",
         value: (r) => r.wait_ns,
         cell: (r) => time(r.wait_ns),
       },
@@ -124,7 +127,7 @@ function typeTable(
         key: "executions",
         title: "Runs",
         numeric: true,
-        tip: "Executions",
+        tip: "Number of executions",
         value: (r) => r.executions,
         cell: (r) => count(r.executions),
       },
@@ -135,9 +138,9 @@ function typeTable(
 export function opTypeSection(summary: Summary, colours: OperatorColours): HTMLElement {
   const rows = list(summary.op_types);
   const unknown = rows.filter((r) => !PHASES.some(([key]) => key === r.phase));
-  // A program without token calls has no phases.
+  // A program without llama_decode calls has no phases.
   const phased = unknown.length < rows.length || rows.length === 0;
-  // The first two are always there, so that one that is missing is seen.
+  // Prefill and decode always have a panel, so that missing data is visible.
   const known = PHASES.map(([key, title]) => ({
     key,
     title,
@@ -154,9 +157,7 @@ export function opTypeSection(summary: Summary, colours: OperatorColours): HTMLE
       ),
     );
   }
-  const what = phased
-    ? "Where the operator time of each phase goes."
-    : "Where the operator time goes.";
+  const what = phased ? "Operator time per type and phase." : "Operator time per type.";
   return section(
     "op-types",
     "Operator types",

@@ -1,4 +1,4 @@
-// Every operator by tensor name: sortable, with a filter.
+// Operators by tensor name: sortable, with a filter.
 
 import { list } from "../data/read.ts";
 import type { Operator, Summary } from "../data/schema.ts";
@@ -18,7 +18,7 @@ function sources(row: Operator): string {
     .join("\n");
 }
 
-/** The part of the model, as it can be typed into the filter. */
+/** Module and layer, in the syntax of the filter. */
 function part(row: Operator): string {
   return `module:${row.module ?? "other"} layer:${row.layer ?? "none"}`;
 }
@@ -66,7 +66,7 @@ export function operatorSection(summary: Summary, colours: OperatorColours): HTM
             (r.nth ?? 1) > 1
               ? h(
                   "span",
-                  { class: "muted", title: "Which of the nodes of this name and operator it is" },
+                  { class: "muted", title: "Number among the nodes with this name and operator" },
                   ` #${r.nth}`,
                 )
               : null,
@@ -75,7 +75,7 @@ export function operatorSection(summary: Summary, colours: OperatorColours): HTM
                   "em",
                   {
                     class: "tag",
-                    title: `One kernel computes it together with what follows, up to ${r.fused}`,
+                    title: `Computed by one kernel together with the following nodes, up to ${r.fused}`,
                   },
                   "fused",
                 )
@@ -94,8 +94,8 @@ export function operatorSection(summary: Summary, colours: OperatorColours): HTM
         ? [
             {
               key: "module",
-              title: "Part",
-              tip: "Part of the model",
+              title: "Module",
+              tip: "Module and layer of the model",
               value: (r: Operator) => r.module,
               cell: (r: Operator) => `${r.module ?? "–"}${r.layer == null ? "" : ` ${r.layer}`}`,
             },
@@ -114,7 +114,7 @@ export function operatorSection(summary: Summary, colours: OperatorColours): HTM
         key: "median_ns",
         title: withWaits(summary) ? "Median + wait" : "Median",
         numeric: true,
-        tip: "Median wall time of one execution",
+        tip: "Median wall time per execution",
         value: (r) => r.median_ns,
         cell: (r) => time(r.median_ns),
       },
@@ -122,7 +122,7 @@ export function operatorSection(summary: Summary, colours: OperatorColours): HTM
         key: "p95_ns",
         title: "p95",
         numeric: true,
-        tip: "95th percentile of one execution",
+        tip: "95th percentile of the wall time per execution",
         value: (r) => r.p95_ns,
         cell: (r) => time(r.p95_ns),
       },
@@ -138,7 +138,7 @@ export function operatorSection(summary: Summary, colours: OperatorColours): HTM
         key: "wait_ns",
         title: "Barrier",
         numeric: true,
-        tip: "Wait at the barrier, summed over threads",
+        tip: "Barrier wait, summed over threads",
         value: (r) => r.wait_ns,
         cell: (r) => time(r.wait_ns),
       },
@@ -146,7 +146,7 @@ export function operatorSection(summary: Summary, colours: OperatorColours): HTM
         key: "share",
         title: "Share",
         numeric: true,
-        tip: "Share of the phase's operator wall time on the same backend",
+        tip: "Share of the operator wall time of the phase on this backend",
         value: (r) => r.share,
         cell: (r) => shareBar(r.share, colours.of(opName(r))),
       },
@@ -169,7 +169,7 @@ export function operatorSection(summary: Summary, colours: OperatorColours): HTM
   const filter = h("input", {
     type: "search",
     id: "operator-filter",
-    placeholder: "Filter by tensor, operator, source, or layer:3",
+    placeholder: "Filter: tensor, operator, layer:3",
     "aria-label": "Filter operators",
     on: {
       input: (e: Event) => {
@@ -198,7 +198,7 @@ export function operatorSection(summary: Summary, colours: OperatorColours): HTM
   return section(
     "operators",
     "Operators",
-    "Each operator by the tensor it computes.",
+    "Operators by the tensor that they compute.",
     captureNotes(summary),
     panel("", h("div", { class: "tools" }, buttons, filter, found), grid.element),
   );

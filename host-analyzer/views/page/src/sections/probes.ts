@@ -1,4 +1,4 @@
-// What was attached, and why the rest was not.
+// Probes and engine files.
 
 import { list } from "../data/read.ts";
 import type { Library, Probe, Session } from "../data/schema.ts";
@@ -31,7 +31,7 @@ export function probeSection(session: Session | null | undefined): HTMLElement {
           ),
       },
       { key: "level", title: "Level", value: (p) => p.level },
-      { key: "what", title: "Marks", value: (p) => p.what },
+      { key: "what", title: "Observes", value: (p) => p.what },
       { key: "note", title: "Note", class: "note", value: (p) => p.note },
       { key: "symbol", title: "Symbol", class: "mono", value: (p) => p.symbol },
       {
@@ -78,8 +78,6 @@ export function probeSection(session: Session | null | undefined): HTMLElement {
     "Probes",
     lead,
     panel("", grid.element),
-    list(session?.libraries).length > 0
-      ? panel("Libraries of the engine", libraries.element)
-      : null,
+    list(session?.libraries).length > 0 ? panel("Engine files", libraries.element) : null,
   );
 }

@@ -1,5 +1,5 @@
-// Roofline: each operator by operations for each byte and operations a second, under the ceilings
-// of as many threads as the phase had.
+// Roofline: operators by arithmetic intensity and operations per second, with the ceilings measured
+// for the number of threads of the phase.
 
 import { list } from "../data/read.ts";
 import type { Operator, Roof, Summary } from "../data/schema.ts";
@@ -9,10 +9,11 @@ import { bytes, count, dims, percent, plural, time } from "../ui/format.ts";
 import { absent, choice, panel, section } from "../ui/parts.ts";
 import { opName } from "./op_types.ts";
 
+/** Size and margins of the drawing, in SVG units. */
 const WIDTH = 960;
 const HEIGHT = 440;
 const MARGIN = { left: 66, right: 20, top: 16, bottom: 44 };
-/** Radius of the operator with the most time, and of one with next to none. */
+/** Radius of an operator with almost no time, and of the one with the most. */
 const RADII = [3, 18];
 const PREFIXES = ["", "k", "M", "G", "T", "P"];
 
@@ -60,7 +61,7 @@ function points(summary: Summary, phase: string): Point[] {
   });
 }
 
-/** Whole decades around some values. */
+/** The decades that contain the values. */
 function decades(values: number[]): Range {
   const logs = values.filter((v) => v > 0).map(Math.log10);
   return {
@@ -74,7 +75,7 @@ function scaleOf(all: Point[], roof: Roof | undefined): Scale {
     (v): v is number => v != null,
   );
   const band = roof?.read?.per_s;
-  // Room to the right of where the level lines begin, for their names.
+  // Space for the names of the horizontal lines, right of where they begin.
   const balances = band == null ? [] : tops.flatMap((t) => [t / band, (8 * t) / band]);
   const intensity = decades([...all.map((p) => p.intensity), ...balances]);
   const rate = decades([...all.map((p) => p.rate), ...tops]);
@@ -130,7 +131,7 @@ function axes(scale: Scale): Child[] {
         y: HEIGHT - 8,
         "text-anchor": "middle",
       },
-      "operations for each byte",
+      "arithmetic intensity (operations per byte)",
     ),
   );
   marks.push(
@@ -143,27 +144,27 @@ function axes(scale: Scale): Child[] {
         "text-anchor": "middle",
         transform: `rotate(-90 14 ${HEIGHT / 2})`,
       },
-      "operations a second",
+      "operations per second",
     ),
   );
   return marks;
 }
 
-/** Which memory the rate is of: the bytes that a call reads, or the most that was measured. */
+/** Working set of the read ceiling. */
 function measuredAt(read: Roof["read"]): string {
   return read?.working_set_bytes == null
     ? ""
-    : ` from ${bytes(read.working_set_bytes)}${read.beyond ? ", the most that was measured" : ""}`;
+    : ` at ${bytes(read.working_set_bytes)}${read.beyond ? " (largest measured)" : ""}`;
 }
 
-/** The line of the memory, and those of the arithmetic, each with its name where it is drawn. */
+/** The memory line and the arithmetic lines, with their names. */
 function ceilings(scale: Scale, roof: Roof | undefined): Child[] {
   const lines: Child[] = [];
   const [left, right] = [10 ** scale.intensity.from, 10 ** scale.intensity.to];
   const levels = [roof?.int8?.per_s, roof?.f16?.per_s, roof?.f32?.per_s].filter(
     (v): v is number => v != null,
   );
-  // No arithmetic goes beyond the highest of them.
+  // The memory line ends at the highest arithmetic ceiling.
   const top = levels.length > 0 ? Math.max(...levels) : 10 ** scale.rate.to;
   const bottom = 10 ** scale.rate.from;
   const band = roof?.read?.per_s;
@@ -199,7 +200,7 @@ function ceilings(scale: Scale, roof: Roof | undefined): Child[] {
   for (const [name, value] of kinds) {
     if (value != null) {
       const y = scale.y(value);
-      // Left of where the memory delivers enough, no operator can reach it.
+      // Left of the ridge point, memory is the limit.
       const x1 = scale.x(Math.max(left, band == null ? left : Math.min(value / band, right)));
       lines.push(
         s("line", {
@@ -223,7 +224,7 @@ function ceilings(scale: Scale, roof: Roof | undefined): Child[] {
   return lines;
 }
 
-function tell(p: Point, roof: Roof | undefined): Child[] {
+function describe(p: Point, roof: Roof | undefined): Child[] {
   const { operator: o, intensity, rate } = p;
   const moved = (o.work?.read_bytes ?? 0) + (o.work?.written_bytes ?? 0);
   const band = o.work?.bytes_per_s ?? null;
@@ -234,9 +235,9 @@ function tell(p: Point, roof: Roof | undefined): Child[] {
   const runs = Math.max(1, o.executions ?? 1);
   const bound =
     o.bound?.by && o.bound.by !== "unknown"
-      ? ` · bound by ${o.bound.by} (${o.bound.confidence ?? "?"} confidence)`
+      ? ` · limited by ${o.bound.by} (${o.bound.confidence ?? "?"} confidence)`
       : "";
-  const sure =
+  const accuracy =
     o.work?.accuracy === "at_most"
       ? " at most"
       : o.work?.accuracy === "estimated"
@@ -246,25 +247,25 @@ function tell(p: Point, roof: Roof | undefined): Child[] {
     h("b", {}, o.name || opName(o)),
     ` ${opName(o)} ${dims(o.ne)}${o.layer != null ? `, layer ${o.layer}` : ""}${o.module ? `, ${o.module}` : ""}`,
     h("br"),
-    `${time(p.wall / runs)} a run, ${count(runs)} runs · ${bytes(moved / runs)} a run${sure}${band != null ? ` · ${bandText(band)}${part}` : ""} · ${rateText(rate)} · ${intensity.toFixed(2)} op/B${bound}`,
+    `${time(p.wall / runs)} per run, ${count(runs)} runs · ${bytes(moved / runs)} per run${accuracy}${band != null ? ` · ${bandText(band)}${part}` : ""} · ${rateText(rate)} · ${intensity.toFixed(2)} op/B${bound}`,
   ];
 }
 
 function chart(all: Point[], roof: Roof | undefined, colours: OperatorColours): Child[] {
   const scale = scaleOf(all, roof);
   const longest = Math.max(...all.map((p) => p.wall), 1);
-  const said = h(
+  const details = h(
     "p",
-    { class: "roof-told muted", "aria-live": "polite" },
-    "Point at an operator for its numbers.",
+    { class: "roof-details muted", "aria-live": "polite" },
+    "Hover over an operator for details.",
   );
-  // The large ones first, so that small ones stay reachable.
+  // Large circles first, so that small ones stay on top.
   const marks = [...all]
     .sort((a, b) => b.wall - a.wall)
     .map((p) => {
       const r = RADII[0]! + (RADII[1]! - RADII[0]!) * Math.sqrt(p.wall / longest);
       const show = () =>
-        said.replaceChildren(...tell(p, roof).filter((c): c is Node | string => !!c));
+        details.replaceChildren(...describe(p, roof).filter((c): c is Node | string => !!c));
       return s(
         "circle",
         {
@@ -296,7 +297,7 @@ function chart(all: Point[], roof: Roof | undefined, colours: OperatorColours): 
     ...ceilings(scale, roof),
     ...marks,
   );
-  return [drawing, said];
+  return [drawing, details];
 }
 
 export function rooflineSection(summary: Summary, colours: OperatorColours): HTMLElement | null {
@@ -314,7 +315,7 @@ export function rooflineSection(summary: Summary, colours: OperatorColours): HTM
     const without =
       roof?.read == null
         ? absent(
-            `No ceilings of this board were measured for ${plural(roof?.threads ?? 0, "thread")}: record with --bench, or give a file with --ceilings.`,
+            `No ceilings were measured for ${plural(roof?.threads ?? 0, "thread")}. Record with --bench, or pass a file with --ceilings.`,
           )
         : null;
     body.replaceChildren(...[...parts, without].filter((c): c is Node => c instanceof Node));
@@ -325,12 +326,12 @@ export function rooflineSection(summary: Summary, colours: OperatorColours): HTM
   );
   const picker = phases.length > 1 ? choice("Phase", names, draw) : null;
   const lead =
-    "Operators by what they do with each byte; the larger, the more time. Near the slanted line memory is the bound, near a level one arithmetic. Copies, which compute nothing, are not drawn.";
+    "Operators by arithmetic intensity and speed; the circle area shows the time. Operators near the sloped line are memory-bound, near a horizontal line compute-bound. Copies are not shown.";
   const measured = h(
     "p",
     { class: "hint shown-in" },
-    "The lines are the ceilings of as many threads as the phase had; ",
-    h("a", { href: "#ceilings" }, "all that were measured"),
+    "The lines are the ceilings for the number of threads in this phase; ",
+    h("a", { href: "#ceilings" }, "all ceilings"),
     ".",
   );
   return section(

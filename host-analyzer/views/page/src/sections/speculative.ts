@@ -1,4 +1,4 @@
-// Speculative decoding: what the guesses of a draft model bring, and what they cost.
+// Speculative decoding: acceptance, cost of verification, speed with and without the draft.
 
 import { list } from "../data/read.ts";
 import type { Maybe, Num } from "../data/maybe.ts";
@@ -12,19 +12,19 @@ const figure = (value: Num, unit = ""): string =>
   value == null ? DASH : `${value.toFixed(2)}${unit}`;
 
 function one(s: Speculative): Child {
-  // Told by bounds alone, what is divided by a plain token is at least so much.
+  // With bounds only, figures relative to a plain token are lower bounds.
   const least = s.plain?.by === "bounds" ? "at least " : "";
   const verdict =
     s.wins == null
-      ? "Whether that pays cannot be told: no call of the target with one token was seen."
+      ? "Inconclusive: no single-token call of the target was recorded."
       : s.wins
-        ? "The draft pays."
-        : "The draft does not pay.";
+        ? "The draft speeds generation up."
+        : "The draft slows generation down.";
   const positions = table({
     name: "positions",
     rows: list(s.positions),
     columns: [
-      { key: "position", title: "Guess", numeric: true, value: (p) => p.position },
+      { key: "position", title: "Position", numeric: true, value: (p) => p.position },
       {
         key: "drafted",
         title: "Verified",
@@ -69,7 +69,7 @@ function one(s: Speculative): Child {
       },
       {
         key: "verify_ratio",
-        title: "In plain tokens",
+        title: "Relative cost",
         numeric: true,
         value: (v) => v.verify_ratio,
         cell: (v) => figure(v.verify_ratio),
@@ -82,13 +82,13 @@ function one(s: Speculative): Child {
     h(
       "p",
       { class: "lead", data: { key: "speculative.wins", value: s.wins ?? "" } },
-      `${count(s.rounds)} rounds; ${figure(s.emitted_per_round)} tokens come out of each, ${least}${figure(s.break_even_per_round)} would be needed. ${figure(s.tokens_per_s, " tok/s")} with the draft, ${least}${figure(s.plain_tokens_per_s, " tok/s")} without. ${verdict}`,
+      `${count(s.rounds)} rounds: ${figure(s.emitted_per_round)} tokens per round, break-even at ${least}${figure(s.break_even_per_round)}. ${figure(s.tokens_per_s, " tok/s")} with the draft, ${least}${figure(s.plain_tokens_per_s, " tok/s")} without. ${verdict}`,
     ),
     h(
       "div",
       { class: "halves" },
       panel("Acceptance by position", positions.element),
-      panel("Cost of verifying", verified.element),
+      panel("Verification cost", verified.element),
     ),
   );
 }
@@ -100,7 +100,7 @@ export function speculativeSection(rows: Maybe<Speculative[]>): HTMLElement | nu
     : section(
         "speculative",
         "Speculative decoding",
-        "A draft model guesses, the target verifies.",
+        "A draft model guesses tokens, the target model verifies them.",
         ...all.map(one),
       );
 }

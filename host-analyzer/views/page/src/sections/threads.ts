@@ -1,4 +1,4 @@
-// Balance between the threads: work against waiting at the barrier.
+// Load balance between threads: work and barrier wait.
 
 import { list } from "../data/read.ts";
 import type { Num } from "../data/maybe.ts";
@@ -44,7 +44,7 @@ function bar(kind: string, ns: Num, max: number, key: string): Child {
 function balance(part: Part, threads: Thread[]): Child {
   const busy = threads.filter((t) => (part.work(t) ?? 0) + (part.wait(t) ?? 0) > 0);
   if (busy.length === 0) {
-    return panel(part.title, absent("No operator of this phase was recorded."));
+    return panel(part.title, absent("No operators of this phase were recorded."));
   }
   const max = Math.max(...busy.map((t) => (part.work(t) ?? 0) + (part.wait(t) ?? 0)));
   const lines = busy.map((t) => {
@@ -65,15 +65,11 @@ function balance(part: Part, threads: Thread[]): Child {
         bar("work", part.work(t), max, `${part.key}_work_ns`),
         bar("wait", part.wait(t), max, `${part.key}_wait_ns`),
       ),
-      h(
-        "span",
-        { class: "num" },
-        `${time(work)} ${part.wait(t) == null ? "work and wait" : "work"}`,
-      ),
+      h("span", { class: "num" }, `${time(work)} ${part.wait(t) == null ? "work + wait" : "work"}`),
       h(
         "span",
         { class: "num muted" },
-        part.wait(t) == null ? "wait not known" : `${percent(wait / (work + wait))} waiting`,
+        part.wait(t) == null ? "wait unknown" : `${percent(wait / (work + wait))} waiting`,
       ),
     );
   });
@@ -89,7 +85,7 @@ export function threadSection(summary: Summary): HTMLElement {
     h("span", { class: "swatch work" }),
     "work ",
     h("span", { class: "swatch wait" }),
-    "wait at the barrier",
+    "barrier wait",
   );
   const body =
     threads.length > 0
@@ -105,7 +101,7 @@ export function threadSection(summary: Summary): HTMLElement {
     "threads",
     "Threads",
     spans > 0
-      ? `Balance of ${count(threads.length)} threads over ${count(spans)} operator spans.`
+      ? `Load balance of ${count(threads.length)} threads, from ${count(spans)} operator spans.`
       : "",
     captureNotes(summary),
     legend,

@@ -1,4 +1,4 @@
-// The numbers of the chart of times per output token.
+// Data of the chart of times per output token.
 
 import type { Call } from "../data/schema.ts";
 
@@ -6,7 +6,7 @@ type Point = number | null;
 
 export type Columns = [number[], Point[], Point[], Point[], Point[]];
 
-/** Columns of the chart: running number of the decode call, then ns per series. */
+/** Columns of the chart: number of the decode call, then ns per series. */
 export function columns(calls: Call[]): Columns {
   const lastEnd = new Map<string, number>();
   const out: Columns = [[], [], [], [], []];
@@ -29,9 +29,7 @@ export function columns(calls: Call[]): Columns {
   return out;
 }
 
-/**
- * Where names go so that none lies on another: as near to their lines' ends as the frame allows.
- */
+/** Positions at least `distance` apart, as close to the wanted ones as the frame allows. */
 export function apart(wanted: number[], distance: number, top: number, bottom: number): number[] {
   const order = wanted.map((_, i) => i).sort((a, b) => wanted[a]! - wanted[b]!);
   const at = [...wanted];
@@ -46,7 +44,7 @@ export function apart(wanted: number[], distance: number, top: number, bottom: n
   return at;
 }
 
-/** Upper end of the times that are drawn: a few long tokens must not flatten the others. */
+/** Upper limit of the y axis: a few long tokens must not flatten the others. */
 export function topOf(data: Columns): number {
   const times = [...data[1], ...data[2]]
     .filter((v): v is number => v != null)

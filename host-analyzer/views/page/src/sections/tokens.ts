@@ -1,4 +1,4 @@
-// Time per output token over the decode calls.
+// Time per output token, as a chart over the decode calls.
 
 import uPlot from "uplot";
 import { hasTokenLevel } from "../data/levels.ts";
@@ -11,18 +11,18 @@ import { cssVar, onTheme } from "../ui/theme.ts";
 import { requestTable } from "./figures.ts";
 import { apart, type Columns, columns, topOf } from "./token_times.ts";
 
-/** Name in the legend, name at the line, colour, width. */
+/** Name in the legend, name at the line end, colour variable, line width. */
 const SERIES: [string, string, string, number][] = [
   ["Token to token (TPOT)", "TPOT", "--series-1", 1.75],
   ["Decode call", "call", "--series-2", 1.25],
   ["Graphs", "graphs", "--series-3", 1.25],
   ["Operators", "operators", "--series-4", 1.25],
 ];
-/** Room for the names at the right end, and the least distance of two of them, CSS px. */
+/** Space for the names at the right edge, and their minimum distance, CSS px. */
 const NAME_WIDTH = 84;
 const NAME_HEIGHT = 14;
 
-/** Writes each line's name where the line ends. */
+/** Writes the name of each line at its right end. */
 function nameLines(u: uPlot): void {
   const scale = uPlot.pxRatio;
   const { left, top, width, height } = u.bbox;
@@ -71,7 +71,8 @@ function chart(data: Columns, host: HTMLElement): uPlot {
     font: "12px system-ui, sans-serif",
     labelFont: "12px system-ui, sans-serif",
   });
-  const whole = data[0].length <= 12 ? { incrs: [1, 2, 5] } : {};
+  // Few calls: tick marks at integers only.
+  const integers = data[0].length <= 12 ? { incrs: [1, 2, 5] } : {};
   return new uPlot(
     {
       width: Math.max(320, host.clientWidth),
@@ -90,7 +91,7 @@ function chart(data: Columns, host: HTMLElement): uPlot {
       hooks: { draw: [nameLines] },
       cursor: { points: { size: 6 } },
       axes: [
-        { ...axis(), ...whole, label: "decode call", size: 34, labelSize: 22 },
+        { ...axis(), ...integers, label: "decode call", size: 34, labelSize: 22 },
         { ...axis(), size: 76, values: (_, ticks) => ticks.map((t) => time(t)) },
       ],
       series: [
@@ -111,11 +112,11 @@ function chart(data: Columns, host: HTMLElement): uPlot {
   );
 }
 
-/** The chart, kept at the width of its place and in the colours of the scheme. */
+/** The chart. It follows the width of its host and the colour scheme. */
 function tokenChart(calls: Call[]): HTMLElement {
   const data = columns(calls);
   if (data[0].length === 0) {
-    return absent("No decode call was recorded.");
+    return absent("No decode calls were recorded.");
   }
   const top = topOf(data);
   const longer = data[1].filter((v) => v != null && v > top).length;
@@ -124,7 +125,7 @@ function tokenChart(calls: Call[]): HTMLElement {
       ? h(
           "p",
           { class: "hint" },
-          `${plural(longer, "token")} took longer than ${time(top)} and ${longer === 1 ? "runs" : "run"} out of the picture.`,
+          `${plural(longer, "token")} took longer than ${time(top)} and ${longer === 1 ? "exceeds" : "exceed"} the chart.`,
         )
       : null;
   const host = h("div", { class: "chart", data: { chart: "tpot", count: data[0].length } });
@@ -152,7 +153,7 @@ export function tokenSection(summary: Summary): HTMLElement | null {
   return section(
     "tokens",
     "Tokens",
-    "ProfStat across tokens: what one output token costs, and how much of it is graphs and operators.",
+    "Time per output token, and the parts spent in graphs and operators.",
     panel("Time per output token", tokenChart(list(summary.tokens?.calls))),
     requests.length > 1 ? panel("Requests", requestTable(requests)) : null,
   );

@@ -1,4 +1,4 @@
-// Draws rows of slices on a canvas, for one window of time.
+// Draws rows of slices on a canvas, for one time window.
 
 import type { OperatorColours } from "../ui/colour.ts";
 import { inkOn } from "../ui/colour.ts";
@@ -51,7 +51,7 @@ export class TimelineCanvas {
     this.height = heightOf(this.places);
   }
 
-  /** Width in which time is drawn. */
+  /** Width of the time area, CSS px. */
   get span(): number {
     return Math.max(1, this.width - GEOMETRY.gutter);
   }
@@ -66,7 +66,7 @@ export class TimelineCanvas {
     this.c?.setTransform(ratio, 0, 0, ratio, 0, 0);
   }
 
-  /** The slice at a place of the canvas. */
+  /** The slice at a position on the canvas. */
   at(w: Window, x: number, y: number): Slice | null {
     const row = this.rows[this.places.findIndex((p) => p.top <= y && y < p.top + p.height)];
     if (!row || x < GEOMETRY.gutter) {
@@ -150,6 +150,7 @@ export class TimelineCanvas {
     const scale = this.span / (w.to - w.from);
     c.font = `${row.thin ? 10 : 11}px ui-monospace, monospace`;
     c.textAlign = "left";
+    // Width of a letter in this monospace font, CSS px.
     const letter = row.thin ? 6.1 : 6.7;
     const plain = cssVar("--wait");
     const fills = new Map<string, ReturnType<TimelineCanvas["fill"]>>();
@@ -166,9 +167,9 @@ export class TimelineCanvas {
         look = this.fill(s, pattern);
         fills.set(key, look);
       }
-      // The hatching of a short wait would only flicker.
+      // Hatching would flicker on short waits.
       c.fillStyle = s.kind === "barrier" && width < 7 ? plain : look.colour;
-      // A hair of the row's ground between neighbours once there is room for it.
+      // A gap of 1 px between neighbours if there is room for it.
       c.fillRect(x, top, Math.max(0.4, width > 4 ? width - 1 : width), height);
       const left = Math.max(x, GEOMETRY.gutter) + 5;
       const text = textFor(s, Math.floor((Math.min(x + width, this.width) - left - 5) / letter));

@@ -1,7 +1,8 @@
-// Where the rows of the timeline stand, in CSS px.
+// Positions of the timeline rows, CSS px.
 
 import type { Row } from "./slice.ts";
 
+/** Heights of the axis, a row, a thin row and a gap, and the width of the row titles. */
 export const GEOMETRY = { axis: 26, row: 26, thin: 14, gap: 4, gutter: 132 };
 
 export interface Place {
@@ -9,7 +10,7 @@ export interface Place {
   height: number;
 }
 
-/** The place of each row: a thin one stands close below the row that it is about. */
+/** Position of each row. A thin row follows its main row closely. */
 export function placesOf(rows: Row[]): Place[] {
   let at = GEOMETRY.axis;
   return rows.map((row, i) => {
@@ -19,7 +20,7 @@ export function placesOf(rows: Row[]): Place[] {
   });
 }
 
-/** Height of the drawing. */
+/** Total height. */
 export function heightOf(places: Place[]): number {
   const last = places[places.length - 1];
   return (last ? last.top + last.height : GEOMETRY.axis) + 2 * GEOMETRY.gap;

@@ -1,4 +1,4 @@
-// From tracks to rows of the drawing: which slices stand in which row, and what each is.
+// Converts tracks to rows of labelled slices.
 
 import { STRIDE, type Timeline, type Track } from "../data/timeline.ts";
 import { dims, phaseName, plural } from "../ui/format.ts";
@@ -34,11 +34,11 @@ function tokenSlices(track: Track, row: number): Slice[] {
   });
 }
 
-function graphSlices(t: Timeline, track: Track, row: number, whole: boolean): Slice[] {
+function graphSlices(t: Timeline, track: Track, row: number, complete: boolean): Slice[] {
   return fours(track)
-    .filter(([, , , backend]) => backend < 0 === whole)
+    .filter(([, , , backend]) => backend < 0 === complete)
     .map(([start, length, nodes, backend]) => {
-      const name = whole ? "" : `${t.texts[backend] || "?"} `;
+      const name = complete ? "" : `${t.texts[backend] || "?"} `;
       return {
         row,
         start,
@@ -46,7 +46,7 @@ function graphSlices(t: Timeline, track: Track, row: number, whole: boolean): Sl
         kind: "graph",
         op: "",
         label: `graph ${name}(${nodes} nodes)`,
-        facts: () => [whole ? "whole graph, by the scheduler" : "split, by one backend"],
+        facts: () => [complete ? "complete graph (scheduler)" : "split of one backend"],
       };
     });
 }
@@ -71,7 +71,7 @@ function threadSlices(t: Timeline, track: Track, row: number): Slice[] {
     const [name, op, desc, dtype, last, ne] = node;
     const what = text(desc) || text(op);
     before = text(name);
-    const fused = last == null ? [] : [`with ${text(last)}, by one kernel`];
+    const fused = last == null ? [] : [`fused up to ${text(last)}`];
     return {
       row,
       start,
@@ -88,25 +88,22 @@ function threadSlices(t: Timeline, track: Track, row: number): Slice[] {
   });
 }
 
-/** Operator probes on and off, and the controller's steps. */
+/** Slices of operator probes, and of the controller's steps. */
 function probeSlices(t: Timeline, track: Track, row: number): Slice[] {
   const kinds = ["graph", "barrier", "call"] as const;
   return fours(track).map(([start, length, text, code]) => {
     const label = t.labels?.[text] ?? "";
     const what =
       code === 0
-        ? "operators are captured"
+        ? "operators captured"
         : code === 1
-          ? "probes are being switched: figures of operators leave these tokens out"
-          : "the share of the tokens whose operators are captured, as the controller set it";
+          ? "attaching or detaching probes: operator figures exclude these tokens"
+          : "share of tokens with operator capture, as set by the controller";
     return { row, start, length, kind: kinds[code] ?? "call", op: "", label, facts: () => [what] };
   });
 }
 
-/**
- * Rows from top to bottom, as the tracks come; a graph track gives one for whole graphs and one for
- * splits.
- */
+/** Rows in track order. A graph track becomes one row of complete graphs and one of splits. */
 export function rowsOf(t: Timeline): Row[] {
   const rows: Row[] = [];
   const several = new Set(t.tracks.map((track) => track.process)).size > 1;

@@ -1,4 +1,4 @@
-// ProfTime: the cut of the timeline that the page carries, zoomable.
+// Timeline of the excerpt that the page contains, with zoom.
 
 import type { Timeline } from "../data/timeline.ts";
 import type { OperatorColours } from "../ui/colour.ts";
@@ -14,17 +14,17 @@ import type { Slice } from "./slice.ts";
 import { statesIn, statesMissing } from "./states.ts";
 
 const LEAD =
-  "ProfTime: threads over time, operators and the waits between them; below each thread what the scheduler did with it.";
-const LEAD_WITHOUT = "ProfTime: threads over time, operators and the waits between them.";
+  "Threads over time: operators and barrier waits; below each thread, its scheduler state.";
+const LEAD_WITHOUT = "Threads over time: operators and barrier waits.";
 
 function pointer(): HTMLElement {
   return h(
     "p",
     { class: "hint" },
-    // No link: the page does not know whether the timeline was written in parts.
-    "The complete recording is next to this page, in timeline.pftrace; a long one is in parts, timeline-1.pftrace and so on. Open it at ",
+    // Not a link: the page does not know whether the timeline was split.
+    "The complete timeline is in timeline.pftrace next to this page (long recordings: timeline-1.pftrace, …). Open it at ",
     h("a", { href: "https://ui.perfetto.dev", rel: "noreferrer" }, "ui.perfetto.dev"),
-    " (Open trace file).",
+    ".",
   );
 }
 
@@ -33,7 +33,7 @@ class View {
   private readonly canvas: TimelineCanvas;
   private readonly tooltip = h("div", { class: "tip", hidden: true, "aria-hidden": "true" });
   private readonly end: number;
-  /** The states that threads are shown in. */
+  /** Thread states that occur. */
   readonly states: string[];
   private window: Window;
   private marked: Slice | null = null;
@@ -57,7 +57,8 @@ class View {
         class: "time-view",
         tabindex: 0,
         role: "application",
-        "aria-label": "Timeline. Left and right arrows move, plus and minus zoom, 0 shows all.",
+        "aria-label":
+          "Timeline. Left and right arrows pan, plus and minus zoom, 0 shows everything.",
         data: {
           rows: rows.length,
           slices,
@@ -92,7 +93,7 @@ class View {
     this.move(0, this.end);
   }
 
-  /** Scales time around a fraction of the window. */
+  /** Zooms around a position in the window, 0 to 1. */
   zoom(factor: number, around = 0.5): void {
     const { from, to } = this.window;
     const span = Math.min(this.end, Math.max(200, (to - from) / factor));
@@ -125,7 +126,7 @@ class View {
         h(
           "span",
           { class: "muted" },
-          m.start < 0 ? `began ${time(-m.start)} before this window` : `at ${time(m.start)}`,
+          m.start < 0 ? `started ${time(-m.start)} before this excerpt` : `at ${time(m.start)}`,
         ),
       );
       const left =
@@ -209,12 +210,12 @@ class View {
     });
   }
 
-  /** How much of the recording is shown, in words. */
+  /** The part of the recording that is shown. */
   caption(): string {
     const { t } = this;
     const calls =
       t.calls_total > 0 ? `${plural(t.calls, "call")} of ${count(t.calls_total)}, ` : "";
-    return `${calls}${count(t.spans)} operator spans of ${count(t.spans_total)}${t.complete ? "" : ", cut inside a call at the page's limit"}.`;
+    return `${calls}${count(t.spans)} operator spans of ${count(t.spans_total)}${t.complete ? "" : ", truncated inside a call at the page's limit"}.`;
   }
 }
 
@@ -224,7 +225,7 @@ export function timelineSection(t: Timeline | null, colours: OperatorColours): H
       "proftime",
       "Timeline",
       LEAD_WITHOUT,
-      absent("No call was recorded."),
+      absent("No calls were recorded."),
       pointer(),
     );
   }
@@ -243,7 +244,7 @@ export function timelineSection(t: Timeline | null, colours: OperatorColours): H
     : null;
   const states =
     view.states.length > 0
-      ? h("p", { class: "keys states" }, "Below each thread, its state:", ...known, gaps)
+      ? h("p", { class: "keys states" }, "Thread state:", ...known, gaps)
       : null;
   const tools = h(
     "div",
@@ -255,7 +256,7 @@ export function timelineSection(t: Timeline | null, colours: OperatorColours): H
       { class: "choice" },
       button("−", "Zoom out", () => view.zoom(1 / 1.6)),
       button("+", "Zoom in", () => view.zoom(1.6)),
-      button("Fit", "Show all", () => view.fit()),
+      button("Fit", "Show everything", () => view.fit()),
     ),
   );
   onTheme(() => view.redraw());
@@ -265,7 +266,7 @@ export function timelineSection(t: Timeline | null, colours: OperatorColours): H
     { class: "hint" },
     view.caption(),
     missing ? ` ${missing}` : null,
-    " Drag to move; Ctrl and the wheel zoom; a double click fills the view with a slice.",
+    " Drag to pan, Ctrl + wheel to zoom, double-click a slice to zoom to it.",
   );
   const lead = states ? LEAD : LEAD_WITHOUT;
   return section(

@@ -1,16 +1,13 @@
-// What the timeline draws.
+// Data that the timeline draws.
 
 export interface Slice {
   row: number;
   start: number;
   length: number;
   label: string;
-  /** What is written where the label has no room. */
+  /** Text if the label does not fit. */
   short?: string;
-  /**
-   * What the colour goes by: a phase, an operator's description, "graph", "barrier", a thread's
-   * state.
-   */
+  /** Determines the colour. */
   kind:
     | "prefill"
     | "decode"
@@ -22,15 +19,15 @@ export interface Slice {
     | "op"
     | "barrier"
     | "state";
-  /** The operator's description, or the state. */
+  /** Operator description, or thread state. */
   op: string;
-  /** Lines for the tooltip, after the label. */
+  /** Tooltip lines after the label. */
   facts: () => string[];
 }
 
 export interface Row {
   title: string;
   slices: Slice[];
-  /** Drawn lower, close below the row before it. */
+  /** Lower height, directly below its main row. */
   thin: boolean;
 }

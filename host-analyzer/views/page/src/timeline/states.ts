@@ -1,5 +1,4 @@
-// Rows of threads' states: what the scheduler did with each thread, and who had the CPU that it
-// wanted.
+// Rows of thread states: what the scheduler did with each thread, and which task had its CPU.
 
 import { list } from "../data/read.ts";
 import { STRIDE, type Timeline, type TimelineTask, type Track } from "../data/timeline.ts";
@@ -10,11 +9,11 @@ import type { Slice } from "./slice.ts";
 function culprit([tid, pid, name, , engine]: TimelineTask, state: string): string {
   const of =
     pid === 0
-      ? "its process was gone"
+      ? "its process had ended"
       : pid === tid
         ? `process ${pid}`
         : `thread ${tid} of process ${pid}`;
-  return `${state === "woken" ? "the CPU was taken by" : "by"} ${name || "a task without a name"}, ${of}${engine ? ", the engine's own" : ""}`;
+  return `${state === "woken" ? "CPU occupied by" : "by"} ${name || "an unnamed task"}, ${of}${engine ? ", part of the engine" : ""}`;
 }
 
 function known(t: Timeline, track: Track, row: number): Slice[] {
@@ -30,12 +29,12 @@ function known(t: Timeline, track: Track, row: number): Slice[] {
     const task = by == null ? undefined : list(t.tasks)[by];
     const name = task?.[2] ?? "";
     const label = name
-      ? `${state === "woken" ? "woken, waits for" : `${state} by`} ${name}`
+      ? `${state === "woken" ? "woken, waiting for" : `${state} by`} ${name}`
       : stateName(state);
     const who = task
       ? culprit(task, state)
       : state === "throttled"
-        ? "the CPU did nothing meanwhile: the group's quota is used up"
+        ? "the CPU is idle: the group's quota is used up"
         : "";
     const command = task && task[3] !== name ? task[3] : "";
     const where = ["running", "preempted", "throttled", "woken"].includes(state)
@@ -55,16 +54,13 @@ function known(t: Timeline, track: Track, row: number): Slice[] {
   return out;
 }
 
-/**
- * The slices of a track, and what is not known between them: nothing is drawn as running that was
- * not seen to be.
- */
+/** The slices of a track. Gaps become slices of state `unknown`; running is never assumed. */
 export function stateSlices(t: Timeline, track: Track, row: number): Slice[] {
   const left = t.scheduler?.left_out ?? 0;
   const why =
     left > 0
-      ? `not seen, or one of the short stretches that are left out here (up to ${time(t.scheduler?.left_out_longest_ns)})`
-      : "events of the scheduler were lost, or the thread was not seen yet";
+      ? `not recorded, or one of the short stretches omitted here (up to ${time(t.scheduler?.left_out_longest_ns)})`
+      : "scheduler events were lost, or the thread had no event yet";
   const out: Slice[] = [];
   let at = 0;
   const gap = (to: number): void => {
@@ -89,7 +85,7 @@ export function stateSlices(t: Timeline, track: Track, row: number): Slice[] {
   return out;
 }
 
-/** The states of all rows, in the order of the key. */
+/** States that occur, in legend order. */
 export function statesIn(slices: Slice[]): string[] {
   const order = [
     "running",
@@ -105,13 +101,13 @@ export function statesIn(slices: Slice[]): string[] {
   return order.filter((state) => seen.has(state));
 }
 
-/** What the rows of states do not tell; empty when they tell all. */
+/** What is missing from the rows of states; empty if nothing is. */
 export function statesMissing(t: Timeline): string {
   if (!t.scheduler?.recorded) {
-    return "The scheduler level was not recorded, so that nothing is known of the threads' states: record with --levels all.";
+    return "The scheduler level was not recorded, so thread states are unknown. Record with --levels all.";
   }
   const { left_out, left_out_longest_ns } = t.scheduler;
   return left_out > 0
-    ? `${plural(left_out, "stretch", "stretches")} of threads of at most ${time(left_out_longest_ns)} ${left_out === 1 ? "is" : "are"} left out of this page; timeline.pftrace has all.`
+    ? `This page omits ${plural(left_out, "thread state")} of at most ${time(left_out_longest_ns)}; timeline.pftrace has all.`
     : "";
 }

@@ -1,15 +1,15 @@
-// What of a row is seen in a window of time, and what is written there.
+// The visible part of a row, axis ticks and slice labels.
 
 import type { Slice } from "./slice.ts";
 
-/** A step of 1, 2 or 5 times a power of ten that gives about `n` ticks. */
+/** Step for about `n` ticks: 1, 2 or 5 times a power of ten. */
 export function tickStep(span: number, n: number): number {
   const raw = span / n;
   const power = 10 ** Math.floor(Math.log10(raw));
   return power * ([1, 2, 5].find((m) => m * power >= raw) ?? 10);
 }
 
-/** First slice of a row (sorted by start) that may reach into the window. */
+/** Index of the first slice (sorted by start) that may reach into the window. */
 export function firstVisible(slices: Slice[], from: number): number {
   let low = 0;
   let high = slices.length;
@@ -25,10 +25,7 @@ export function firstVisible(slices: Slice[], from: number): number {
   return low;
 }
 
-/**
- * What is written into a slice with room for so many letters: its label, or what matters most of
- * it, whole or cut.
- */
+/** Text for a slice with space for `room` characters: the label or its short form, truncated. */
 export function textFor(s: Slice, room: number): string {
   if (room < 4) {
     return "";

@@ -1,4 +1,4 @@
-// Colours that carry meaning: operators (one hue each, the same everywhere) and time (a log scale).
+// Colours of operators (one hue each, the same everywhere) and of times (log scale).
 
 import { isDark } from "./theme.ts";
 
@@ -26,11 +26,11 @@ function parse(hex: string): Rgb {
   return [n >> 16, (n >> 8) & 255, n & 255];
 }
 
-/** Hues for operators: those that took the most time get their own, the rest share one. */
+/** Hues for operators: those with the most time get one each, the others share grey. */
 export class OperatorColours {
   private readonly byName = new Map<string, string>();
 
-  /** `names`: by falling time, repetitions allowed. */
+  /** `names`: longest time first, repetitions allowed. */
   constructor(names: Iterable<string>) {
     for (const name of names) {
       if (!this.byName.has(name)) {
@@ -43,7 +43,7 @@ export class OperatorColours {
     return this.byName.get(name ?? "") ?? OTHER;
   }
 
-  /** Operators with a hue of their own. */
+  /** Operators with a separate hue. */
   legend(): [string, string][] {
     return [...this.byName].slice(0, OPERATOR.length);
   }

@@ -1,5 +1,4 @@
-// Contexts of the engine (two models, or two conversations) told apart by a number instead of an
-// address.
+// Numbers for contexts of the engine (two models, or two conversations), instead of addresses.
 
 import type { Str } from "../data/maybe.ts";
 import { h } from "./dom.ts";
@@ -10,7 +9,7 @@ interface OfContext {
   pid?: number | null | undefined;
 }
 
-/** A column that tells rows of several contexts apart; none when there is one context only. */
+/** A column with the context number; empty if there is only one context. */
 export function contextColumn<T extends OfContext>(rows: T[]): Column<T>[] {
   const name = (r: T): string => `${r.pid ?? ""} ${r.context ?? "none"}`;
   const names = [...new Set(rows.map(name))];
@@ -21,14 +20,14 @@ export function contextColumn<T extends OfContext>(rows: T[]): Column<T>[] {
   const cell = (r: T): HTMLElement =>
     h(
       "span",
-      { title: `context ${r.context ?? "not known"}${r.pid ? ` of process ${r.pid}` : ""}` },
+      { title: `context ${r.context ?? "unknown"}${r.pid ? ` of process ${r.pid}` : ""}` },
       String(number(r)),
     );
   return [
     {
       key: "context",
       title: "Context",
-      tip: "Of the contexts of the engine, in order of appearance",
+      tip: "Context of the engine, in order of appearance",
       numeric: true,
       value: number,
       cell,

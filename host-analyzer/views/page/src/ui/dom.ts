@@ -1,8 +1,8 @@
-// Elements without markup strings: text from the device can only ever become a text node.
+// Creates elements without markup strings: text from the device always becomes a text node.
 
 type Value = string | number | boolean | null | undefined;
 export type Child = Node | string | null | undefined | false;
-export interface Props {
+interface Props {
   class?: string;
   data?: Record<string, Value>;
   on?: Record<string, (event: never) => void>;

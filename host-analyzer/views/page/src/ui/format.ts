@@ -1,5 +1,4 @@
-// Numbers and dates for people. Input: ns, bytes, counts, shares; output: short text, `DASH` for
-// unknown.
+// Formats times, sizes, counts, shares and dates; `DASH` for unknown values.
 
 import type { Maybe, Num } from "../data/maybe.ts";
 
@@ -10,7 +9,7 @@ function digits(value: number): string {
   return value.toFixed(a >= 100 ? 0 : a >= 10 ? 1 : 2);
 }
 
-/** A length of time. */
+/** A duration. */
 export function time(ns: Num): string {
   if (ns == null) {
     return DASH;
@@ -59,7 +58,7 @@ export function figureText(n: Num): string {
   return n == null ? DASH : digits(n);
 }
 
-/** A share of one as per cent. */
+/** A share as a percentage. */
 export function percent(share: Num): string {
   if (share == null) {
     return DASH;
@@ -68,7 +67,7 @@ export function percent(share: Num): string {
   return p > 0 && p < 0.05 ? "<0.1 %" : `${p.toFixed(1)} %`;
 }
 
-/** Dimensions, the fastest first, trailing ones left out. */
+/** Dimensions, fastest first, without trailing ones. */
 export function dims(ne: Maybe<number[]>): string {
   if (!Array.isArray(ne) || ne.length === 0) {
     return DASH;
@@ -80,7 +79,7 @@ export function dims(ne: Maybe<number[]>): string {
   return ne.slice(0, last).join("×");
 }
 
-/** A point in time, in the reader's own zone. */
+/** Date and time in the reader's time zone. */
 export function date(unixNs: Num): string {
   if (!unixNs) {
     return DASH;
@@ -91,12 +90,12 @@ export function date(unixNs: Num): string {
   return `${day} ${two(d.getHours())}:${two(d.getMinutes())}:${two(d.getSeconds())}`;
 }
 
-/** One of a thing, several of it. */
+/** A count with its noun. */
 export function plural(n: number, one: string, many = `${one}s`): string {
   return `${count(n)} ${n === 1 ? one : many}`;
 }
 
-/** Text cut to `max` characters; the middle goes, since tensor names differ at both ends. */
+/** Truncates the middle to `max` characters, because tensor names differ at both ends. */
 export function shorten(text: string, max: number): string {
   if (text.length <= max) {
     return text;
@@ -105,7 +104,7 @@ export function shorten(text: string, max: number): string {
   return `${text.slice(0, max - 1 - tail)}…${text.slice(text.length - tail)}`;
 }
 
-/** A phase for people. */
+/** Display name of a phase. */
 export function phaseName(phase: string | null | undefined): string {
   return phase === "warm_up" ? "warm-up" : (phase ?? "unknown").replaceAll("_", " ");
 }

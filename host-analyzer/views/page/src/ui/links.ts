@@ -1,8 +1,8 @@
-// Links to sections. Some sections are not there, since a recording may have nothing for them.
+// Links to sections, some of which may be missing from the page.
 
 import { h } from "./dom.ts";
 
-/** A link to the first of these sections that the page has; its text stays where it has none. */
+/** A link to the first of these sections that exists; plain text if none does. */
 export function evidenceLink(sections: string[], text: string, tip?: string): HTMLElement {
   return h(
     "a",
@@ -21,8 +21,8 @@ function there(id: string): boolean {
 }
 
 /**
- * Leads links to places that are in the page: to another one that shows the same, or they go, and
- * the words around links that are all gone.
+ * Redirects links to missing sections: to an alternative section if there is one, otherwise the
+ * link is removed. Text around links (`.shown-in`) is removed with its last link.
  */
 export function liveLinks(root: HTMLElement): void {
   for (const link of root.querySelectorAll<HTMLAnchorElement>('a[href^="#"]')) {

@@ -1,9 +1,9 @@
-// From a part of the model to its operators: the table of operators shows what a link asks for.
+// Links from a part of the model to its rows in the operator table.
 
 import { h } from "./dom.ts";
 
-/** Which operators are wanted: of a phase, and what the filter then says. */
-export interface Wanted {
+/** Selection in the operator table: phase and filter text. */
+interface Wanted {
   phase: string;
   filter: string;
 }
@@ -17,7 +17,7 @@ export function partLink(text: string, wanted: Wanted): HTMLElement {
     "a",
     {
       href: "#operators",
-      title: "Shows its operators",
+      title: "List its operators",
       data: { filter: wanted.filter },
       on: { click: show },
     },

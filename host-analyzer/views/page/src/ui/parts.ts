@@ -1,10 +1,10 @@
-// Small parts that several sections use.
+// Building blocks of sections.
 
 import { h, type Child } from "./dom.ts";
 import { percent } from "./format.ts";
 import type { Num } from "../data/maybe.ts";
 
-/** A section of the page with its heading. */
+/** A section with its heading and introduction. */
 export function section(id: string, title: string, lead: Child, ...children: Child[]): HTMLElement {
   const head = h(
     "header",
@@ -15,7 +15,7 @@ export function section(id: string, title: string, lead: Child, ...children: Chi
   return h("section", { id, "aria-labelledby": `${id}-title` }, head, ...children);
 }
 
-/** A framed block with its own small heading. */
+/** A framed block with a small heading. */
 export function panel(title: string, ...children: Child[]): HTMLElement {
   return h("div", { class: "panel" }, title ? h("h3", {}, title) : null, ...children);
 }
@@ -34,7 +34,7 @@ export function shareBar(share: Num, colour: string): HTMLElement {
   );
 }
 
-/** Choice between a few things, one of them in force. */
+/** A group of buttons, one of which is pressed. */
 export function choice(
   label: string,
   names: string[],
@@ -55,12 +55,12 @@ export function choice(
   return h("div", { class: "choice", role: "group", "aria-label": label }, ...buttons);
 }
 
-/** A line that says why something is not there. */
+/** A line that explains why data is missing. */
 export function absent(text: string): HTMLElement {
   return h("p", { class: "absent" }, text);
 }
 
-/** Square of a colour for legends. */
+/** Coloured square for legends. */
 export function swatch(colour: string): HTMLElement {
   const box = h("span", { class: "swatch", "aria-hidden": "true" });
   box.style.background = colour;

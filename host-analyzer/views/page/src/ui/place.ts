@@ -1,5 +1,4 @@
-// Words for where weights lie and for the CPU backend, used by the head and by the details of the
-// graph.
+// Descriptions of weight locations and of the CPU backend.
 
 import type { Str } from "../data/maybe.ts";
 import type { Engine, WeightBuffer, Weights } from "../data/schema.ts";
@@ -10,33 +9,33 @@ function fileName(path: Str): string {
   return (path ?? "").split("/").pop() ?? "";
 }
 
-/** What memory holds a weight, with the type of its buffer; null where nothing is known. */
+/** Memory that holds a weight, with the buffer type; null if unknown. */
 export function place(memory: Str, buffer: Str, path: Str = null): string | null {
   const file = fileName(path);
   const words: Record<string, string> = {
     file: `mapped from ${file || "the file"}`,
-    anonymous: "in memory of the engine's own",
-    device: "on a device",
-    unknown: "not known where",
+    anonymous: "in anonymous memory",
+    device: "in device memory",
+    unknown: "location unknown",
   };
   const word = words[memory ?? ""];
   return word === undefined ? null : buffer ? `${word} (${buffer})` : word;
 }
 
 function part(b: WeightBuffer): string {
-  return `${bytes(b.bytes)} ${place(b.memory, b.buffer, b.path) ?? "not known where"}`;
+  return `${bytes(b.bytes)} ${place(b.memory, b.buffer, b.path) ?? "(location unknown)"}`;
 }
 
-/** Where the weights of one context lie, in a line. */
+/** Location of the weights of one context, on one line. */
 export function weightLine(w: Weights): string {
   const parts = list(w.buffers).map(part);
   if (parts.length === 0) {
-    return `${bytes(w.bytes)}, where they lie was not recorded`;
+    return `${bytes(w.bytes)}, location not recorded`;
   }
   return parts.length === 1 ? parts[0]! : `${bytes(w.bytes)}: ${parts.join(", ")}`;
 }
 
-/** Which CPU backend an engine has loaded; null when none was found. */
+/** CPU backend of an engine; null if none was found. */
 export function cpuBackend(e: Engine): string | null {
   const file = fileName(e.cpu_library);
   switch (e.cpu_backend) {

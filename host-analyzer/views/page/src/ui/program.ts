@@ -1,19 +1,16 @@
-// The full name of a program.
+// Full names of programs.
 
 import { list } from "../data/read.ts";
 import type { Process, Summary } from "../data/schema.ts";
 
-/** The kernel keeps this many bytes of a name. */
+/** The kernel truncates names to this many bytes. */
 const KERNEL_NAME = 15;
 
 function base(path: string): string {
   return path.split("/").pop() ?? "";
 }
 
-/**
- * The name, whole where only the kernel's cut one was recorded but a path or the command line
- * continues it.
- */
+/** The name. One that the kernel truncated is completed from the path or the command line. */
 function programName(process: Process, summary: Summary): string {
   const name = process.name ?? "";
   if (new TextEncoder().encode(name).length !== KERNEL_NAME) {
@@ -24,7 +21,7 @@ function programName(process: Process, summary: Summary): string {
   return longer.find((candidate) => candidate.startsWith(name)) ?? name;
 }
 
-/** The programs that were traced, each once. */
+/** Names of the traced programs, without repetitions. */
 export function programs(summary: Summary): string[] {
   const names = list(summary.session?.processes).map((p) => programName(p, summary));
   return [...new Set(names)].filter(Boolean);

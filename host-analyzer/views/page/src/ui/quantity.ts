@@ -1,4 +1,4 @@
-// Values with units for people.
+// Formats values with units.
 
 import type { Maybe, Num } from "../data/maybe.ts";
 import { DASH, time } from "./format.ts";
@@ -10,11 +10,11 @@ const PREFIXES: Record<string, [number, string[]]> = {
   microwatts: [1000, ["µW", "mW", "W", "kW", "MW"]],
   ops_per_s: [1000, ["op/s", "kop/s", "Mop/s", "Gop/s", "Top/s", "Pop/s"]],
 };
-/** Gauges count the memory's traffic in binary units, ceilings and the roofline in decimal ones. */
+/** Sensors show memory traffic in binary units; ceilings and the roofline in decimal units. */
 const BYTE_RATE: [number, string[]] = [1000, ["B/s", "kB/s", "MB/s", "GB/s", "TB/s"]];
 const BINARY_BYTE_RATE: [number, string[]] = [1024, ["B/s", "KiB/s", "MiB/s", "GiB/s", "TiB/s"]];
 
-/** A value in one of the units of summary.json; a dash for unknown. */
+/** A value in a unit of summary.json; a dash if unknown. */
 export function quantity(value: Num, unit: Maybe<string>, binary = true): string {
   if (value == null) {
     return DASH;

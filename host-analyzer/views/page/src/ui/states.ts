@@ -1,5 +1,4 @@
-// What a thread can do, as the scheduler sees it: names and colours, the same wherever states are
-// shown. The colours are those of the budget's classes that the states become.
+// Names and colours of thread states. The colours are those of the matching budget classes.
 
 const COLOURS: Record<string, string> = {
   running: "--class-work",
@@ -13,19 +12,19 @@ const COLOURS: Record<string, string> = {
 };
 
 const NAMES: Record<string, string> = {
-  running: "on a CPU",
-  woken: "woken, no CPU yet",
-  sleeping: "asleep",
-  blocked: "blocked, cannot be interrupted",
-  unknown: "not known",
+  running: "running",
+  woken: "woken, waiting for a CPU",
+  sleeping: "sleeping",
+  blocked: "blocked (uninterruptible)",
+  unknown: "unknown",
 };
 
-/** Name of the variable that holds the colour. */
+/** CSS variable of the colour. */
 export function stateColour(state: string): string {
   return COLOURS[state] ?? "--class-unknown";
 }
 
-/** The state in words. */
+/** Display name of the state. */
 export function stateName(state: string): string {
   return NAMES[state] ?? state;
 }

@@ -1,5 +1,4 @@
-// A table that sorts by its headings and can be filtered. Every cell carries its field name and
-// exact value in `data-key` and `data-value`.
+// A sortable table. Every cell has its field name and exact value in `data-key` and `data-value`.
 
 import { h, type Child } from "./dom.ts";
 import { plural } from "./format.ts";
@@ -10,26 +9,26 @@ export interface Column<T> {
   key: string;
   title: string;
   tip?: string;
-  /** Numbers stand right and sort downwards first. */
+  /** Right-aligned, and sorted descending first. */
   numeric?: boolean;
   value: (row: T) => Raw;
-  /** What is shown; the value itself when absent. */
+  /** Content of the cell; default: the value. */
   cell?: (row: T) => Child;
   class?: string;
 }
 
-export interface Options<T> {
+interface Options<T> {
   name: string;
   rows: T[];
   columns: Column<T>[];
   sort?: { key: string; down: boolean };
-  /** Rows shown before "show all". */
+  /** Number of rows before "Show all". */
   limit?: number;
 }
 
 export interface Table<T> {
   element: HTMLElement;
-  /** Shows these rows from now on. */
+  /** Replaces the rows. */
   show: (rows: T[]) => void;
 }
 
@@ -117,9 +116,7 @@ export function table<T>(options: Options<T>): Table<T> {
     const visible = all ? sorted() : sorted().slice(0, limit);
     body.replaceChildren(...visible.map(line));
     if (rows.length === 0) {
-      body.append(
-        h("tr", { class: "none" }, h("td", { colspan: columns.length }, "Nothing to show.")),
-      );
+      body.append(h("tr", { class: "none" }, h("td", { colspan: columns.length }, "No rows.")));
     }
     more.hidden = visible.length >= rows.length;
     more.textContent = `Show all ${plural(rows.length, "row")}`;

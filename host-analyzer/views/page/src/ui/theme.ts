@@ -1,18 +1,18 @@
-// Light and dark: values that a canvas or a chart needs from the style sheet, and news of a change.
+// Light and dark scheme: values from the style sheet for canvases and charts, and change events.
 
 const dark = window.matchMedia("(prefers-color-scheme: dark)");
 
-/** The dark scheme is in use. */
+/** Whether the dark scheme is active. */
 export function isDark(): boolean {
   return dark.matches;
 }
 
-/** The value of a custom property of the page. */
+/** Value of a CSS custom property. */
 export function cssVar(name: string): string {
   return getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 }
 
-/** Calls back whenever the scheme changes. */
+/** Calls `changed` whenever the scheme changes. */
 export function onTheme(changed: () => void): void {
   dark.addEventListener("change", changed);
 }

@@ -1,4 +1,4 @@
-// Segments in columns, and the quick placement in rows.
+// Arrangement of segments in columns, and the fast placement in rows.
 
 import { deepEqual, equal, ok } from "node:assert/strict";
 import test from "node:test";
@@ -56,11 +56,11 @@ test("the picture has about the form of its view", () => {
 test("a value runs straight from one segment to the next, where there is space", () => {
   const wide = { width: 400, height: 50, entry: 200, exit: 120 };
   const narrow = { width: 100, height: 50, entry: 30, exit: 30 };
-  // Narrow enough a view for one column.
+  // The view is narrow enough for one column.
   const { spots } = columns([wide, narrow, narrow], 0.01);
   equal(spots[1]!.x + narrow.entry, spots[0]!.x + wide.exit);
   equal(spots[2]!.x, spots[1]!.x);
-  // Not beyond the column.
+  // Inside the column.
   const edge = columns([{ ...wide, exit: 395 }, narrow], 0.01).spots;
   equal(edge[1]!.x + narrow.width, edge[0]!.x + wide.width);
 });
@@ -69,7 +69,7 @@ test("nothing has a place", () => {
   deepEqual(columns([], 1).spots, []);
 });
 
-/** Keys and edges of a graph by chance, sources before readers. */
+/** Keys and edges of a random graph, sources before readers. */
 function net(
   seed: number,
   n: number,

@@ -1,4 +1,4 @@
-// Folding: a part of the model as one box. No node and no time is lost or counted twice.
+// Folding a part of the model to one box: no node and no time is lost or counted twice.
 
 import { deepEqual, equal, ok } from "node:assert/strict";
 import test from "node:test";
@@ -47,8 +47,8 @@ test("a layer is one box, with the weights that only it reads", () => {
     [0, 1, 2, 3, 4].map((n) => `layer ${n}`),
   );
   equal(nodes.length, LAYERS + 2);
-  // Every layer reads the mask, and the weight of the first node belongs to no layer: both stay to
-  // be seen.
+  // Every layer reads the mask, and the weight of the first node belongs to no layer: both stay
+  // visible.
   deepEqual(
     g.nodes.slice(nodes.length).map((n) => n.name),
     ["mask", "leaf53"],
@@ -73,7 +73,7 @@ test("edges run between what is drawn, from the first to the later, each pair on
         pairs.add(`${e.from}>${e.to}`);
       }
     }
-    // Every reader of another box is still fed.
+    // Every reader of another box still has an edge.
     const fed = new Set(g.edges.map((e) => e.to));
     for (const n of g.nodes.filter((n) => n.index > 0 && n.index < (whole.n_nodes ?? 0))) {
       ok(fed.has(n.index), `${level}: nothing leads to ${n.name}`);
@@ -101,7 +101,7 @@ test("a part turned twice is as before, and one turned once is the only one that
   const [, layer] = folding.partsAround(12);
   folding.turn(layer!);
   const once = of(folding.apply()).folded.map((n) => n.name);
-  // Its modules are seen now.
+  // Its modules are visible now.
   deepEqual(
     once.filter((name) => !name?.includes("layer 1")),
     ["layer 0", "layer 2", "layer 3", "layer 4"],

@@ -1,9 +1,9 @@
-// Graphs for tests: the listing of a real engine, and graphs made by chance from a seed, so that a
-// failure can be repeated.
+// Graphs for tests: random graphs from a seed, so that failures are reproducible, and a
+// transformer.
 
 import type { DagEdge, DagGraph, DagNode, Module } from "../../src/data/schema.ts";
 
-/** A small generator of numbers in [0, 1) (mulberry32). */
+/** Pseudo-random numbers in [0, 1) (mulberry32). */
 export function random(seed: number): () => number {
   let a = seed;
   return () => {
@@ -84,18 +84,18 @@ export function graph(nodes: DagNode[], leafs: DagNode[], edges: DagEdge[]): Dag
 export interface Shape {
   nodes: number;
   leafs: number;
-  /** Most sources of a node. */
+  /** Maximum number of sources of a node. */
   sources: number;
-  /** How far back a source lies at most. */
+  /** Maximum distance of a source. */
   reach: number;
 }
 
-/** Any graph that an engine could build: sources before their readers, leafs behind all nodes. */
+/** A graph that an engine could build: sources before their readers, leafs after all nodes. */
 export function anyGraph(seed: number, { nodes: n, leafs: l, sources, reach }: Shape): DagGraph {
   const next = random(seed);
   const below = (limit: number): number => Math.floor(next() * limit);
   const nodes = Array.from({ length: n }, (_, i) =>
-    // Some only give a tensor another shape: their boxes are smaller.
+    // Some are views, which have smaller boxes.
     node(i, next() < 0.15 ? { op: "VIEW", order: null, wall_ns: null } : {}),
   );
   const leafs = Array.from({ length: l }, (_, i) =>

@@ -1,4 +1,4 @@
-// The placement of a graph: every tensor and edge once, nothing on anything else, no edge upwards.
+// Layout of a graph: every tensor and edge once, no overlaps, no upward edges.
 
 import { deepEqual, equal, ok } from "node:assert/strict";
 import test from "node:test";
@@ -14,7 +14,7 @@ import { anyGraph, edge, graph, leaf, node, transformer } from "./graphs.ts";
 
 const WIDE = { weights: true, aspect: 1.6 };
 
-/** Graphs of all kinds that the placement treats differently, each with a name for messages. */
+/** Graphs that the layout treats differently, with names for messages. */
 function graphs(): [string, DagGraph][] {
   const chain = Array.from({ length: 300 }, (_, i) => node(i));
   const out: [string, DagGraph][] = [
@@ -31,8 +31,7 @@ function graphs(): [string, DagGraph][] {
     ["nodes without edges", graph(chain.slice(0, 40), [], [])],
     ["a transformer", transformer(6)],
     ["a leaf that reads", graph([node(0), node(1)], [leaf(2), leaf(3)], [edge(0, 1), edge(1, 2)])],
-    // A hub that all others read, so that no waist is anywhere, and more edges than dagre has
-    // patience for.
+    // All nodes read a hub, so there is no waist, and too many edges for dagre.
     [
       "a hub",
       graph(
@@ -58,7 +57,7 @@ const placed = graphs().map(([name, g]) => {
   return { name, p, out: layoutGraph(p, WIDE) };
 });
 
-/** Places may be fractions, and two edges may touch. */
+/** Tolerance, because positions may be fractions and two edges may touch. */
 const SLACK = 1e-6;
 
 function overlaps(a: Rect, b: Rect): boolean {
@@ -106,7 +105,7 @@ test("everything is inside the picture", () => {
         box.y >= -SLACK &&
         box.x + box.width <= out.width + SLACK &&
         box.y + box.height <= out.height + SLACK;
-      // A picture without nodes has no columns: its leafs stand in a row of their own.
+      // A drawing without nodes has no columns; its leafs are in a separate row.
       ok(
         inside || out.width < DOCK.width * 2,
         `${name}: ${text(box)} in ${out.width}×${out.height}`,
@@ -135,7 +134,7 @@ test("every edge is drawn once, and ends at its reader", () => {
   }
 });
 
-/** Whether b is read after a: below it, or in a column further right. */
+/** Whether b follows a: below it, or in a later column. */
 function after(a: Rect, b: Rect): boolean {
   return b.y >= a.y + a.height - SLACK || b.x > a.x + NODE.width;
 }
@@ -194,7 +193,7 @@ test("the same graph gives the same picture", () => {
   }
 });
 
-/** A layer's boxes, from its first one. */
+/** Boxes of a layer, relative to the first one. */
 function shape(p: Prepared, out: Layout, layer: number): Point[] {
   const boxes = p.computed
     .filter((n) => p.node.get(n)?.layer === layer)
@@ -224,7 +223,7 @@ test("folding and unfolding give the same picture", () => {
     const part = folding.partsAround(12)[0]!;
     folding.turn(part);
     const turned = draw();
-    // What is hidden by a folded layer turns without being seen.
+    // Parts inside a folded layer turn without a visible change.
     equal(turned.boxes.size === before.boxes.size, level === "layers", level);
     folding.turn(part);
     deepEqual(draw(), before, level);

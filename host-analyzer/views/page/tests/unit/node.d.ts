@@ -1,4 +1,4 @@
-// What the tests use of Node. @types/node would be a package for three functions.
+// Declarations of the Node functions that the tests use, instead of the package @types/node.
 
 declare module "node:test" {
   export default function test(name: string, run: () => void | Promise<void>): void;

@@ -1,7 +1,8 @@
-// A graph cut into segments, and what each edge of it is drawn as.
+// Cutting a graph into segments, and the kinds of its edges.
 
 import { deepEqual, equal, ok } from "node:assert/strict";
 import test from "node:test";
+import { Folding } from "../../src/dag/fold.ts";
 import { layerOf } from "../../src/dag/layer.ts";
 import { prepare } from "../../src/dag/prepare.ts";
 import { segments } from "../../src/dag/segments.ts";
@@ -59,6 +60,42 @@ test("a chain is cut often, a layer at its residual stream", () => {
   }
 });
 
+test("with folded modules a segment is a layer", () => {
+  const layers = 5;
+  const p = prepare(new Folding(transformer(layers), "modules").apply());
+  const parts = segments(p).map((s) => s.nodes.map((n) => p.node.get(n)!.layer));
+  // The nodes before the first layer are in its segment, those after the last one in the last.
+  equal(parts.length, layers);
+  parts.forEach((found, i) => {
+    deepEqual(new Set(found.filter((layer) => layer !== null)), new Set([i]));
+  });
+});
+
+test("folded layers are cut like a chain of nodes", () => {
+  const layers = 18;
+  const p = prepare(new Folding(transformer(layers), "layers").apply());
+  const sizes = segments(p).map((s) => s.nodes.length);
+  equal(
+    sizes.reduce((a, b) => a + b, 0),
+    layers + 2,
+  );
+  deepEqual(sizes.slice(0, -1), [6, 6]);
+});
+
+test("without layers folded modules are cut after at most 24 boxes", () => {
+  // Runs of two nodes per module, without layers.
+  const nodes = Array.from({ length: 120 }, (_, i) =>
+    node(i, { module: (["norm", "attention", "ffn"] as const)[Math.floor(i / 2) % 3]! }),
+  );
+  const edges = nodes.slice(1).map((n) => edge(n.index - 1, n.index));
+  const p = prepare(new Folding(graph(nodes, [], edges), "modules").apply());
+  equal(p.computed.length, 60);
+  deepEqual(
+    segments(p).map((s) => s.nodes.length),
+    [24, 24, 12],
+  );
+});
+
 test("a leaf is docked at its first reader, and referred to by the others", () => {
   const edges = [edge(3, 2), edge(3, 1, 0), edge(3, 1, 1)];
   const p = prepare(graph([node(0), node(1), node(2)], [leaf(3)], edges));
@@ -106,7 +143,7 @@ test("a run of nodes is of the layer that most of them name", () => {
     ),
   );
   equal(layerOf(p, [0, 1, 2]), "layer 3");
-  // What the analyzer found counts, not the name.
+  // The analyzer's result has priority over the name.
   equal(layerOf(p, [4]), "layer 5");
   equal(layerOf(p, [0, 2]), null);
   equal(layerOf(p, [3]), null);

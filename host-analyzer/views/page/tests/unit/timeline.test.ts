@@ -1,4 +1,4 @@
-// From tracks to rows, and what of them is seen in a window.
+// Conversion of tracks to rows, and the visible part of a row.
 
 import { deepEqual, equal, ok } from "node:assert/strict";
 import test from "node:test";
@@ -86,11 +86,7 @@ test("a wait names the operator before it", () => {
   );
   deepEqual(
     row!.slices.map((s) => s.facts()),
-    [
-      ["MUL_MAT · f32 · 64×2", "CPU 1"],
-      ["after ffn"],
-      ["MUL_MAT · f32 · 8", "with ffn, by one kernel"],
-    ],
+    [["MUL_MAT · f32 · 64×2", "CPU 1"], ["after ffn"], ["MUL_MAT · f32 · 8", "fused up to ffn"]],
   );
 });
 
@@ -104,6 +100,30 @@ test("of several processes each row names its own, and a track without slices ha
     rowsOf(timeline(tracks)).map((r) => r.title),
     ["7 token", "8 token"],
   );
+});
+
+test("probes have a thin row, with a colour per kind", () => {
+  const slices = [-5, 10, 0, 0, 5, 2, 1, 1, 7, 0, 2, 2, 9, 1, 9, 9];
+  const [row, ...others] = rowsOf(
+    timeline([track("probes", slices)], { labels: ["burst", "on", "10 %"] }),
+  );
+  equal(others.length, 0);
+  ok(row!.thin);
+  deepEqual(
+    row!.slices.map((s) => [s.start, s.length, s.kind, s.label]),
+    [
+      [-5, 10, "graph", "burst"],
+      [5, 2, "barrier", "on"],
+      [7, 0, "call", "10 %"],
+      // An unknown code, from a newer analyzer.
+      [9, 1, "call", ""],
+    ],
+  );
+});
+
+test("a track with a rest of fewer than four numbers loses only the rest", () => {
+  const [row] = rowsOf(timeline([track("token", [0, 5, 2, 1, 7, 5])]));
+  equal(row!.slices.length, 1);
 });
 
 const states = (slices: number[], rest: Partial<Timeline> = {}): Slice[] => {
@@ -140,11 +160,7 @@ test("between what is known of a thread stands what is not", () => {
 test("what the page leaves out of threads' states is said", () => {
   equal(statesMissing(timeline([])).includes("was not recorded"), true);
   const scheduler = { recorded: true, left_out: 1, left_out_longest_ns: 2000 };
-  ok(
-    statesMissing(timeline([], { scheduler })).startsWith(
-      "1 stretch of threads of at most 2.00 µs is",
-    ),
-  );
+  ok(statesMissing(timeline([], { scheduler })).includes("1 thread state of at most 2.00 µs"));
   equal(statesMissing(timeline([], { scheduler: { ...scheduler, left_out: 0 } })), "");
 });
 

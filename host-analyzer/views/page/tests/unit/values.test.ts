@@ -1,13 +1,17 @@
-// Numbers for people, the numbers of charts, and the data that is read out of the page.
+// Formatting, chart data, and reading the data of the page.
 
 import { deepEqual, equal, ok } from "node:assert/strict";
 import test from "node:test";
 import { change, changeTime } from "../../src/compare/change.ts";
-import { readJson } from "../../src/data/read.ts";
-import type { Call } from "../../src/data/schema.ts";
+import { hasTokenLevel } from "../../src/data/levels.ts";
+import { list, readJson } from "../../src/data/read.ts";
+import type { Call, Engine, Summary, Weights } from "../../src/data/schema.ts";
 import { linesOf, maxDensity } from "../../src/experts/cells.ts";
 import { apart, columns, topOf } from "../../src/sections/token_times.ts";
+import { contextColumn } from "../../src/ui/contexts.ts";
 import * as format from "../../src/ui/format.ts";
+import { cpuBackend, place, weightLine } from "../../src/ui/place.ts";
+import { programs } from "../../src/ui/program.ts";
 import { cpuRanges, quantity } from "../../src/ui/quantity.ts";
 import { random } from "./graphs.ts";
 
@@ -83,7 +87,7 @@ test("a token's time is from the end of the call before it in its own context", 
     call({ phase: "prefill", start_ns: 0, duration_ns: 50 }),
     call({ start_ns: 60 }),
     call({ start_ns: 65, context: "b" }),
-    // Failed: neither a token nor the end of one.
+    // Failed: neither a token nor the end of a token.
     call({ start_ns: 75, status: 1 }),
     call({ start_ns: 100, graph_ns: 8, op_wall_ns: 7 }),
   ];
@@ -144,7 +148,7 @@ async function gzip(text: string): Promise<string> {
   return btoa(String.fromCharCode(...bytes));
 }
 
-/** What the page reads from an element with this text. */
+/** Result of reading an element with this text. */
 function read(text: string | null): Promise<unknown> {
   const element = text === null ? null : { textContent: text };
   Object.assign(globalThis, { document: { getElementById: () => element } });
@@ -174,4 +178,85 @@ test("data that is absent or damaged is none", async () => {
   for (const text of damaged) {
     equal(await read(text), null, String(text));
   }
+});
+
+/** A partial summary; the functions under test read nothing else. */
+function summary(rest: object): Summary {
+  return rest as Summary;
+}
+
+test("a list that is null or missing is empty", () => {
+  deepEqual([list(null), list(undefined), list([1])], [[], [], [1]]);
+});
+
+test("a session has a token level unless its probes could not be attached", () => {
+  const probe = (attached: boolean): object => ({
+    session: { probes: [{ level: "token", attached }] },
+  });
+  ok(hasTokenLevel(summary({})));
+  ok(hasTokenLevel(summary(probe(true))));
+  ok(!hasTokenLevel(summary(probe(false))));
+  ok(hasTokenLevel(summary({ ...probe(false), tokens: { calls: [{}] } })));
+});
+
+test("a program name that the kernel truncated is completed", () => {
+  const process = (pid: number, name: string, command = ""): object => ({ pid, name, command });
+  const found = programs(
+    summary({
+      session: {
+        processes: [
+          process(1, "llama-cli"),
+          process(2, "llama-cli"),
+          // 15 bytes, so the kernel may have truncated it.
+          process(3, "llama-speculati", "/bin/llama-speculative -m x"),
+          process(4, "fifteen-bytes-x"),
+          process(5, "another-program", "sh -c x"),
+        ],
+      },
+      conditions: { processes: [{ pid: 5, program: "/opt/another-program-of-length" }] },
+    }),
+  );
+  deepEqual(found, [
+    "llama-cli",
+    "llama-speculative",
+    "fifteen-bytes-x",
+    "another-program-of-length",
+  ]);
+});
+
+test("weights and CPU backends are described on one line", () => {
+  equal(place("file", "CPU_Mapped", "/models/a.gguf"), "mapped from a.gguf (CPU_Mapped)");
+  equal(place("device", null), "in device memory");
+  equal(place(null, "CPU"), null);
+  const buffer = (memory: string, bytes: number): object => ({ memory, bytes, buffer: null });
+  const line = (buffers: object[]): string =>
+    weightLine({ bytes: 3072, buffers } as unknown as Weights);
+  equal(line([buffer("device", 3072)]), "3.00 KiB in device memory");
+  equal(
+    line([buffer("device", 2048), buffer("anonymous", 1024)]),
+    "3.00 KiB: 2.00 KiB in device memory, 1.00 KiB in anonymous memory",
+  );
+  ok(line([]).startsWith("3.00 KiB, "));
+  const backend = (rest: object): string | null => cpuBackend(rest as Engine);
+  const file = "/lib/libggml-cpu.so";
+  equal(
+    backend({ cpu_backend: "variant", cpu_variant: "zen4", cpu_library: file }),
+    "variant zen4 (libggml-cpu.so)",
+  );
+  equal(backend({ cpu_backend: "built_in", cpu_library: file }), "built into libggml-cpu.so");
+  equal(backend({ cpu_backend: null }), null);
+});
+
+test("contexts are numbered in order of appearance, and one alone has no column", () => {
+  const row = (context: string, pid: number): { context: string; pid: number } => ({
+    context,
+    pid,
+  });
+  deepEqual(contextColumn([row("0x1", 1), row("0x1", 1)]), []);
+  const rows = [row("0x2", 1), row("0x1", 1), row("0x2", 2), row("0x2", 1)];
+  const [column] = contextColumn(rows);
+  deepEqual(
+    rows.map((r) => column!.value(r)),
+    [1, 2, 3, 1],
+  );
 });

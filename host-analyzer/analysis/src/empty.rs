@@ -1,8 +1,0 @@
-//! Operators that compute nothing.
-
-/// Whether an operator computes nothing: it only gives a tensor another shape. The engine never runs such
-/// nodes; the list is that of its `ggml_op_is_empty`.
-#[must_use]
-pub fn is_empty_op(op: &str) -> bool {
-    matches!(op, "NONE" | "RESHAPE" | "VIEW" | "PERMUTE" | "TRANSPOSE")
-}

@@ -1,6 +1,0 @@
-//! Events by time.
-
-/// Events per second; `None` when no time passed.
-pub(super) fn per_s(events: u64, ns: u64) -> Option<f64> {
-    (ns != 0).then(|| events as f64 * 1e9 / ns as f64)
-}

@@ -1,0 +1,93 @@
+//! Conditions: configuration of the system and of the engine's processes while the session ran.
+//!
+//! Stage: analysis. From: facts, and the `llama_decode` calls for what happened in decode. To:
+//! [`Conditions`]. Promises: a value that was not read is absent with the agent's reason, never 0.
+//! The rise of a counter is the difference of readings, never an extrapolation.
+
+mod decode;
+mod list;
+pub mod process;
+pub mod reading;
+pub mod system;
+mod table;
+
+use crate::shared::phase::Phases;
+use process::{Process, Thread};
+use profinfer_trace::model::{FactScope, FactValue, Model};
+use system::{Cpu, System};
+use table::Table;
+
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Conditions {
+    pub system: System,
+    /// By number.
+    pub cpus: Vec<Cpu>,
+    /// Traced processes, by id.
+    pub processes: Vec<Process>,
+    /// Threads that computed, by id; the first 64.
+    pub threads: Vec<Thread>,
+    pub absent: Vec<Absent>,
+}
+
+/// A fact that could not be read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Absent {
+    /// Set for a fact of a process.
+    pub pid: Option<u32>,
+    /// Set for a fact of a thread.
+    pub tid: Option<u32>,
+    /// Set for a fact of a CPU.
+    pub cpu: Option<u16>,
+    /// Name of the fact.
+    pub name: String,
+    /// Reason reported by the agent.
+    pub why: String,
+}
+
+impl Conditions {
+    #[must_use]
+    pub fn compute(model: &Model, phases: &Phases) -> Self {
+        let table = Table::new(model, phases);
+        let mut conditions = Self { system: System::new(&table), ..Self::default() };
+        for scope in table.scopes() {
+            match scope {
+                FactScope::System => {}
+                FactScope::Cpu(cpu) => conditions.cpus.push(Cpu::new(&table, cpu)),
+                FactScope::Process(pid) => conditions.processes.push(Process::new(&table, pid)),
+                FactScope::Thread(tid) => conditions.threads.push(Thread::compute(&table, model, tid)),
+            }
+        }
+        conditions.absent = absent(model, &table);
+        conditions
+    }
+
+    #[must_use]
+    pub fn process(&self, pid: u32) -> Option<&Process> {
+        self.processes.iter().find(|p| p.pid == pid)
+    }
+
+    #[must_use]
+    pub fn cpu(&self, cpu: u16) -> Option<&Cpu> {
+        self.cpus.iter().find(|c| c.cpu == cpu)
+    }
+
+    #[must_use]
+    pub fn thread(&self, tid: u32) -> Option<&Thread> {
+        self.threads.iter().find(|t| t.tid == tid)
+    }
+}
+
+fn absent(model: &Model, table: &Table<'_>) -> Vec<Absent> {
+    let of = |(scope, name, value): (FactScope, &str, FactValue)| {
+        let FactValue::Absent(why) = value else { return None };
+        let (mut pid, mut tid, mut cpu) = (None, None, None);
+        match scope {
+            FactScope::System => {}
+            FactScope::Process(id) => pid = Some(id),
+            FactScope::Thread(id) => tid = Some(id),
+            FactScope::Cpu(id) => cpu = Some(id),
+        }
+        Some(Absent { pid, tid, cpu, name: name.to_owned(), why: model.texts.get(why).to_owned() })
+    };
+    table.latest().filter_map(|(scope, name, fact)| of((scope, name, fact.value))).collect()
+}

@@ -1,0 +1,66 @@
+//! The scheduler level: states of the engine's threads, and the tasks that had their CPUs.
+//!
+//! Stage: analysis. From: stretches of threads, turns of tasks, interrupts, `llama_decode` calls.
+//! To: [`Sched`]. Promises: unknown time is counted as unknown and as nothing else. A task's time
+//! counts only while a thread of the engine wanted the task's CPU. Time in two overlapping calls
+//! counts once.
+
+mod interference;
+mod interrupt;
+pub mod pieces;
+pub mod shown;
+mod thread;
+mod windows;
+
+use crate::shared::phase::Phases;
+pub use interference::{Interference, OnCpu, Waiter};
+pub use interrupt::Interrupt;
+use profinfer_trace::model::Model;
+pub use thread::{StateTimes, ThreadTimes};
+use windows::Windows;
+
+/// Results of the scheduler level.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Sched {
+    /// The level was recorded. If not, everything below is empty.
+    pub recorded: bool,
+    pub interrupts_recorded: bool,
+    /// Threads of the engine with recorded states, in order of first appearance.
+    pub threads: Vec<ThreadTimes>,
+    /// Tasks that had CPUs while threads of the engine wanted them, longest time first; at most
+    /// [`MAX_TASKS`].
+    pub interference: Vec<Interference>,
+    /// Tasks beyond the limit.
+    pub left_out: LeftOut,
+    /// By name, longest time first.
+    pub interrupts: Vec<Interrupt>,
+}
+
+/// A machine on which a compiler runs starts thousands of short tasks.
+pub const MAX_TASKS: usize = 200;
+
+/// Tasks that had CPUs for less time than the listed ones.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct LeftOut {
+    pub tasks: u64,
+    /// Their total time, ns.
+    pub time_ns: u64,
+}
+
+impl Sched {
+    #[must_use]
+    pub fn compute(model: &Model, phases: &Phases) -> Self {
+        let windows = Windows::compute(model, phases);
+        let mut interference = interference::interference(model, &windows);
+        let rest = interference.split_off(MAX_TASKS.min(interference.len()));
+        let time_ns = rest.iter().fold(0, |sum: u64, task| sum.saturating_add(task.time_ns));
+        Self {
+            recorded: model.sched.recorded,
+            interrupts_recorded: model.sched.interrupts_recorded,
+            threads: thread::threads(model, &windows),
+            interference,
+            left_out: LeftOut { tasks: rest.len() as u64, time_ns },
+            interrupts: interrupt::interrupts(model, &windows),
+        }
+    }
+}

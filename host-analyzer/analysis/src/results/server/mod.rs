@@ -1,0 +1,111 @@
+//! Requests of a server, distinguished by slot.
+//!
+//! Stage: analysis, part of the token level. From: the parts of the batches, with sequences and
+//! positions. To: [`Server`]. Promises: a slot of llama-server is a sequence of its context, and
+//! its figures come from calls that had its tokens. Batches without sequences give no requests.
+//! What came before the first batch of a request (queueing, tokenising) is not visible, and in no
+//! figure.
+
+mod batch;
+mod request;
+mod slot;
+mod spread;
+
+use std::collections::BTreeMap;
+
+use crate::shared::group::context_name;
+use crate::shared::phase::{Phase, Phases};
+pub use batch::Batches;
+use profinfer_trace::model::{LlamaCallId, Model};
+pub use request::{Begin, SlotRequest};
+use slot::{Call, Slots};
+pub use spread::{Spread, Spreads};
+
+/// Requests by slot.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Server {
+    /// Contexts whose batches have sequences, by process and address.
+    pub contexts: Vec<ServerContext>,
+    /// Requests, by start.
+    pub requests: Vec<SlotRequest>,
+}
+
+/// One context, and its sequences.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ServerContext {
+    pub pid: u32,
+    /// Address of the context in hex.
+    pub context: Option<String>,
+    /// Over its requests.
+    pub spreads: Spreads,
+    /// The same for each slot.
+    pub slots: Vec<Slot>,
+    /// Composition of the batches, by number of sequences.
+    pub batches: Vec<Batches>,
+    /// Calls whose batches were not completely recorded; requests in them lack figures.
+    pub calls_not_whole: u64,
+}
+
+/// One sequence.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Slot {
+    /// Number of the sequence, which is that of the slot in llama-server.
+    pub slot: i32,
+    /// Over its requests.
+    pub spreads: Spreads,
+}
+
+impl Server {
+    /// Whether several sequences share the calls of a context, by its address.
+    pub(super) fn is_shared(&self, pid: u32, context: u64) -> bool {
+        self.contexts.iter().any(|c| c.pid == pid && c.slots.len() > 1)
+            && self.shares(pid, context_name(context).as_ref())
+    }
+
+    /// The same, by its name.
+    pub(super) fn shares(&self, pid: u32, context: Option<&String>) -> bool {
+        self.contexts.iter().any(|c| c.pid == pid && c.context.as_ref() == context && c.slots.len() > 1)
+    }
+
+    #[must_use]
+    pub fn compute(model: &Model, phases: &Phases) -> Self {
+        let mut contexts: BTreeMap<(u32, u64), Slots> = BTreeMap::new();
+        let d = &model.llama_calls;
+        for i in (0..d.len()).filter(|i| d.status[*i] == 0) {
+            // A draft works for the requests of its target, and its positions go back in every
+            // round.
+            if matches!(phases.llama_calls[i], Phase::WarmUp | Phase::Draft) {
+                continue;
+            }
+            let key = (model.threads.get(d.thread[i]).pid, d.context[i]);
+            let Ok(row) = u32::try_from(i) else { break };
+            let rows = model.parts.of(LlamaCallId(row));
+            let call = Call {
+                row,
+                start_ns: d.start_ns[i].saturating_sub(model.session.start_ns),
+                duration_ns: d.duration_ns[i],
+                n_tokens: d.n_tokens[i],
+            };
+            contexts.entry(key).or_default().call(&call, &model.parts, rows);
+        }
+        let mut server = Self::default();
+        for ((pid, context), slots) in contexts.into_iter().filter(|(_, slots)| slots.has_sequences()) {
+            let context = context_name(context);
+            let (requests, batches, calls_not_whole) = slots.close(pid, context.as_ref());
+            let mut of_slot: BTreeMap<i32, Vec<&SlotRequest>> = BTreeMap::new();
+            for request in &requests {
+                of_slot.entry(request.slot).or_default().push(request);
+            }
+            let slots =
+                of_slot.iter().map(|(slot, of)| Slot { slot: *slot, spreads: Spreads::new(of) }).collect();
+            let spreads = Spreads::new(&requests.iter().collect::<Vec<_>>());
+            server.contexts.push(ServerContext { pid, context, spreads, slots, batches, calls_not_whole });
+            server.requests.extend(requests);
+        }
+        server.requests.sort_by_key(|r| (r.start_ns, r.first_call, r.slot));
+        for (index, request) in (0..).zip(&mut server.requests) {
+            request.index = index;
+        }
+        server
+    }
+}

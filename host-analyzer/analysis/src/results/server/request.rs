@@ -1,0 +1,53 @@
+//! One request of a slot.
+
+/// What showed the beginning of a request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Begin {
+    /// Tokens of a prompt: several, or without an output, or at the first position.
+    Prompt,
+    /// One token with an output, at a position that the sequence already had: a prompt that was
+    /// cached except for its last token. An engine that shifts its full context looks the same.
+    Back,
+    /// Its first record was part of the answer: earlier calls are unknown.
+    Unseen,
+}
+
+/// A prompt in a slot, and its output.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SlotRequest {
+    /// Position among the requests, from 0.
+    pub index: u32,
+    pub pid: u32,
+    /// Address of the context in hex.
+    pub context: Option<String>,
+    /// Number of the sequence.
+    pub slot: i32,
+    /// Row of its first call in `llama_calls`.
+    pub first_call: u32,
+    /// Start of that call, ns from the start of the session.
+    pub start_ns: u64,
+    /// End of its last call, ns from the start of the session.
+    pub end_ns: u64,
+    /// What showed its beginning.
+    pub begin: Begin,
+    /// Prompt tokens that were already in the cache: the position of the first computed token.
+    /// `None` where the beginning was not recorded.
+    pub reused: Option<u32>,
+    /// Prompt tokens that were computed; `None` where not all were recorded.
+    pub prompt_tokens: Option<u64>,
+    /// Calls that computed them.
+    pub prompt_calls: u64,
+    /// From the start of the first call with its tokens to the end of the call with its first
+    /// output, ns; `None` where either was not recorded.
+    pub ttft_ns: Option<u64>,
+    /// The part of that in which no call had tokens of this request, ns: other slots, and the
+    /// server itself.
+    pub waited_ns: Option<u64>,
+    /// Output tokens, by positions: one of the prompt's last call, one of each later call, and the
+    /// accepted tokens of a verified draft. The outcome of a draft in the last call is unknown, so
+    /// it counts as one.
+    pub output_tokens: Option<u64>,
+    /// Time from the end of one call with an output to the end of the next, ns per token of that;
+    /// `None` for a single output.
+    pub tpot_ns: Option<u64>,
+}

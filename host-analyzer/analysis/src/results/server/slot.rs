@@ -1,0 +1,273 @@
+//! From the parts of batches to the requests of slots.
+//!
+//! A prompt comes in one or several parts, without an output except for the last token. Each later
+//! part is a token from an earlier output, and requests the next output; with a draft, it is
+//! several tokens that all request one. A part that neither continues a prompt nor is such a token
+//! begins a request.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use super::batch::{Batches, Composition};
+use super::request::{Begin, SlotRequest};
+use profinfer_trace::model::Parts;
+
+/// The required data of a `llama_decode` call.
+pub(super) struct Call {
+    pub(super) row: u32,
+    pub(super) start_ns: u64,
+    pub(super) duration_ns: u64,
+    pub(super) n_tokens: u32,
+}
+
+impl Call {
+    const fn end_ns(&self) -> u64 {
+        self.start_ns.saturating_add(self.duration_ns)
+    }
+}
+
+/// A part with a single sequence, in numbers that cannot overflow.
+#[derive(Clone, Copy)]
+struct SequencePart {
+    pos: i64,
+    /// First position after it.
+    next: i64,
+    n: u64,
+    outputs: u64,
+}
+
+impl SequencePart {
+    /// All tokens request an output: those of an answer do, and so does the last token of a prompt.
+    const fn all_ask(self) -> bool {
+        self.outputs == self.n
+    }
+}
+
+/// The sequences of one context.
+#[derive(Default)]
+pub(super) struct Slots {
+    slots: BTreeMap<i32, State>,
+    done: Vec<(i32, Open)>,
+    composition: Composition,
+    not_whole: u64,
+    has_sequences: bool,
+}
+
+/// One sequence.
+#[derive(Default)]
+struct State {
+    open: Option<Open>,
+    /// A call was not completely recorded since its last part.
+    gap: bool,
+}
+
+/// A request whose calls are still being read.
+struct Open {
+    first_call: u32,
+    start_ns: u64,
+    end_ns: u64,
+    begin: Begin,
+    reused: i64,
+    prompt_tokens: u64,
+    prompt_calls: u64,
+    /// Its complete prompt was recorded.
+    prompt_whole: bool,
+    /// Time of the calls that computed the prompt, ns.
+    prompt_ns: u64,
+    /// First position after the prompt, and end of the call with the first output (ns).
+    answered: Option<(i64, u64)>,
+    /// Last part: first position, and first position after it.
+    last: (i64, i64),
+    /// End of the call before the last one with an output, ns.
+    before_ns: u64,
+    /// Several outputs of one call are draft tokens, of which only some are accepted.
+    guesses: bool,
+    /// The last part was of the answer.
+    answering: bool,
+}
+
+impl Slots {
+    /// Whether any batch named a sequence.
+    pub(super) const fn has_sequences(&self) -> bool {
+        self.has_sequences
+    }
+
+    /// Adds the next call of the context, with its rows of `parts`.
+    pub(super) fn call(&mut self, call: &Call, parts: &Parts, rows: Range<usize>) {
+        let tokens: u64 = parts.n[rows.clone()].iter().map(|n| u64::from(*n)).sum();
+        let end = rows.end.checked_sub(1).filter(|_| !rows.is_empty());
+        let last_token = end.map_or(0, |i| u64::from(parts.first[i]) + u64::from(parts.n[i]));
+        let whole =
+            !rows.is_empty() && tokens == last_token && [0, tokens].contains(&u64::from(call.n_tokens));
+        if !whole {
+            self.not_whole += 1;
+            self.slots.values_mut().for_each(|s| s.gap = true);
+        }
+        let (mut sequences, mut prompt, mut answer) = (Vec::new(), 0, 0);
+        for i in rows {
+            let (Some(seq), Some(pos)) = (parts.seq[i], parts.pos[i]) else { continue };
+            self.has_sequences = true;
+            // The other sequences of the tokens are not recorded: a prompt that several sequences
+            // share belongs to none.
+            if parts.n_seq[i] != 1 {
+                continue;
+            }
+            let n = u64::from(parts.n[i]);
+            // Without a list, the engine gives an output for the batch's last token.
+            let outputs = parts.outputs[i].map_or_else(|| u64::from(whole && Some(i) == end), u64::from);
+            let pos = i64::from(pos);
+            let next = pos + if parts.same[i] { 1 } else { i64::from(parts.n[i]) };
+            let is_prompt = self.part(seq, call, SequencePart { pos, next, n, outputs });
+            *(if is_prompt { &mut prompt } else { &mut answer }) += n;
+            sequences.push(seq);
+        }
+        sequences.sort_unstable();
+        sequences.dedup();
+        if whole && !sequences.is_empty() {
+            let n = u32::try_from(sequences.len()).unwrap_or(u32::MAX);
+            self.composition.add(n, prompt, answer, call.duration_ns);
+        }
+    }
+
+    /// Adds a part. Returns whether it is of a prompt.
+    fn part(&mut self, seq: i32, call: &Call, part: SequencePart) -> bool {
+        let state = self.slots.entry(seq).or_default();
+        let gap = std::mem::take(&mut state.gap);
+        if let Some(open) = &mut state.open
+            && open.goes_on_with(part, gap)
+        {
+            return open.add(call, part, gap);
+        }
+        // After a gap, earlier parts show nothing.
+        let held = state.open.as_ref().filter(|_| !gap).map_or(0, |open| open.last.1);
+        let open = Open::new(call, part, held);
+        let is_prompt = open.begin != Begin::Unseen;
+        if let Some(done) = state.open.replace(open) {
+            self.done.push((seq, done));
+        }
+        is_prompt
+    }
+
+    /// The requests, the composition of the batches, and the number of incomplete calls.
+    pub(super) fn close(
+        mut self,
+        pid: u32,
+        context: Option<&String>,
+    ) -> (Vec<SlotRequest>, Vec<Batches>, u64) {
+        let open = self.slots.into_iter().filter_map(|(seq, state)| Some((seq, state.open?)));
+        self.done.extend(open);
+        let requests =
+            self.done.into_iter().map(|(seq, open)| open.close(pid, context.cloned(), seq)).collect();
+        (requests, self.composition.close(), self.not_whole)
+    }
+}
+
+impl Open {
+    /// `held`: positions that the sequence is known to have.
+    fn new(call: &Call, part: SequencePart, held: i64) -> Self {
+        let begin = match (part.all_ask() && part.pos > 0, part.pos < held) {
+            (false, _) => Begin::Prompt,
+            (true, true) if part.n == 1 => Begin::Back,
+            (true, true) => Begin::Prompt,
+            (true, false) => Begin::Unseen,
+        };
+        let unseen = begin == Begin::Unseen;
+        let mut open = Self {
+            first_call: call.row,
+            start_ns: call.start_ns,
+            end_ns: call.end_ns(),
+            begin,
+            reused: part.pos,
+            prompt_tokens: 0,
+            prompt_calls: 0,
+            prompt_whole: !unseen,
+            prompt_ns: 0,
+            // Its first position is that of a token from an earlier output.
+            answered: unseen.then_some((part.pos, call.end_ns())),
+            last: (part.pos, part.next),
+            before_ns: call.end_ns(),
+            guesses: unseen && part.n > 1,
+            answering: unseen,
+        };
+        if !unseen {
+            open.prompt(call, part);
+        }
+        open
+    }
+
+    /// Whether a part of the sequence belongs to this request.
+    const fn goes_on_with(&self, part: SequencePart, gap: bool) -> bool {
+        let (first, next) = self.last;
+        if self.answered.is_none() {
+            return part.pos == next || gap && part.pos > next;
+        }
+        // After rejected draft tokens, positions go back, but never to where the draft tokens
+        // began.
+        let verified = self.answering && self.guesses && part.pos > first && part.pos < next;
+        part.all_ask() && (part.pos == next || verified || gap && part.pos > next)
+    }
+
+    /// Adds a part that continues the request. Returns whether it is of the prompt.
+    fn add(&mut self, call: &Call, part: SequencePart, gap: bool) -> bool {
+        let end_before = self.end_ns;
+        self.end_ns = self.end_ns.max(call.end_ns());
+        if self.answered.is_none() {
+            self.prompt_whole &= !gap;
+            self.prompt(call, part);
+            return true;
+        }
+        // Two parts of one call are one step.
+        if end_before < call.end_ns() {
+            self.before_ns = end_before;
+        }
+        self.last = (part.pos, part.next);
+        (self.answering, self.guesses) = (true, part.n > 1);
+        false
+    }
+
+    fn prompt(&mut self, call: &Call, part: SequencePart) {
+        self.prompt_tokens += part.n;
+        self.prompt_calls += 1;
+        self.prompt_ns = self.prompt_ns.saturating_add(call.duration_ns);
+        self.last = (part.pos, part.next);
+        if part.outputs > 0 {
+            self.answered = Some((part.next, call.end_ns()));
+        }
+    }
+
+    fn close(self, pid: u32, context: Option<String>, slot: i32) -> SlotRequest {
+        let seen = self.begin != Begin::Unseen;
+        let ttft_ns = self.answered.filter(|_| seen).map(|(_, end)| end.saturating_sub(self.start_ns));
+        // For an answer whose beginning was not recorded, the first call also had an output.
+        let outputs = self.answered.map(|(behind, _)| {
+            let steps = if self.answering { (self.last.0 - behind).max(0) + 1 } else { 0 };
+            steps.unsigned_abs() + u64::from(seen)
+        });
+        // How many draft tokens of the last call were accepted is unknown, so the time ends before
+        // it.
+        let (until, outputs_until) = match (self.guesses, outputs) {
+            (true, Some(outputs)) => (self.before_ns, outputs.saturating_sub(1)),
+            (false, Some(outputs)) => (self.end_ns, outputs),
+            (_, None) => (0, 0),
+        };
+        let steps = outputs_until.saturating_sub(1);
+        let passed = self.answered.map_or(0, |(_, first)| until.saturating_sub(first));
+        SlotRequest {
+            index: 0,
+            pid,
+            context,
+            slot,
+            first_call: self.first_call,
+            start_ns: self.start_ns,
+            end_ns: self.end_ns,
+            begin: self.begin,
+            reused: u32::try_from(self.reused).ok().filter(|_| seen),
+            prompt_tokens: (self.prompt_whole && self.answered.is_some()).then_some(self.prompt_tokens),
+            prompt_calls: self.prompt_calls,
+            ttft_ns,
+            waited_ns: ttft_ns.filter(|_| self.prompt_whole).map(|ns| ns.saturating_sub(self.prompt_ns)),
+            output_tokens: outputs,
+            tpot_ns: (steps > 0).then(|| passed.saturating_add(steps / 2) / steps),
+        }
+    }
+}

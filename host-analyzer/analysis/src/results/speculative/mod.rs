@@ -1,0 +1,197 @@
+//! Speculative decoding: number of accepted draft tokens, their cost, and whether it was worth it.
+//!
+//! Stage: analysis. From: `llama_decode` calls, their positions, the pairs of contexts. To: one
+//! [`Speculative`] per pair. Promises: counts equal those of the engine's own report, except for
+//! rounds whose outcome no later call shows; these are counted as open.
+
+mod plain;
+mod round;
+
+use std::collections::BTreeMap;
+
+use crate::shared::group::context_name;
+use crate::shared::phase::{Phase, Phases};
+use crate::stats::percentile::percentile;
+pub use plain::{Plain, PlainSource};
+use profinfer_trace::model::Model;
+use round::{Round, rounds};
+
+/// Speculative decoding with one draft and one target.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Speculative {
+    pub pid: u32,
+    /// Address of the draft's context in hex.
+    pub draft: Option<String>,
+    /// Address of the target's context in hex.
+    pub target: Option<String>,
+    /// Calls of the target after draft calls.
+    pub rounds: u64,
+    /// Rounds whose outcome is unknown.
+    pub open_rounds: u64,
+    /// Verified draft tokens, in all rounds.
+    pub drafted: u64,
+    /// Accepted draft tokens, in rounds with known outcome.
+    pub accepted: u64,
+    /// Output tokens of these rounds: the accepted ones, and one more per round.
+    pub emitted: u64,
+    /// Acceptance rate in rounds with known outcome; `None` without any.
+    pub accepted_share: Option<f64>,
+    /// Mean number of output tokens per round.
+    pub emitted_per_round: Option<f64>,
+    /// Acceptance by position of the draft token.
+    pub positions: Vec<Position>,
+    /// Cost of verification, by number of draft tokens.
+    pub verified: Vec<Verified>,
+    /// Median time of the draft's calls per draft token, ns: the time of a round's draft calls
+    /// divided by its draft tokens, over rounds.
+    pub draft_token_ns: Option<u64>,
+    /// The target without a draft, where known.
+    pub plain: Option<Plain>,
+    /// Time of the draft per draft token divided by the target's time per token.
+    pub draft_ratio: Option<f64>,
+    /// Cost of a round, in tokens that the target generates in that time without a draft. It is a
+    /// lower bound where `plain` is known by bounds only, and so are all figures that divide by
+    /// `plain`.
+    pub break_even_per_round: Option<f64>,
+    /// A round gives more tokens than that; `None` where it depends on the bounds.
+    pub wins: Option<bool>,
+    /// Tokens per second of calls: tokens of a round divided by the cost of a round.
+    pub tokens_per_s: Option<f64>,
+    /// The same without a draft.
+    pub plain_tokens_per_s: Option<f64>,
+}
+
+/// Draft tokens of one position, in rounds with known outcome.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Position {
+    /// 1 is the first draft token of a round.
+    pub position: u32,
+    /// Rounds that had it.
+    pub drafted: u64,
+    /// Rounds that accepted it.
+    pub accepted: u64,
+    /// `accepted` divided by `drafted`.
+    pub accepted_share: f64,
+}
+
+/// Calls of the target with the same number of draft tokens.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Verified {
+    /// Draft tokens per call.
+    pub drafted: u32,
+    pub rounds: u64,
+    /// Median duration of the call, ns.
+    pub median_ns: u64,
+    /// That divided by the target's time for one token.
+    pub verify_ratio: Option<f64>,
+}
+
+/// Output tokens of each `llama_decode` call that verified a draft, as far as known.
+pub(super) fn emitted(model: &Model, phases: &Phases) -> Vec<Option<u32>> {
+    let mut all = vec![None; model.llama_calls.len()];
+    if phases.pairs.is_empty() {
+        return all;
+    }
+    for round in phases.pairs.iter().flat_map(|pair| rounds(model, phases, pair)) {
+        all[round.call] = round.emitted;
+    }
+    all
+}
+
+/// Speculative decoding of a session, by pair.
+#[must_use]
+pub fn speculative(model: &Model, phases: &Phases) -> Vec<Speculative> {
+    let of = |pair| {
+        let rounds = rounds(model, phases, pair);
+        let d = &model.llama_calls;
+        let ones: Vec<u64> = (0..d.len())
+            .filter(|i| d.context[*i] == pair.target && model.threads.get(d.thread[*i]).pid == pair.pid)
+            .filter(|i| phases.llama_calls[*i] == Phase::Decode && d.status[*i] == 0)
+            .map(|i| d.duration_ns[i])
+            .collect();
+        let figures = figures(&rounds, ones);
+        Speculative {
+            pid: pair.pid,
+            draft: context_name(pair.draft),
+            target: context_name(pair.target),
+            ..figures
+        }
+    };
+    phases.pairs.iter().map(of).collect()
+}
+
+fn figures(rounds: &[Round], ones: Vec<u64>) -> Speculative {
+    let n = rounds.len() as u64;
+    let known = || rounds.iter().filter_map(|r| Some((r.drafted, r.emitted?)));
+    let known_rounds = known().count() as u64;
+    let tokens: u64 = known().map(|(_, e)| u64::from(e)).sum();
+    let verified_known: u64 = known().map(|(k, _)| u64::from(k)).sum();
+    let drafted: u64 = rounds.iter().map(|r| u64::from(r.drafted)).sum();
+    let sizes = sizes(rounds);
+    let plain = plain::plain(ones, &sizes);
+    let mut draft_times: Vec<u64> =
+        rounds.iter().filter(|r| r.drafted > 0).map(|r| r.draft_ns / u64::from(r.drafted)).collect();
+    let draft_token_ns = percentile(&mut draft_times, 50);
+    // Cost of a round from medians, so that a single hiccup does not count.
+    let round_ns = draft_token_ns.filter(|_| n > 0).map(|draft| {
+        let verify: f64 = sizes.iter().map(|s| s.rounds as f64 * s.median_ns as f64).sum();
+        (verify + drafted as f64 * draft as f64) / n as f64
+    });
+    let in_plain = |ns: f64| plain.filter(|p| p.ns > 0).map(|p| ns / p.ns as f64);
+    let emitted_per_round = ratio(tokens, known_rounds);
+    let break_even_per_round = round_ns.and_then(in_plain);
+    let wins = || plain?.wins(emitted_per_round?, round_ns?);
+    let verified =
+        sizes.iter().map(|s| Verified { verify_ratio: in_plain(s.median_ns as f64), ..*s }).collect();
+    Speculative {
+        pid: 0,
+        draft: None,
+        target: None,
+        rounds: n,
+        open_rounds: n - known_rounds,
+        drafted,
+        accepted: tokens - known_rounds,
+        emitted: tokens,
+        accepted_share: ratio(tokens - known_rounds, verified_known),
+        emitted_per_round,
+        positions: positions(rounds),
+        verified,
+        draft_token_ns,
+        plain,
+        draft_ratio: draft_token_ns.and_then(|ns| in_plain(ns as f64)),
+        break_even_per_round,
+        wins: wins(),
+        tokens_per_s: emitted_per_round.zip(round_ns.filter(|ns| *ns > 0.0)).map(|(a, ns)| a * 1e9 / ns),
+        plain_tokens_per_s: plain.filter(|p| p.ns > 0).map(|p| 1e9 / p.ns as f64),
+    }
+}
+
+fn sizes(rounds: &[Round]) -> Vec<Verified> {
+    let mut lengths: BTreeMap<u32, Vec<u64>> = BTreeMap::new();
+    for r in rounds {
+        lengths.entry(r.drafted).or_default().push(r.verify_ns);
+    }
+    lengths
+        .into_iter()
+        .filter_map(|(drafted, mut ns)| {
+            let rounds = ns.len() as u64;
+            let median_ns = percentile(&mut ns, 50)?;
+            Some(Verified { drafted, rounds, median_ns, verify_ratio: None })
+        })
+        .collect()
+}
+
+fn positions(rounds: &[Round]) -> Vec<Position> {
+    let longest = rounds.iter().map(|r| r.drafted).max().unwrap_or(0);
+    let of = |position: u32| {
+        let known = || rounds.iter().filter(move |r| r.drafted >= position).filter_map(|r| r.emitted);
+        let (drafted, accepted) =
+            (known().count() as u64, known().filter(|emitted| *emitted > position).count() as u64);
+        Some(Position { position, drafted, accepted, accepted_share: ratio(accepted, drafted)? })
+    };
+    (1..=longest).map_while(of).collect()
+}
+
+fn ratio(part: u64, whole: u64) -> Option<f64> {
+    (whole > 0).then(|| part as f64 / whole as f64)
+}

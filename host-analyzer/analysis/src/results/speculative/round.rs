@@ -1,0 +1,66 @@
+//! The rounds of speculative decoding: the draft predicts tokens, the target verifies them.
+
+use crate::shared::phase::{Pair, Phase, Phases, Role};
+use profinfer_trace::model::Model;
+
+/// One round.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Round {
+    /// Row of the target's call.
+    pub(super) call: usize,
+    /// Draft tokens that it verified.
+    pub(super) drafted: u32,
+    /// Output tokens: the accepted draft tokens, and the target's own token after them. `None` when
+    /// unknown.
+    pub(super) emitted: Option<u32>,
+    /// Time of the draft's calls before it, ns.
+    pub(super) draft_ns: u64,
+    /// Time of the target's call, ns.
+    pub(super) verify_ns: u64,
+}
+
+/// The rounds of a pair, by start.
+///
+/// The next call of the target shows the outcome of a round. It begins after the accepted tokens,
+/// so the difference of both positions is the number of output tokens. The last round before
+/// another prompt, and the last of a session, have no such call. A call of one token after draft
+/// calls is a round too: no draft token was good enough to be verified.
+pub(super) fn rounds(model: &Model, phases: &Phases, pair: &Pair) -> Vec<Round> {
+    let (d, contexts) = (&model.llama_calls, &phases.contexts);
+    let mut found: Vec<Round> = Vec::new();
+    let (mut draft_calls, mut draft_ns) = (0_u32, 0_u64);
+    let mut open = false;
+    for i in (0..d.len()).filter(|i| d.status[*i] == 0 && phases.llama_calls[*i] != Phase::WarmUp) {
+        if model.threads.get(d.thread[i]).pid != pair.pid {
+            continue;
+        }
+        if d.context[i] == pair.draft {
+            // At position 0 it reads the prompt, which is not drafting.
+            if contexts[i].n_past != Some(0) {
+                draft_calls += 1;
+                draft_ns = draft_ns.saturating_add(d.duration_ns[i]);
+            }
+        } else if d.context[i] == pair.target {
+            let generates = phases.roles[i] == Role::Verify || d.n_tokens[i] == 1;
+            if let (true, true, Some(last)) = (open, generates, found.last_mut()) {
+                last.emitted = emitted(contexts[last.call].n_past, contexts[i].n_past, last.drafted);
+            }
+            open = generates && draft_calls > 0;
+            if open {
+                found.push(Round {
+                    call: i,
+                    drafted: d.n_tokens[i].saturating_sub(1),
+                    emitted: None,
+                    draft_ns,
+                    verify_ns: d.duration_ns[i],
+                });
+            }
+            (draft_calls, draft_ns) = (0, 0);
+        }
+    }
+    found
+}
+
+fn emitted(n_past: Option<u32>, next: Option<u32>, drafted: u32) -> Option<u32> {
+    next?.checked_sub(n_past?).filter(|n| (1..=drafted.saturating_add(1)).contains(n))
+}

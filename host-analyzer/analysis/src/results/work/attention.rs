@@ -1,0 +1,142 @@
+//! Flash attention: the cells of the KV cache that are really attended.
+//!
+//! The key and value views of `FLASH_ATTN_EXT` cover the padded number of cells. The CPU kernel
+//! checks the mask first and skips a cell of −∞ before it reads its key or value
+//! (`ggml_compute_forward_flash_attn_ext_f16_one_chunk` in `ggml-cpu/ops.cpp`). For many queries,
+//! `…_tiled` skips tiles of cells in which all queries have −∞, so it reads up to one tile more.
+//! The attended cells are therefore those of the tokens up to the query's own.
+//!
+//! Without flash attention, two `MUL_MAT`s read their complete padded views.
+
+use std::collections::BTreeSet;
+
+use super::sources::{root, source};
+use super::{Accuracy, Work};
+use profinfer_trace::model::{GraphCallId, Model, Node, NodeIdx, Role, Topology};
+
+/// Work of one `FLASH_ATTN_EXT`.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Attention {
+    /// Everything except keys, values and operations.
+    others: Work,
+    /// Bytes of the key and of the value of one cell, over all heads.
+    cell_bytes: u64,
+    /// Operations of one query with one cell, over all heads.
+    cell_operations: u64,
+    /// Cells of the views.
+    cells: u64,
+    queries: u64,
+    /// Each query attends to the cells up to its own token's; if false, to all.
+    causal: bool,
+    /// Its layer may have a sliding window, which is unknown.
+    window: bool,
+}
+
+impl Attention {
+    /// For a node with its keys, values and mask.
+    pub(super) fn compute(model: &Model, topology: &Topology, node: &Node) -> Option<Self> {
+        let [q, k, v] = [source(node, 0)?, source(node, 1)?, source(node, 2)?];
+        let mask = source(node, 3);
+        let [queries, keys, values] = [q, k, v].map(|n| topology.node(n));
+        let cells = keys.ne[1].max(1);
+        let mut others = Work { written_bytes: node.bytes, ..Work::default() };
+        others.read_all(model, topology, q);
+        for more in node.src.iter().filter(|(slot, _)| *slot > 3) {
+            others.read_all(model, topology, more.1);
+        }
+        if let Some(mask) = mask {
+            // Older engines pad the mask to more rows than there are queries.
+            let rows = topology.node(mask).ne[1].max(1);
+            let bytes = super::sources::part(topology.node(mask).bytes, queries.ne[1].min(rows), rows);
+            others.read(model, topology, mask, bytes);
+        }
+        if keys.bytes == 0 || values.bytes == 0 {
+            others.accuracy = Accuracy::Estimated;
+        }
+        let cached = topology.node(root(model, topology, k)).role == Role::Cache;
+        Some(Self {
+            others,
+            cell_bytes: keys.bytes / cells + values.bytes / cells,
+            // Two products: query with key, and weight with value.
+            cell_operations: 2_u64
+                .saturating_mul(queries.ne[2].saturating_mul(queries.ne[3]))
+                .saturating_mul(keys.ne[0].saturating_add(values.ne[0])),
+            cells,
+            queries: queries.ne[1],
+            causal: cached && mask.is_some(),
+            window: cached && windowed(model, topology, k, mask),
+        })
+    }
+
+    /// The work of a call whose first token has position `n_past`.
+    pub(super) fn work(&self, n_past: Option<u32>) -> Work {
+        let whole = (self.cells, self.cells.saturating_mul(self.queries), Accuracy::Counted);
+        let (read, attended, accuracy) = match n_past {
+            _ if !self.causal => whole,
+            None => (whole.0, whole.1, Accuracy::AtMost),
+            Some(n_past) => {
+                let (read, attended) = self.attended(n_past.into());
+                (read, attended, if self.window { Accuracy::AtMost } else { Accuracy::Counted })
+            }
+        };
+        let mut work = self.others;
+        work.add(&Work {
+            cache_bytes: self.cell_bytes.saturating_mul(read),
+            operations: self.cell_operations.saturating_mul(attended),
+            accuracy,
+            ..Work::default()
+        });
+        work
+    }
+
+    /// Cells that any query attends to, and the sum over the queries.
+    fn attended(&self, n_past: u64) -> (u64, u64) {
+        // The i-th query, from 0, attends to n_past + i + 1 cells, but never to more than exist.
+        let growing = self.cells.saturating_sub(n_past).min(self.queries);
+        let sum =
+            u128::from(growing) * u128::from(n_past) + u128::from(growing) * u128::from(growing + 1) / 2;
+        let full = u128::from(self.queries - growing) * u128::from(self.cells);
+        let sum = u64::try_from(sum + full).unwrap_or(u64::MAX);
+        (n_past.saturating_add(self.queries).min(self.cells), sum)
+    }
+}
+
+/// A layer may have a sliding window if the graph has more than one mask, and its cache is not
+/// larger than those of other layers. Engines give layers with a window a smaller cache, unless the
+/// context is small.
+fn windowed(model: &Model, topology: &Topology, keys: NodeIdx, mask: Option<NodeIdx>) -> bool {
+    let Some((op, mask)) = model.texts.find("FLASH_ATTN_EXT").zip(mask) else { return false };
+    let nodes = topology.nodes.iter().filter(|n| n.op == op);
+    let seen =
+        |n: &Node| Some((root(model, topology, source(n, 3)?), cache_cells(model, topology, source(n, 1)?)));
+    let all: BTreeSet<(NodeIdx, u64)> = nodes.filter_map(seen).collect();
+    let ours = (root(model, topology, mask), cache_cells(model, topology, keys));
+    all.iter().any(|(other, cells)| *other != ours.0 && *cells >= ours.1)
+}
+
+fn cache_cells(model: &Model, topology: &Topology, keys: NodeIdx) -> u64 {
+    topology.node(root(model, topology, keys)).ne[1]
+}
+
+/// Position of each graph call's batch in its context.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Positions(Vec<Option<u32>>);
+
+impl Positions {
+    pub(super) fn compute(model: &Model) -> Self {
+        let calls = &model.graph_calls;
+        let mut of_parent = vec![None; calls.len()];
+        for (parent, n_past) in calls.parent.iter().zip(&calls.n_past) {
+            if let (Some(parent), Some(n_past)) = (parent, n_past) {
+                of_parent[parent.0 as usize].get_or_insert(*n_past);
+            }
+        }
+        // A split without a rotary embedding has the position of the other splits of its graph.
+        let of_graph = calls.parent.iter().map(|parent| of_parent[(*parent)?.0 as usize]);
+        Self(calls.n_past.iter().zip(of_graph).map(|(own, graph)| own.or(graph)).collect())
+    }
+
+    pub(super) fn of_call(&self, call: GraphCallId) -> Option<u32> {
+        *self.0.get(call.0 as usize)?
+    }
+}

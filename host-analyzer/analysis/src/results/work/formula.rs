@@ -1,0 +1,153 @@
+//! The formula of each operator. docs/work.md is the same table for people, with the sources.
+//!
+//! | operator | read | written | operations |
+//! |---|---|---|---|
+//! | `NONE` `VIEW` `RESHAPE` `PERMUTE` `TRANSPOSE` | 0 | 0 | 0 |
+//! | `MUL_MAT` | both sources, weights as stored | result | 2 × columns of the weights × elements of the result |
+//! | `MUL_MAT_ID` | different experts × bytes of one, activations, ids | result | 2 × columns × elements of the result |
+//! | `FLASH_ATTN_EXT` | queries, mask, attended cells of keys and values | result | 2 × heads × (key + value length) for each query and cell |
+//! | `GET_ROWS` | the rows that are looked up, ids | result | 0 |
+//! | `SET_ROWS` | rows, ids | the rows in the type of the target | 0 |
+//! | `CPY` `CONT` `DUP` `CONCAT` `REPEAT` `ARGSORT` `TOP_K` | first source (`CONCAT`: both) | result | 0 |
+//! | elementwise | all sources | result | 1 for each element of the result |
+//! | `RMS_NORM` `L2_NORM` `ROPE` | all sources | result | 3 for each element |
+//! | `NORM` | all sources | result | 5 for each element |
+//! | `GLU` | all sources | result | 2 for each element |
+//! | `SOFT_MAX` | all sources | result | 6 for each element, 7 with a mask |
+//! | others | all sources | result | 1 for each element, estimated |
+
+use super::attention::Attention;
+use super::expert::{Experts, by_reader};
+use super::sources::{elements, part, source};
+use super::{Accuracy, Work};
+use crate::shared::empty::is_empty_op;
+use profinfer_trace::model::{Model, Node, NodeIdx, Topology};
+
+/// How to compute the work of a node for one graph call.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Formula {
+    /// The same in every call.
+    Fixed(Work),
+    /// Depends on the position of the batch.
+    Attention(Attention),
+    /// Depends on the router's selection.
+    Experts(Experts),
+}
+
+/// The formulas of all tensors of a topology.
+pub(super) fn formulas(model: &Model, topology: &Topology) -> Vec<Formula> {
+    let routed = by_reader(model, topology);
+    let of = |(at, node): (NodeIdx, &Node)| match model.texts.get(node.op) {
+        "FLASH_ATTN_EXT" => Attention::compute(model, topology, node)
+            .map_or_else(|| Formula::Fixed(estimated(model, topology, node)), Formula::Attention),
+        "MUL_MAT_ID" => routed
+            .get(&at)
+            .and_then(|selection| Experts::compute(model, topology, at, node, selection))
+            .map_or_else(|| Formula::Fixed(estimated(model, topology, node)), Formula::Experts),
+        op => Formula::Fixed(fixed(model, topology, node, op)),
+    };
+    (0..).map(NodeIdx).zip(&topology.nodes).map(of).collect()
+}
+
+fn fixed(model: &Model, topology: &Topology, node: &Node, op: &str) -> Work {
+    // A tensor that was lost in transit has no operator.
+    if op.is_empty() || is_empty_op(op) {
+        return Work::default();
+    }
+    let known = match op {
+        "MUL_MAT" => product(model, topology, node),
+        "GET_ROWS" => get_rows(model, topology, node),
+        "SET_ROWS" => set_rows(model, topology, node),
+        "CPY" | "CONT" | "DUP" | "REPEAT" | "ARGSORT" | "TOP_K" => moved(model, topology, node, 1),
+        "CONCAT" => moved(model, topology, node, 2),
+        _ => per_element(node, op).map(|n| elementwise(model, topology, node, n)),
+    };
+    known.unwrap_or_else(|| estimated(model, topology, node))
+}
+
+/// `ggml_compute_forward_mul_mat`: every row of the first source with every row of the second.
+fn product(model: &Model, topology: &Topology, node: &Node) -> Option<Work> {
+    let (weights, activations) = (source(node, 0)?, source(node, 1)?);
+    let (bytes, accuracy) = super::stored::stored(model, topology.node(weights));
+    let mut work = Work { written_bytes: node.bytes, accuracy, ..Work::default() };
+    work.operations = 2_u64.saturating_mul(topology.node(weights).ne[0]).saturating_mul(elements(node));
+    work.read(model, topology, weights, bytes);
+    if activations != weights {
+        work.read_all(model, topology, activations);
+    }
+    Some(work)
+}
+
+/// `ggml_compute_forward_get_rows`: as many rows as the result has, in the type of the table.
+fn get_rows(model: &Model, topology: &Topology, node: &Node) -> Option<Work> {
+    let (table, ids) = (source(node, 0)?, source(node, 1)?);
+    let from = topology.node(table);
+    let mut work = Work { written_bytes: node.bytes, ..Work::default() };
+    work.read(model, topology, table, part(from.bytes, elements(node), elements(from)));
+    work.read_all(model, topology, ids);
+    Some(work)
+}
+
+/// `ggml_compute_forward_set_rows`: the node is a view of the complete target, of which it writes
+/// only the given rows.
+fn set_rows(model: &Model, topology: &Topology, node: &Node) -> Option<Work> {
+    let (rows, ids) = (source(node, 0)?, source(node, 1)?);
+    let written_bytes = part(node.bytes, elements(topology.node(rows)), elements(node));
+    let mut work = Work { written_bytes, ..Work::default() };
+    work.read_all(model, topology, rows);
+    work.read_all(model, topology, ids);
+    Some(work)
+}
+
+/// Elements that move to another place, order or type. The target of a `CPY` is its second source,
+/// which is not read.
+fn moved(model: &Model, topology: &Topology, node: &Node, sources: u8) -> Option<Work> {
+    let mut work = Work { written_bytes: node.bytes, ..Work::default() };
+    for slot in 0..sources {
+        work.read_all(model, topology, source(node, slot)?);
+    }
+    Some(work)
+}
+
+/// Operations per element of the result. A function such as `exp` or `tanh` counts as one, a
+/// comparison as none.
+fn per_element(node: &Node, op: &str) -> Option<u64> {
+    Some(match op {
+        "ADD" | "ADD1" | "SUB" | "MUL" | "DIV" | "SCALE" | "SQR" | "SQRT" | "LOG" | "SIN" | "COS"
+        | "CLAMP" | "UNARY" | "DIAG_MASK_INF" | "SUM_ROWS" | "MEAN" => 1,
+        "GLU" => 2,
+        // The sum of squares, and the product. For a rotation, four products and two sums per pair.
+        "RMS_NORM" | "L2_NORM" | "ROPE" => 3,
+        // The mean before it, and its subtraction.
+        "NORM" | "GROUP_NORM" => 5,
+        // Scale, maximum, subtraction, exp, sum, product; and the mask.
+        "SOFT_MAX" => 6 + u64::from(source(node, 1).is_some()),
+        _ => return None,
+    })
+}
+
+fn elementwise(model: &Model, topology: &Topology, node: &Node, operations: u64) -> Work {
+    let mut work = Work { written_bytes: node.bytes, ..Work::default() };
+    let widest = node.src.iter().map(|(_, n)| elements(topology.node(*n))).max().unwrap_or(0);
+    work.operations = elements(node)
+        .max(if shrinks(model.texts.get(node.op)) { widest } else { 0 })
+        .saturating_mul(operations);
+    let mut read: Vec<NodeIdx> = node.src.iter().map(|(_, n)| *n).collect();
+    read.sort_unstable();
+    read.dedup();
+    read.iter().for_each(|n| work.read_all(model, topology, *n));
+    if node.bytes == 0 && elements(node) != 0 {
+        work.accuracy = Accuracy::Estimated;
+    }
+    work
+}
+
+/// The result has one element per row, and every element of the row counts.
+fn shrinks(op: &str) -> bool {
+    matches!(op, "SUM_ROWS" | "MEAN")
+}
+
+/// An operator without a formula: as if it used each element once.
+fn estimated(model: &Model, topology: &Topology, node: &Node) -> Work {
+    Work { accuracy: Accuracy::Estimated, ..elementwise(model, topology, node, 1) }
+}

@@ -1,0 +1,16 @@
+//! What several results need, computed once: the phase of every call, executions, groups, sums.
+//!
+//! Uses the model and `stats` only, never a result.
+
+pub(crate) mod context;
+pub mod empty;
+pub mod execution;
+pub mod group;
+pub(crate) mod name;
+pub mod per_node;
+pub mod phase;
+pub(crate) mod rate;
+pub mod session;
+pub(crate) mod steps;
+pub mod tally;
+pub mod tracing;

@@ -1,0 +1,188 @@
+//! Phase of each `llama_decode` call.
+//!
+//! Stage: analysis. From: tokens, positions and logits rows of every call. To: one [`Phase`] per
+//! `llama_decode` call and per graph call, with the evidence for it. Promises: where logits and
+//! positions are unknown, the phases follow the engine's own timings, marked [`Evidence::Tokens`].
+
+mod draft;
+mod logits;
+mod warm_up;
+
+use super::context::{Context, contexts};
+use super::tracing::Tracing;
+pub use draft::{Pair, Role};
+use profinfer_trace::model::{LlamaCallId, Model};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Phase {
+    /// Reads a prompt: logits for fewer tokens than it has.
+    Prefill,
+    /// One token: generates text.
+    Decode,
+    /// Several tokens after others, each with logits: parallel sequences, or verification of a
+    /// draft.
+    BatchDecode,
+    /// A call of a draft model, which predicts tokens for a target.
+    Draft,
+    /// A trial call of the engine, before its first prompt.
+    WarmUp,
+    /// Unknown number of tokens, or a graph outside of `llama_decode` calls.
+    Unknown,
+}
+
+/// What determined a phase.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Evidence {
+    /// Rows of logits compared with tokens.
+    Logits,
+    /// The positions of this call and of the next one.
+    Positions,
+    /// The order of the calls of two contexts.
+    Contexts,
+    /// The number of tokens alone. Verification and parallel sequences then count as prefill.
+    Tokens,
+}
+
+impl Phase {
+    /// All phases, in the order of [`Phase::index`].
+    pub const ALL: [Self; 6] =
+        [Self::Prefill, Self::Decode, Self::BatchDecode, Self::Draft, Self::WarmUp, Self::Unknown];
+
+    pub const COUNT: usize = Self::ALL.len();
+
+    /// The phase of a call if only its number of tokens is known; 0 means unknown.
+    ///
+    /// This is the rule of the engine: `llama_context::synchronize` adds the time of a call to
+    /// `t_eval_us` when `n_queued_tokens == 1`, and to `t_p_eval_us` (prompt evaluation) when it is
+    /// more.
+    #[must_use]
+    pub const fn new(n_tokens: u32) -> Self {
+        match n_tokens {
+            0 => Self::Unknown,
+            1 => Self::Decode,
+            _ => Self::Prefill,
+        }
+    }
+
+    /// The phase of a call with logits for `rows` of its tokens. At position 0, several tokens are
+    /// a prompt, no matter how many have logits.
+    const fn of_logits(n_tokens: u32, rows: u64, n_past: Option<u32>) -> Self {
+        match n_tokens {
+            0 => Self::Unknown,
+            n if rows < n as u64 => Self::Prefill,
+            1 => Self::Decode,
+            _ if matches!(n_past, Some(0)) => Self::Prefill,
+            _ => Self::BatchDecode,
+        }
+    }
+
+    /// Whether a call generates tokens, so that its time begins with sampling the tokens that it
+    /// has.
+    #[must_use]
+    pub const fn generates(self) -> bool {
+        matches!(self, Self::Decode | Self::BatchDecode | Self::Draft)
+    }
+
+    /// Name in data and views.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Prefill => "prefill",
+            Self::Decode => "decode",
+            Self::BatchDecode => "batch_decode",
+            Self::Draft => "draft",
+            Self::WarmUp => "warm_up",
+            Self::Unknown => "unknown",
+        }
+    }
+
+    /// Position in [`Phase::ALL`], for arrays indexed by phase.
+    #[must_use]
+    pub const fn index(self) -> usize {
+        self as usize
+    }
+}
+
+#[derive(Debug, Clone, Default)]
+pub struct Phases {
+    /// By row of `llama_calls`.
+    pub llama_calls: Vec<Phase>,
+    /// What determined each phase, by row of `llama_calls`.
+    pub evidence: Vec<Evidence>,
+    /// What each call attends to, by row of `llama_calls`.
+    pub(crate) contexts: Vec<Context>,
+    /// Number of tokens with logits, by row of `llama_calls`; `None` when unknown.
+    pub logits: Vec<Option<u64>>,
+    /// By row of the graph calls: the phase of the `llama_decode` call around each.
+    pub graph_calls: Vec<Phase>,
+    /// Draft and target contexts.
+    pub pairs: Vec<Pair>,
+    /// Role in speculative decoding, by row of `llama_calls`.
+    pub roles: Vec<Role>,
+    /// Which calls have their operators.
+    pub tracing: Tracing,
+}
+
+impl Phases {
+    #[must_use]
+    pub fn compute(model: &Model) -> Self {
+        let contexts = contexts(model);
+        let logits = logits::rows(model);
+        let warm_ups = warm_up::warm_ups(model, &contexts);
+        let (pairs, roles) = draft::pairs(model, &contexts, &logits, &warm_ups);
+        let classify = |i: usize| {
+            let n_tokens = model.llama_calls.n_tokens[i];
+            match (warm_ups[i], roles[i], logits[i]) {
+                (true, ..) => (Phase::WarmUp, Evidence::Positions),
+                (_, Role::Draft, _) => (Phase::Draft, Evidence::Contexts),
+                (.., Some(rows)) => (Phase::of_logits(n_tokens, rows, contexts[i].n_past), Evidence::Logits),
+                _ => (Phase::new(n_tokens), Evidence::Tokens),
+            }
+        };
+        let (llama_calls, evidence): (Vec<Phase>, _) = (0..model.llama_calls.len()).map(classify).unzip();
+        let around = |d: &Option<LlamaCallId>| d.map_or(Phase::Unknown, |d| llama_calls[d.0 as usize]);
+        let graph_calls = model.graph_calls.decode.iter().map(around).collect();
+        Self {
+            llama_calls,
+            evidence,
+            contexts,
+            logits,
+            graph_calls,
+            pairs,
+            roles,
+            tracing: Tracing::compute(model),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn without_logits_one_token_is_decode_and_more_are_prefill() {
+        assert_eq!(
+            [0, 1, 2, 512].map(Phase::new),
+            [Phase::Unknown, Phase::Decode, Phase::Prefill, Phase::Prefill]
+        );
+    }
+
+    #[test]
+    fn logits_tell_a_prompt_from_a_batch() {
+        let of = |n_tokens, rows| Phase::of_logits(n_tokens, rows, Some(9));
+        // A prompt, a part of it that is not the last, and a last part of one token.
+        assert_eq!([of(8, 1), of(512, 0), of(1, 1)], [Phase::Prefill, Phase::Prefill, Phase::Decode]);
+        // A token without logits.
+        assert_eq!(of(1, 0), Phase::Prefill);
+        assert_eq!([of(2, 2), of(5, 5), of(5, 4)], [Phase::BatchDecode, Phase::BatchDecode, Phase::Prefill]);
+        // A text that is scored from its beginning.
+        assert_eq!(Phase::of_logits(64, 64, Some(0)), Phase::Prefill);
+        assert_eq!(Phase::of_logits(3, 3, None), Phase::BatchDecode);
+        assert_eq!(Phase::of_logits(0, 0, None), Phase::Unknown);
+    }
+
+    #[test]
+    fn index_is_the_position_in_all() {
+        assert!(Phase::ALL.iter().enumerate().all(|(i, p)| p.index() == i));
+    }
+}

@@ -1,0 +1,38 @@
+//! Trial calls of the engine, before its first prompt.
+//!
+//! llama.cpp warms up each context with the tokens for the beginning and the end of a text (two
+//! tokens where the model has both), and then clears the cache. Where sequences must be cut, as for
+//! a draft, it also tries that with two more tokens.
+//!
+//! So a trial is a context's first call, with at most two tokens, or its second call, with two
+//! tokens, if the next call starts at position 0 again.
+
+use std::collections::HashMap;
+
+use crate::shared::context::Context;
+use profinfer_trace::model::Model;
+
+/// By row of `llama_calls`.
+pub(super) fn warm_ups(model: &Model, contexts: &[Context]) -> Vec<bool> {
+    let d = &model.llama_calls;
+    let mut found = vec![false; d.len()];
+    // The first calls of each context of each process, as long as they may be trials.
+    let mut first: HashMap<(u32, u64), (Option<usize>, u32)> = HashMap::new();
+    for i in (0..d.len()).filter(|i| d.status[*i] == 0) {
+        let key = (model.threads.get(d.thread[i]).pid, d.context[i]);
+        let (candidate, seen) = first.entry(key).or_default();
+        let begins = contexts[i].n_past == Some(0);
+        let behind_trial = candidate.take().is_some_and(|before| {
+            found[before] = begins;
+            begins
+        });
+        let trial = match *seen {
+            0 => (1..=2).contains(&d.n_tokens[i]),
+            1 => behind_trial && d.n_tokens[i] == 2,
+            _ => false,
+        };
+        *candidate = (trial && begins).then_some(i);
+        *seen += 1;
+    }
+    found
+}
