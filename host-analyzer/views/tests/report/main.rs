@@ -365,7 +365,7 @@ fn a_session_without_anything_has_a_page() {
     let mut bytes = Vec::new();
     views::report::report(&Model::default(), &analysis, &mut bytes).unwrap();
     let page = String::from_utf8(bytes).unwrap();
-    assert!(page.len() < 1_500_000, "the page without data has {} bytes", page.len());
+    assert!(page.len() < 300_000, "the page without data has {} bytes", page.len());
     for id in ["summary", "dag", "timeline"] {
         assert_eq!(page.matches(&format!("<script type=\"application/gzip\" id=\"{id}\">")).count(), 1);
     }

@@ -326,7 +326,7 @@ export function rooflineSection(summary: Summary, colours: OperatorColours): HTM
   );
   const picker = phases.length > 1 ? choice("Phase", names, draw) : null;
   const lead =
-    "Operators by arithmetic intensity and speed; the circle area shows the time. Operators near the sloped line are memory-bound, near a horizontal line compute-bound. Copies are not shown.";
+    "Operators by arithmetic intensity and speed; larger circles took more time. Operators near the sloped line are memory-bound, near a horizontal line compute-bound. Copies are not shown.";
   const measured = h(
     "p",
     { class: "hint shown-in" },
