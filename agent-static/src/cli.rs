@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use profinfer_options::{CaptureArgs, ProbesArgs};
+use profinfer_cli::{CaptureArgs, ProbesArgs};
 
 use crate::sys::user::User;
 use crate::target::process::Target;

@@ -9,8 +9,9 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Mutex;
 
+use profinfer_cli::{Diagnostic, Result};
+
 use crate::cli::Add;
-use crate::diagnostic::{Diagnostic, Result};
 use crate::place::{Place, Written};
 use crate::rows::{self, Rows, Table};
 use crate::source;
@@ -34,7 +35,7 @@ pub(crate) async fn add(options: &Add) -> Result<ExitCode> {
             Ok(Written::ThereAlready) => tally.there += 1,
             Err(e) => {
                 tally.failed += 1;
-                let _ = writeln!(std::io::stderr(), "{e}");
+                let _ = writeln!(std::io::stderr(), "error: {e}");
             }
         }
     }

@@ -13,7 +13,6 @@
 mod add;
 mod ask;
 mod cli;
-mod diagnostic;
 mod page;
 mod place;
 mod rows;
@@ -24,6 +23,7 @@ use std::io::Write;
 use std::process::ExitCode;
 
 use clap::Parser;
+use profinfer_cli::{Diagnostic, Result};
 
 use cli::{Cli, Command};
 
@@ -32,11 +32,7 @@ fn main() -> ExitCode {
     let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
         Ok(runtime) => runtime,
         Err(e) => {
-            return ended(Err(diagnostic::Diagnostic::new(
-                "starting threads",
-                e,
-                "allow more threads or memory",
-            )));
+            return ended(Err(Diagnostic::new("starting threads", e, "allow more threads or memory")));
         }
     };
     ask::keep_panics();
@@ -54,9 +50,9 @@ fn main() -> ExitCode {
     }))
 }
 
-fn ended(result: diagnostic::Result<ExitCode>) -> ExitCode {
+fn ended(result: Result<ExitCode>) -> ExitCode {
     result.unwrap_or_else(|e| {
-        let _ = writeln!(std::io::stderr(), "{e}");
+        let _ = writeln!(std::io::stderr(), "error: {e}");
         ExitCode::FAILURE
     })
 }

@@ -8,9 +8,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use profinfer_cli::{Diagnostic, Result};
 use profinfer_schema::Summary;
 
-use crate::diagnostic::{Diagnostic, Result};
 use crate::summary;
 
 const SUMMARY: &str = "summary.json";

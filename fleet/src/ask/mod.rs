@@ -13,8 +13,8 @@ pub(crate) use answer::{Answer, Value};
 pub(crate) use guard::keep_panics;
 
 use crate::cli::{Format, Ready};
-use crate::diagnostic::{Diagnostic, Result};
 use crate::place::Place;
+use profinfer_cli::{Diagnostic, Result};
 use tables::Tables;
 
 /// `fleet sql`.

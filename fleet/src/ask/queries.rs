@@ -3,7 +3,8 @@
 //! It keeps to what DataFusion and Spark both understand: floats with an exponent, as `0.5` is a decimal in Spark; the order of what is not known is
 //! said; texts in it have no characters that one of them escapes.
 
-use crate::diagnostic::{Diagnostic, Result};
+use profinfer_cli::{Diagnostic, Result};
+
 use crate::rows::{Table, partition};
 
 /// Queries that answer a question.

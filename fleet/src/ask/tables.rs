@@ -8,11 +8,11 @@ use datafusion::datasource::listing::{ListingOptions, ListingTable, ListingTable
 use datafusion::error::{DataFusionError, Result as Answered};
 use datafusion::execution::context::SQLOptions;
 use datafusion::prelude::{SessionConfig, SessionContext};
+use profinfer_cli::{Diagnostic, Result};
 
 use super::answer::Answer;
 use super::guard::guarded;
 use super::queries;
-use crate::diagnostic::{Diagnostic, Result};
 use crate::place::Place;
 use crate::rows::{Table, partition};
 

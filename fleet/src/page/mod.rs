@@ -11,8 +11,9 @@ use std::fs;
 use std::path::Path;
 use std::process::ExitCode;
 
+use profinfer_cli::{Diagnostic, Result};
+
 use crate::ask::{self, Answer};
-use crate::diagnostic::{Diagnostic, Result};
 
 const STYLE: &str = include_str!("style.css");
 

@@ -5,8 +5,9 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::process;
 
+use profinfer_cli::{Diagnostic, Result};
+
 use super::Written;
-use crate::diagnostic::{Diagnostic, Result};
 
 /// Writes under a name that begins with a dot, which no reader looks at, and gives that file its name when it is on the disk. A link, unlike a
 /// rename, fails where the name is taken.

@@ -10,8 +10,8 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use datafusion::prelude::SessionContext;
+use profinfer_cli::{Diagnostic, Result};
 
-use crate::diagnostic::{Diagnostic, Result};
 use crate::rows::{SCHEMA, Table};
 use remote::Remote;
 

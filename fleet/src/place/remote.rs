@@ -8,9 +8,9 @@ use datafusion::prelude::SessionContext;
 use object_store::aws::AmazonS3Builder;
 use object_store::path::Path;
 use object_store::{Error, ObjectStore, PutMode, PutOptions};
+use profinfer_cli::{Diagnostic, Result};
 
 use super::Written;
-use crate::diagnostic::{Diagnostic, Result};
 
 /// A bucket and a prefix.
 #[derive(Debug)]

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
-use profinfer_options::{CaptureArgs, ProbesArgs};
+use profinfer_cli::{CaptureArgs, ProbesArgs};
 
 use crate::args::cpu_set::CpuSet;
 use crate::args::numbered::Numbered;

@@ -33,12 +33,12 @@ use std::io::Write;
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser};
+use profinfer_cli::{Diagnostic, Result};
 
 use cli::{Cli, Command};
 use command::{
     backends, boards, compare, engine, export, findings, fleet, inspect, predict, record, tune, watch,
 };
-use diagnostic::Diagnostic;
 
 /// Its command line, for man pages and completions.
 #[must_use]
@@ -79,10 +79,8 @@ pub fn main() -> ExitCode {
     match result {
         Ok(code) => code,
         Err(e) => {
-            let _ = writeln!(anstream::stderr(), "{e}");
+            let _ = writeln!(anstream::stderr(), "error: {e}");
             ExitCode::FAILURE
         }
     }
 }
-
-type Result<T> = std::result::Result<T, Diagnostic>;

@@ -13,7 +13,7 @@ use flate2::write::GzEncoder;
 
 use crate::capture::observer::CaptureObserver;
 use crate::progress::Progress;
-use crate::{Diagnostic, Result};
+use crate::{Diagnostic, Result, diagnostic};
 use profinfer_analysis::Analysis;
 use profinfer_trace::model::Model;
 use profinfer_views as views;
@@ -170,14 +170,14 @@ fn is_part(name: &str) -> bool {
 
 /// Removes files of an earlier recording that would be next to the views of this one.
 fn remove_others(out: &Path, ours: impl Fn(&str) -> bool, written: &[File]) -> Result<()> {
-    let unwritable = |e| Diagnostic::unwritable(out.display(), e);
+    let unwritable = |e| diagnostic::unwritable(out.display(), e);
     for entry in fs::read_dir(out).map_err(unwritable)? {
         let entry = entry.map_err(unwritable)?;
         let name = entry.file_name();
         let stale = name.to_str().is_some_and(|name| ours(name) && written.iter().all(|f| f.name != name));
         if stale {
             let path = entry.path();
-            fs::remove_file(&path).map_err(|e| Diagnostic::unwritable(path.display(), e))?;
+            fs::remove_file(&path).map_err(|e| diagnostic::unwritable(path.display(), e))?;
         }
     }
     Ok(())
@@ -200,7 +200,7 @@ fn write_all(
             let path = out.join(&file.name);
             if let Err(e) = write(&path, file, model, analysis) {
                 next.store(files.len(), Ordering::Relaxed);
-                return Err(Diagnostic::unwritable(path.display(), e));
+                return Err(diagnostic::unwritable(path.display(), e));
             }
         }
         Ok(())

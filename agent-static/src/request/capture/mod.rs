@@ -6,7 +6,7 @@
 pub mod filter;
 mod glob;
 
-use profinfer_options::CaptureArgs;
+use profinfer_cli::CaptureArgs;
 use profinfer_wire::options;
 use profinfer_wire::record::Record;
 use profinfer_wire::record::capture::{ALWAYS, CaptureOptions, CaptureRequest, Ends, Refusal};

@@ -1,6 +1,6 @@
 //! What to capture of the operators, as the agent is asked for it.
 
-use profinfer_options::CaptureArgs;
+use profinfer_cli::CaptureArgs;
 use profinfer_wire::record::Record;
 
 /// The requests to send; none where nothing is asked for, so that an older agent does what it always did.

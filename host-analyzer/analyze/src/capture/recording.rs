@@ -11,7 +11,7 @@ use profinfer_wire::record::Record;
 use crate::capture::link::Address;
 use crate::capture::metrics::Shared;
 use crate::capture::rotate::{Pieces, Window, remove_old};
-use crate::{Diagnostic, Result, cli};
+use crate::{Result, cli, diagnostic};
 use profinfer_trace::decode::{Decoder, Found, OpenError};
 use profinfer_trace::ingest::{Ingest, Live};
 use profinfer_trace::model::Model;
@@ -54,8 +54,8 @@ impl Recording {
         let pieces =
             (!options.rotate.is_empty()).then(|| Pieces::new(folder.to_owned(), options.rotate.clone()));
         let path = pieces.as_ref().map_or_else(|| folder.join("recording.pfi"), Pieces::path);
-        remove_old(folder).map_err(|e| Diagnostic::unwritable(folder.display(), e))?;
-        let file = File::create(&path).map_err(|e| Diagnostic::unwritable(path.display(), e))?;
+        remove_old(folder).map_err(|e| diagnostic::unwritable(folder.display(), e))?;
+        let file = File::create(&path).map_err(|e| diagnostic::unwritable(path.display(), e))?;
         let (decoder, ingest) = (Decoder::new(), Ingest::new());
         let (before, piece_began) = (Live::default(), Live::default());
         let (met, unwritten, unreadable) = (false, None, None);
@@ -187,10 +187,10 @@ impl Recording {
     /// The first error of [`Self::take`].
     pub(crate) fn check(&mut self, address: &Address) -> Result<()> {
         if let Some(e) = self.unwritten.take() {
-            return Err(Diagnostic::unwritable(self.path.display(), e));
+            return Err(diagnostic::unwritable(self.path.display(), e));
         }
         match self.unreadable.take() {
-            Some(e) => Err(Diagnostic::not_readable(&format!("the stream of {address}"), e)),
+            Some(e) => Err(diagnostic::not_readable(&format!("the stream of {address}"), e)),
             None => Ok(()),
         }
     }
@@ -203,7 +203,7 @@ impl Recording {
         }
         let partial = i64::try_from(partial).unwrap_or(0);
         let end = self.file.seek(SeekFrom::Current(-partial));
-        end.and_then(|end| self.file.set_len(end)).map_err(|e| Diagnostic::unwritable(self.path.display(), e))
+        end.and_then(|end| self.file.set_len(end)).map_err(|e| diagnostic::unwritable(self.path.display(), e))
     }
 
     /// The tables; of a recording in pieces, or of one that was watched, `None`: it is read again, or a part of it.
@@ -211,7 +211,7 @@ impl Recording {
         let ingest = &mut self.ingest;
         self.decoder
             .finish(&mut |found| ingest.found(&found))
-            .map_err(|e| Diagnostic::not_readable(&format!("the stream of {address}"), e))?;
+            .map_err(|e| diagnostic::not_readable(&format!("the stream of {address}"), e))?;
         Ok((self.pieces.is_none() && self.window.is_none()).then(|| self.ingest.finish()))
     }
 }

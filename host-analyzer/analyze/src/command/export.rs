@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use crate::{Diagnostic, Result, command::record};
+use crate::{Diagnostic, Result, command::record, diagnostic};
 use profinfer_analysis::Analysis;
 use profinfer_analysis::expert::{NotOneModel, by_layer, routings};
 use profinfer_analysis::phase::Phases;
@@ -51,7 +51,7 @@ fn written(
     };
     match done {
         Err(e) if out.is_none() && e.kind() == io::ErrorKind::BrokenPipe => Ok(None),
-        Err(e) => Err(Diagnostic::unwritable(&place, e)),
+        Err(e) => Err(diagnostic::unwritable(&place, e)),
         Ok(counted) => Ok(Some((counted, place))),
     }
 }

@@ -7,7 +7,7 @@ use profinfer_wire::predicted::{MAX_PERIOD, UNKNOWN, UNKNOWN_COUNTS};
 use profinfer_wire::record::Record;
 use profinfer_wire::tensors::NO_TENSOR;
 
-use crate::{Diagnostic, Result};
+use crate::{Diagnostic, Result, diagnostic};
 use profinfer_trace::decode::{Decoder, Found};
 
 pub(crate) fn inspect(path: &Path) -> Result<()> {
@@ -88,5 +88,5 @@ pub(crate) fn inspect(path: &Path) -> Result<()> {
     };
     let mut decoder = Decoder::new();
     let result = decoder.feed(&bytes, &mut show).and_then(|()| decoder.finish(&mut show));
-    result.map_err(|e| Diagnostic::not_readable(&name, e))
+    result.map_err(|e| diagnostic::not_readable(&name, e))
 }

@@ -15,8 +15,8 @@ use crate::ceilings::Measured;
 use crate::cli::Record;
 use crate::progress::Progress;
 use crate::{
-    Diagnostic, Result, accelerator, capture::interrupts, capture::live, ceilings, command::boards, scratch,
-    write,
+    Diagnostic, Result, accelerator, capture::interrupts, capture::live, ceilings, command::boards,
+    diagnostic, scratch, write,
 };
 use profinfer_trace::decode::Decoder;
 use profinfer_trace::ingest::Ingest;
@@ -260,7 +260,7 @@ pub(crate) fn read(name: &str, input: &mut dyn Read) -> Result<Model> {
             0 => decoder.finish(&mut |found| ingest.found(&found)),
             n => decoder.feed(&bytes[..n], &mut |found| ingest.found(&found)),
         };
-        fed.map_err(|e| Diagnostic::not_readable(name, e))?;
+        fed.map_err(|e| diagnostic::not_readable(name, e))?;
         if n == 0 {
             break;
         }

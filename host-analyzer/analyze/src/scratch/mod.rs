@@ -49,6 +49,6 @@ pub(crate) fn begin_if_too_large(bytes: u64) {
 fn full(folder: &Path, e: &io::Error) -> ! {
     let help = "free space, or name a folder on a larger disk with --scratch: tables take some twenty times the size of the recording";
     let tried = format!("keeping tables in files of {}", folder.display());
-    let _ = writeln!(io::stderr(), "{}", Diagnostic::new(tried, e, help));
+    let _ = writeln!(io::stderr(), "error: {}", Diagnostic::new(tried, e, help));
     process::exit(1)
 }

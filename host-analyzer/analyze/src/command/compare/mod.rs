@@ -9,7 +9,7 @@ use std::process::ExitCode;
 
 use crate::args::share::Share;
 use crate::cli::Compare;
-use crate::{Diagnostic, Result, command::record, write};
+use crate::{Diagnostic, Result, command::record, diagnostic, write};
 use profinfer_analysis::compare::{Choices, Code, Comparison, Run, Verdict};
 use profinfer_views as views;
 use profinfer_views::compare::Names;
@@ -96,7 +96,7 @@ pub(crate) fn file(
         view(&mut out)?;
         out.flush()
     };
-    written().map_err(|e| Diagnostic::unwritable(path.display(), e))
+    written().map_err(|e| diagnostic::unwritable(path.display(), e))
 }
 
 /// What a script is told.

@@ -9,7 +9,7 @@ use std::process::{self, Command, Stdio};
 
 use super::candidate::Candidate;
 use super::{Diagnostic, Result};
-use crate::cli::Trials;
+use crate::{cli::Trials, diagnostic};
 use profinfer_views::words::one_line;
 
 /// Lines of what a failed run wrote that are shown.
@@ -63,9 +63,9 @@ impl<'a> Recorder<'a> {
     pub(super) fn record(&self, candidate: &Candidate, file: &Path) -> Result<()> {
         let command = self.command(candidate);
         let log = file.with_extension("log");
-        let create = |path: &Path| File::create(path).map_err(|e| Diagnostic::unwritable(path.display(), e));
+        let create = |path: &Path| File::create(path).map_err(|e| diagnostic::unwritable(path.display(), e));
         let said = create(&log)?;
-        let also = said.try_clone().map_err(|e| Diagnostic::unwritable(log.display(), e))?;
+        let also = said.try_clone().map_err(|e| diagnostic::unwritable(log.display(), e))?;
         let mut run = match &self.trials.on {
             None => {
                 let mut run = Command::new(&self.agent);

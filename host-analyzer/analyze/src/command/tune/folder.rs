@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::candidate::MOST;
 use super::{Diagnostic, Result, record, runs, write};
+use crate::diagnostic;
 use profinfer_analysis::tune::{Setting, Trial};
 
 /// Says what a folder of runs was made with.
@@ -29,7 +30,7 @@ impl About {
         write::folder(folder)?;
         let path = folder.join(ABOUT);
         let written = serde_json::to_vec(self).map_err(io::Error::from).and_then(|b| fs::write(&path, b));
-        written.map_err(|e| Diagnostic::unwritable(path.display(), e))
+        written.map_err(|e| diagnostic::unwritable(path.display(), e))
     }
 }
 

@@ -8,9 +8,10 @@ use std::time::Duration;
 
 use super::agent::Recorder;
 use super::candidate::{self, Candidate};
-use super::{Diagnostic, Result, folder, write};
+use super::{Result, folder, write};
 use crate::capture::observer::CaptureObserver;
 use crate::cli::Tune;
+use crate::diagnostic;
 use crate::progress::Progress;
 use profinfer_analysis::tune::{Prediction, Setting};
 use profinfer_views::words;
@@ -79,7 +80,7 @@ fn rounds(
 
 /// Removes the recordings of an earlier series: the folders that say what they were made with.
 fn forget(out: &Path) -> Result<()> {
-    let failed = |path: &Path, e| Diagnostic::unwritable(path.display(), e);
+    let failed = |path: &Path, e| diagnostic::unwritable(path.display(), e);
     for entry in fs::read_dir(out).map_err(|e| failed(out, e))? {
         let path = entry.map_err(|e| failed(out, e))?.path();
         if path.join(folder::ABOUT).is_file() {

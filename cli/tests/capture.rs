@@ -2,7 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails where it cannot go on")]
 
 use clap::{CommandFactory, Parser};
-use profinfer_options::{CaptureArgs, ProbesArgs};
+use profinfer_cli::{CaptureArgs, ProbesArgs};
 use profinfer_wire::record::capture::{CaptureRequest, Ends};
 use profinfer_wire::record::direct::Probes;
 use profinfer_wire::record::filter::FilterOn;
