@@ -82,7 +82,7 @@ impl Command {
             Self::Engine { format, .. } => format.format,
             Self::Serve(_) | Self::Keygen(_) => Format::Text,
             #[cfg(feature = "direct")]
-            Self::Repair(_) => Format::Text,
+            Self::Repair(options) => options.format.format,
         }
     }
 }
@@ -147,6 +147,8 @@ pub struct Repair {
     /// In the processes of this name (default: `llama*`)
     #[arg(long)]
     pub name: Option<String>,
+    #[command(flatten)]
+    pub format: FormatArgs,
 }
 
 /// Which process to trace.
@@ -194,6 +196,12 @@ pub struct Serve {
     /// End after the first session
     #[arg(long)]
     pub once: bool,
+    /// Write the port that the agent listens on to this file
+    ///
+    /// The file appears when a host can connect, and the agent removes it at exit. Use it with
+    /// `--listen tcp:127.0.0.1:0`, where the kernel chooses the port.
+    #[arg(long, value_name = "FILE")]
+    pub port_file: Option<PathBuf>,
     /// With --name: when the engine ends, wait in the same session for the next one of that name. Ctrl-C or the host ends
     /// the session
     #[arg(long, conflicts_with_all = ["pid", "command"])]

@@ -23,6 +23,7 @@ mod ceilings;
 mod cli;
 mod command;
 mod diagnostic;
+mod json;
 mod progress;
 #[cfg(test)]
 mod sample;
@@ -50,27 +51,28 @@ pub fn command_line() -> clap::Command {
 #[must_use]
 pub fn main() -> ExitCode {
     let cli = Cli::parse();
+    let format = cli.format();
     let done = |()| ExitCode::SUCCESS;
     let result = match &cli.command {
-        Some(Command::Inspect { file }) => inspect::inspect(file).map(done),
-        Some(Command::Engine { paths, tables, boards }) => {
-            engine::engine(paths, tables == "all", boards.as_deref())
+        Some(Command::Inspect { file, .. }) => inspect::inspect(file, format).map(done),
+        Some(Command::Engine { paths, tables, boards, .. }) => {
+            engine::engine(paths, tables == "all", boards.as_deref(), format)
         }
         Some(Command::Compare(options)) => compare::compare(options),
-        Some(Command::Backends { recordings, accelerator_profile, out }) => {
-            backends::backends(recordings, accelerator_profile, out).map(done)
+        Some(Command::Backends { recordings, accelerator_profile, out, .. }) => {
+            backends::backends(recordings, accelerator_profile, out, format).map(done)
         }
         Some(Command::Predict(options)) => predict::predict(options),
         Some(Command::Tune(options)) => tune::tune(options).map(done),
-        Some(Command::Findings { code }) => findings::findings(code.as_deref()).map(done),
-        Some(Command::Export { what: cli::Export::ExpertPins { sources, context, out } }) => {
-            export::pins(sources, context.as_deref(), out.as_deref()).map(done)
+        Some(Command::Findings { code, .. }) => findings::findings(code.as_deref(), format).map(done),
+        Some(Command::Export { what: cli::Export::ExpertPins { sources, context, out, .. } }) => {
+            export::pins(sources, context.as_deref(), out.as_deref(), format).map(done)
         }
-        Some(Command::Export { what: cli::Export::Ftrace { sources, out } }) => {
-            export::ftrace(sources, out.as_deref()).map(done)
+        Some(Command::Export { what: cli::Export::Ftrace { sources, out, .. } }) => {
+            export::ftrace(sources, out.as_deref(), format).map(done)
         }
-        Some(Command::Boards { name, boards }) => {
-            boards::boards(name.as_deref(), boards.as_deref()).map(done)
+        Some(Command::Boards { name, boards, .. }) => {
+            boards::boards(name.as_deref(), boards.as_deref(), format).map(done)
         }
         Some(Command::Fleet { arguments }) => fleet::fleet(arguments),
         Some(Command::Watch(options)) => watch::watch((**options).clone()),
@@ -79,7 +81,11 @@ pub fn main() -> ExitCode {
     match result {
         Ok(code) => code,
         Err(e) => {
-            let _ = writeln!(anstream::stderr(), "error: {e}");
+            if format.is_json() {
+                json::print_error(&e);
+            } else {
+                let _ = writeln!(anstream::stderr(), "error: {e}");
+            }
             ExitCode::FAILURE
         }
     }

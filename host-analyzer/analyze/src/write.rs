@@ -104,13 +104,25 @@ pub(crate) fn folder(out: &Path) -> Result<()> {
     })
 }
 
-/// Writes the views. Files with other names in the folder are not touched. Returns the name of one that was left out for its size.
-pub(crate) fn views(
-    model: &Model,
-    analysis: &Analysis,
-    out: &Path,
-    extra: Extra<'_>,
-) -> Result<Option<&'static str>> {
+/// What was written.
+#[derive(Debug)]
+pub(crate) struct Written {
+    /// Names of the files, sorted.
+    pub(crate) files: Vec<String>,
+    /// A file of the default set that was not written, because it would be large.
+    pub(crate) left_out: Option<&'static str>,
+}
+
+impl Written {
+    fn new(files: &[File], left_out: Option<&'static str>) -> Self {
+        let mut files: Vec<_> = files.iter().map(|file| file.name.clone()).collect();
+        files.sort();
+        Self { files, left_out }
+    }
+}
+
+/// Writes the views. Files with other names in the folder are not touched.
+pub(crate) fn views(model: &Model, analysis: &Analysis, out: &Path, extra: Extra<'_>) -> Result<Written> {
     folder(out)?;
     let mut progress = Progress::new("writing");
     if !extra.only.is_empty() {
@@ -119,7 +131,7 @@ pub(crate) fn views(
         write_all(&files, model, analysis, out, &mut progress)?;
         remove_others(out, |name| is_part(name) && extra.only.iter().any(|only| only == PERFETTO), &files)?;
         progress.done();
-        return Ok(None);
+        return Ok(Written::new(&files, None));
     }
     let chrome = match extra.chrome {
         _ if model.spans.len() <= CHROME_UP_TO => Some(CHROME),
@@ -133,7 +145,7 @@ pub(crate) fn views(
     let chromes = [CHROME.0, CHROME_GZ.0];
     remove_others(out, |name| is_part(name) || chromes.contains(&name), &files)?;
     progress.done();
-    Ok(chrome.is_none().then_some(CHROME.0))
+    Ok(Written::new(&files, chrome.is_none().then_some(CHROME.0)))
 }
 
 /// The files of some views: one each, but of Perfetto's timeline as many as a viewer needs. A large one is announced.

@@ -6,12 +6,19 @@ use std::process::ExitCode;
 
 use profinfer_boards::{Catalog, Level};
 use profinfer_engine::BackendFunction;
-use profinfer_engine::describe::{Given, files};
+use profinfer_engine::describe::{Engine, Given, examined, text};
+use profinfer_engine::strategies;
 
-use crate::{Diagnostic, Result, command::boards};
+use crate::args::format::Format;
+use crate::{Diagnostic, Result, command::boards, json};
 
 /// Prints what was found; ends with 1 when a level cannot be traced.
-pub(crate) fn engine(paths: &[PathBuf], all_tables: bool, folder: Option<&Path>) -> Result<ExitCode> {
+pub(crate) fn engine(
+    paths: &[PathBuf],
+    all_tables: bool,
+    folder: Option<&Path>,
+    format: Format,
+) -> Result<ExitCode> {
     let backends = functions(&boards::catalog(folder)?);
     let mut read = Vec::new();
     for path in paths {
@@ -28,10 +35,14 @@ pub(crate) fn engine(paths: &[PathBuf], all_tables: bool, folder: Option<&Path>)
     }
     let given: Vec<_> =
         read.iter().map(|(path, bytes, named)| Given { path, bytes, named: *named }).collect();
-    let described = files(&given, &backends, all_tables);
-    // A pipe that closes early is no error.
-    let _ = write!(anstream::stdout().lock(), "{}", described.text);
-    Ok(if described.complete { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    let found = examined(&given, &backends);
+    if format.is_json() {
+        json::print(&Engine::new(&found, &strategies(&found.plan)))?;
+    } else {
+        // A pipe that closes early is no error.
+        let _ = write!(anstream::stdout().lock(), "{}", text(&found, all_tables));
+    }
+    Ok(if found.complete() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
 /// The functions of backends that the agent would look for; their order is that of the agent's.

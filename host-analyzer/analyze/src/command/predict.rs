@@ -7,7 +7,7 @@ use std::process::ExitCode;
 
 use crate::cli::Predict;
 use crate::command::compare::{file, runs};
-use crate::{Diagnostic, Result, command::record, write};
+use crate::{Diagnostic, Result, command::record, json, write};
 use profinfer_analysis::ceiling::Ceilings;
 use profinfer_analysis::predict::{Ask, Bracket, Census, Prediction, Refusal, Run};
 use profinfer_trace::gguf;
@@ -38,9 +38,13 @@ pub(crate) fn predict(options: &Predict) -> Result<ExitCode> {
     };
     write::folder(&options.out)?;
     file(&options.out, "predict.json", |out| views::predict::json(&answer, &names, out))?;
-    let mut out = anstream::stdout().lock();
-    let _ = views::terminal::predict::predict(&answer, &names, record::columns(), &mut out);
-    let _ = writeln!(out, "\nwritten to {}: predict.json", options.out.display());
+    if options.format.format.is_json() {
+        json::print(&views::predict::document(&answer, &names))?;
+    } else {
+        let mut out = anstream::stdout().lock();
+        let _ = views::terminal::predict::predict(&answer, &names, record::columns(), &mut out);
+        let _ = writeln!(out, "\nwritten to {}: predict.json", options.out.display());
+    }
     Ok(ExitCode::from(if matches!(answer, Answer::Refused(_)) { REFUSED } else { 0 }))
 }
 

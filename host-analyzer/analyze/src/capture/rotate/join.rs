@@ -10,7 +10,7 @@ use profinfer_wire::hello::{HELLO_LEN, Hello};
 use profinfer_wire::record::Record;
 
 /// A recording that is not in pieces.
-pub(super) const WHOLE: &str = "recording.pfi";
+pub(crate) const WHOLE: &str = "recording.pfi";
 
 /// The frame of a piece's end has at most so many bytes: header, trailer, a number, and what COBS adds.
 const LONGEST_END: u64 = 32;

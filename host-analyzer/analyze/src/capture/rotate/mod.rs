@@ -7,7 +7,7 @@ mod pieces;
 mod state;
 mod window;
 
-pub(crate) use join::{Source, is_piece, of};
+pub(crate) use join::{Source, WHOLE, is_piece, of};
 pub(crate) use limit::Limit;
 pub(crate) use pieces::{Pieces, remove_old};
 pub(crate) use window::{Last, Window};

@@ -1,6 +1,7 @@
 //! `analyze boards`, and where the profiles come from.
 
 mod files;
+mod json;
 mod show;
 
 use std::io::Write;
@@ -8,10 +9,19 @@ use std::path::Path;
 
 use profinfer_boards::{Board, BoardError, Catalog};
 
+use crate::args::format::Format;
+use crate::json::Object;
 use crate::{Diagnostic, Result};
 
-pub(crate) fn boards(name: Option<&str>, folder: Option<&Path>) -> Result<()> {
+pub(crate) fn boards(name: Option<&str>, folder: Option<&Path>, format: Format) -> Result<()> {
     let catalog = catalog(folder)?;
+    if format.is_json() {
+        let chosen = match name {
+            None => catalog.boards().collect(),
+            Some(name) => vec![find(&catalog, name)?],
+        };
+        return crate::json::print(&Object::new(json::Boards::new(&chosen)));
+    }
     let mut out = anstream::stdout().lock();
     // A pipe that closes early is no error.
     let _ = match name {

@@ -9,7 +9,7 @@ use std::process::ExitCode;
 
 use crate::args::share::Share;
 use crate::cli::Compare;
-use crate::{Diagnostic, Result, command::record, diagnostic, write};
+use crate::{Diagnostic, Result, command::record, diagnostic, json, write};
 use profinfer_analysis::compare::{Choices, Code, Comparison, Run, Verdict};
 use profinfer_views as views;
 use profinfer_views::compare::Names;
@@ -58,9 +58,13 @@ pub(crate) fn compare(options: &Compare) -> Result<ExitCode> {
     write::folder(&options.out)?;
     file(&options.out, "compare.json", |out| views::compare::json(&comparison, &names, out))?;
     file(&options.out, "compare.html", |out| views::compare::page(&comparison, &names, out))?;
-    let mut out = anstream::stdout().lock();
-    let _ = views::terminal::compare::compare(&comparison, &names, record::columns(), &mut out);
-    let _ = writeln!(out, "\nwritten to {}: open compare.html", options.out.display());
+    if options.format.format.is_json() {
+        json::print(&views::compare::document(&comparison, &names))?;
+    } else {
+        let mut out = anstream::stdout().lock();
+        let _ = views::terminal::compare::compare(&comparison, &names, record::columns(), &mut out);
+        let _ = writeln!(out, "\nwritten to {}: open compare.html", options.out.display());
+    }
     Ok(ExitCode::from(status(&comparison.verdict, options.fail_if_slower)))
 }
 

@@ -16,7 +16,7 @@ use std::io::Write;
 
 use crate::cli::Tune;
 use crate::command::compare::{file, runs};
-use crate::{Diagnostic, Result, ceilings, command::record, write};
+use crate::{Diagnostic, Result, ceilings, command::record, json, write};
 use profinfer_analysis::compare::Choices;
 use profinfer_analysis::tune::{Prediction, Setting, Tuning};
 use profinfer_views as views;
@@ -51,6 +51,9 @@ fn show(prediction: Option<&Prediction>, tried: Option<Vec<Setting>>, options: &
     let tuned = tuned.as_ref().map(|(tuning, settings)| (tuning, &settings[..]));
     write::folder(&options.out)?;
     file(&options.out, "tune.json", |out| views::tune::json(prediction, tuned, out))?;
+    if options.format.format.is_json() {
+        return json::print(&views::tune::document(prediction, tuned));
+    }
     let (mut out, width) = (anstream::stdout().lock(), record::columns());
     if let Some(prediction) = prediction {
         let source = options.source.as_deref().map_or_else(String::new, |s| s.display().to_string());

@@ -6,6 +6,7 @@
 mod analyst;
 mod display;
 mod keys;
+mod lines;
 mod news;
 mod speeds;
 mod terminal;
@@ -21,6 +22,7 @@ use crate::capture::rotate::{Limit, Window};
 use crate::cli;
 use crate::{Diagnostic, Result, capture::interrupts, capture::live, command::record};
 use display::Display;
+use lines::Lines;
 
 /// Most bytes of the stream that are analysed at once: some 3 million operator spans.
 const MOST: usize = 8 << 20;
@@ -38,7 +40,8 @@ pub(crate) fn watch(mut options: cli::Watch) -> Result<ExitCode> {
         let help = "name one agent: tcp:HOST:PORT, unix:PATH or serial:DEVICE@BAUD; `analyze RECORDING` reads a recording";
         return Err(Diagnostic::new(format!("watching {source}"), "a recording is not live", help));
     };
-    if !io::stdout().is_terminal() {
+    let is_json = options.format.format.is_json();
+    if !is_json && !io::stdout().is_terminal() {
         let help = "run it in a terminal of 80 columns and 24 lines, with its output not redirected; `analyze` captures without one";
         return Err(Diagnostic::new(
             "showing the session on the terminal",
@@ -48,12 +51,19 @@ pub(crate) fn watch(mut options: cli::Watch) -> Result<ExitCode> {
     }
     let (board, measured) = (record::board(options)?, record::measured(options)?);
     interrupts::count()?;
+    let buffer = Window::new(window, MOST);
+    if is_json {
+        let mut lines = Lines::begin(measured.clone());
+        let captured = live::capture(&address, board.as_ref(), options, &mut lines, Some(buffer));
+        lines.end();
+        let input = record::received(captured?, options)?;
+        return record::write_views(input, measured, options, lines::print_result);
+    }
     let mut display = Display::begin(&address.to_string(), &options.out, window, measured.clone())?;
-    let window = Window::new(window, MOST);
-    let captured = live::capture(&address, board.as_ref(), options, &mut display, Some(window));
+    let captured = live::capture(&address, board.as_ref(), options, &mut display, Some(buffer));
     let shown = display.end();
-    let model = record::received(captured?, options)?;
-    let status = record::write_views(model, measured, options)?;
+    let input = record::received(captured?, options)?;
+    let status = record::write_views(input, measured, options, |_| Ok(()))?;
     let out = options.out.display();
     let _ = writeln!(io::stdout(), "the recording is in {out}; `analyze {out} --out FOLDER` reads it again");
     // A terminal that is gone ends the capture, and is no reason to write no report.

@@ -1,5 +1,7 @@
 //! `analyze [--board B] [SOURCE]`: from a stream to the views.
 
+mod output;
+
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -13,6 +15,7 @@ use crate::capture::observer::CaptureObserver;
 use crate::capture::rotate::{self, Source};
 use crate::ceilings::Measured;
 use crate::cli::Record;
+use crate::json::{self, Object};
 use crate::progress::Progress;
 use crate::{
     Diagnostic, Result, accelerator, capture::interrupts, capture::live, ceilings, command::boards,
@@ -22,6 +25,9 @@ use profinfer_trace::decode::Decoder;
 use profinfer_trace::ingest::Ingest;
 use profinfer_trace::model::Model;
 use profinfer_views::{self as views, terminal::WIDTH};
+
+pub(crate) use output::Recorded;
+use output::{EngineResult, Output};
 
 /// Address of a serving agent if the command line names no source.
 const DEFAULT_SOURCE: &str = "tcp:127.0.0.1:7817";
@@ -36,7 +42,7 @@ pub(crate) fn record(options: &Record) -> Result<ExitCode> {
     // Before a capture, so that a file that cannot be read does not cost one.
     let measured = measured(options)?;
     let source = source(options);
-    let model = match Address::parse(source, options.key.as_deref())? {
+    let input = match Address::parse(source, options.key.as_deref())? {
         Some(address) if options.sources.len() < 2 => {
             interrupts::count()?;
             let mut progress = Progress::new("connecting");
@@ -49,11 +55,31 @@ pub(crate) fn record(options: &Record) -> Result<ExitCode> {
             return Err(Diagnostic::new(format!("serving metrics of {source}"), "a recording is over", help));
         }
         None if source == "-" && options.sources.len() < 2 => {
-            read("standard input", &mut io::stdin().lock())?
+            Input::new(read("standard input", &mut io::stdin().lock())?, Vec::new())
         }
-        _ => recording(&options.sources.iter().map(PathBuf::from).collect::<Vec<_>>())?,
+        _ => {
+            let paths: Vec<_> = options.sources.iter().map(PathBuf::from).collect();
+            let source = rotate::of(&paths).map_err(unopened)?;
+            Input::new(files(&source)?, source.paths)
+        }
     };
-    write_views(model, measured, options)
+    write_views(input, measured, options, |recorded| json::print(&Object::new(recorded)))
+}
+
+/// A stream that was read to its end, and where it is on disk.
+pub(crate) struct Input {
+    model: Model,
+    /// Files of the recording; none of standard input.
+    recording: Vec<PathBuf>,
+    /// Files that the model contains: of a large capture in pieces only the last one.
+    reported: Vec<PathBuf>,
+    messages: Vec<String>,
+}
+
+impl Input {
+    fn new(model: Model, recording: Vec<PathBuf>) -> Self {
+        Self { model, reported: recording.clone(), recording, messages: Vec::new() }
+    }
 }
 
 /// The board that is named. Profiles are read only if one is, so that a mistake in one does not prevent reading a recording.
@@ -72,20 +98,32 @@ pub(crate) fn measured(options: &Record) -> Result<Option<Measured>> {
     options.ceilings.as_deref().map(|file| ceilings::read(file, &read)).transpose()
 }
 
-/// The tables of what a capture left, and what there is to say of it.
-pub(crate) fn received(captured: Captured, options: &Record) -> Result<Model> {
-    for line in captured.said {
-        let _ = writeln!(io::stderr(), "{line}");
-    }
-    captured.model.map_or_else(|| pieces(&options.out), Ok)
+/// The result of a capture. Prints the messages about the link.
+pub(crate) fn received(captured: Captured, options: &Record) -> Result<Input> {
+    print_messages(&captured.said);
+    let mut input = match captured.model {
+        Some(model) => Input::new(model, vec![options.out.join(rotate::WHOLE)]),
+        None => pieces(&options.out)?,
+    };
+    input.messages.splice(0..0, captured.said);
+    Ok(input)
 }
 
-/// Writes the views into the folder, and the summary on the terminal. Returns the exit status: not 0 where nothing was traced.
+fn print_messages(messages: &[String]) {
+    for line in messages {
+        let _ = writeln!(io::stderr(), "{line}");
+    }
+}
+
+/// Writes the views into the folder, and prints the summary or passes the object to `print`.
+/// Returns the exit status: not 0 if nothing was traced.
 pub(crate) fn write_views(
-    mut model: Model,
+    input: Input,
     measured: Option<Measured>,
     options: &Record,
+    print: impl FnOnce(Recorded) -> Result<()>,
 ) -> Result<ExitCode> {
+    let Input { mut model, recording, reported, mut messages } = input;
     if let Some(reason) = &model.health.refused {
         let (tried, rest) = reason.split_once(": ").unwrap_or(("capturing", reason));
         let (answer, help) =
@@ -93,18 +131,31 @@ pub(crate) fn write_views(
         let [tried, answer, help] = [tried, answer, help].map(views::words::one_line);
         return Err(Diagnostic::new(format!("on the board, {tried}"), answer, help));
     }
-    for line in ceilings::settle(&mut model, measured, options) {
-        let _ = writeln!(io::stderr(), "{line}");
-    }
+    let said = ceilings::settle(&mut model, measured, options);
+    print_messages(&said);
+    messages.extend(said);
     accelerator::settle(&mut model, &options.accelerator_profile)?;
     let engines = model.engines();
-    let mut out = anstream::stdout().lock();
+    let mut output = Output::new(options.format.format);
     let status = match options.pid {
-        Some(pid) => report(&engine(&model, pid, &engines)?, options, &options.out, &mut out),
-        None if engines.len() > 1 => each(&model, &engines, options, &mut out),
-        None => report(&model, options, &options.out, &mut out),
-    };
-    status.map(ExitCode::from)
+        Some(pid) => report(&engine(&model, pid, &engines)?, Some(pid), options, &options.out, &mut output),
+        None if engines.len() > 1 => each(&model, &engines, options, &mut output),
+        None => report(&model, None, options, &options.out, &mut output),
+    }?;
+    if let Output::Json(results) = output {
+        print(Recorded {
+            exit_status: status,
+            recording: names(&recording),
+            reported: names(&reported),
+            messages,
+            results,
+        })?;
+    }
+    Ok(ExitCode::from(status))
+}
+
+fn names(paths: &[PathBuf]) -> Vec<String> {
+    paths.iter().map(|path| path.display().to_string()).collect()
 }
 
 /// The engine that is named.
@@ -149,27 +200,34 @@ pub(crate) fn one_engine(paths: &[PathBuf]) -> Result<Model> {
 }
 
 /// One complete result for each engine, in a separate folder.
-fn each(model: &Model, engines: &[u32], options: &Record, out: &mut dyn Write) -> Result<u8> {
+fn each(model: &Model, engines: &[u32], options: &Record, output: &mut Output) -> Result<u8> {
     if !options.only.is_empty() {
         let answer = format!("the recording has several engines: {}", named(model, engines));
         return Err(Diagnostic::new("writing single files", answer, "name one of them with --pid"));
     }
     write::remove_views(&options.out)?;
     let mut status = 0;
-    let _ = writeln!(out, "{} engines ran; each has a separate result", engines.len());
+    output.text(|out| writeln!(out, "{} engines ran; each has a separate result", engines.len()));
     for pid in engines {
         let one = model.only(*pid);
         let process = one.session.processes.last();
         let (name, command) = process.map_or(("engine", ""), |p| (p.name.as_str(), p.command.as_str()));
         let heading = views::words::one_line(&format!("process {pid} · {name} · {command}"));
-        let _ = writeln!(out, "\n{}\n", views::terminal::heading(&heading, columns()));
-        status = status.max(report(&one, options, &options.out.join(write::folder_name(*pid, name)), out)?);
+        output.text(|out| writeln!(out, "\n{}\n", views::terminal::heading(&heading, columns())));
+        let folder = options.out.join(write::folder_name(*pid, name));
+        status = status.max(report(&one, Some(*pid), options, &folder, output)?);
     }
     Ok(status)
 }
 
-/// Writes the views of one engine, and its summary on the terminal. Returns the exit status.
-fn report(model: &Model, options: &Record, folder: &Path, out: &mut dyn Write) -> Result<u8> {
+/// Writes the views of one engine, and its summary to the output. Returns the exit status.
+fn report(
+    model: &Model,
+    pid: Option<u32>,
+    options: &Record,
+    folder: &Path,
+    output: &mut Output,
+) -> Result<u8> {
     let analysis = analyse(model);
     let extra = write::Extra {
         only: &options.only,
@@ -177,16 +235,15 @@ fn report(model: &Model, options: &Record, folder: &Path, out: &mut dyn Write) -
         chrome: options.timeline_json,
         part: options.timeline_slices,
     };
-    let left_out = write::views(model, &analysis, folder, extra)?;
-    let _ = views::terminal::within(model, &analysis, columns(), out);
-    let written =
-        if options.only.is_empty() { "open report.html".to_owned() } else { options.only.join(", ") };
-    let _ = writeln!(out, "\nwritten to {}: {written}", folder.display());
-    if let Some(name) = left_out {
-        let _ = writeln!(
-            out,
-            "{name} was left out for its size: timeline.pftrace has the same, --timeline-json writes it"
-        );
+    let written = write::views(model, &analysis, folder, extra)?;
+    match output {
+        Output::Text(out) => {
+            let _ = views::terminal::within(model, &analysis, columns(), out);
+            let _ = output::files(&written, &options.only, folder, out);
+        }
+        Output::Json(results) => {
+            results.push(EngineResult::new(pid, folder, written, views::summary::document(model, &analysis)));
+        }
     }
     Ok(if analysis.ending.nothing_traced() { NOTHING_TRACED } else { 0 })
 }
@@ -195,21 +252,22 @@ fn report(model: &Model, options: &Record, folder: &Path, out: &mut dyn Write) -
 const JOINED_AT_MOST: u64 = 64 << 20;
 
 /// What was captured in pieces: all of it, or the last piece of a large one.
-fn pieces(folder: &Path) -> Result<Model> {
+fn pieces(folder: &Path) -> Result<Input> {
     let mut source = rotate::of(&[folder.to_owned()]).map_err(unopened)?;
+    source.paths.sort();
+    let (recording, mut messages) = (source.paths.clone(), Vec::new());
     let bytes = size(&source.paths);
     if bytes > JOINED_AT_MOST && !profinfer_scratch::has_begun() {
-        source.paths.sort();
         let n = source.paths.len();
         source.paths.drain(..n - 1);
-        let folder = folder.display();
-        let _ = writeln!(
-            io::stderr(),
-            "{n} pieces, {:.0} MB: the report is of the last one; `analyze {folder}` reads all, `analyze PIECE...` some",
-            bytes as f64 / 1e6
-        );
+        messages.push(format!(
+            "{n} pieces, {:.0} MB: the report covers only the last one; `analyze {}` reads all, `analyze PIECE...` some",
+            bytes as f64 / 1e6,
+            folder.display(),
+        ));
+        print_messages(&messages);
     }
-    files(&source)
+    Ok(Input { model: files(&source)?, recording, reported: source.paths, messages })
 }
 
 /// The tables of a recording, or of pieces of one, on disk.
