@@ -10,17 +10,19 @@ use std::process::ExitCode;
 use std::sync::Mutex;
 
 use profinfer_cli::{Diagnostic, Result};
+use serde::Serialize;
 
 use crate::cli::Add;
+use crate::json;
 use crate::place::{Place, Written};
 use crate::rows::{self, Rows, Table};
 use crate::source;
 
-/// What became of the sources.
-#[derive(Debug, Default)]
+/// Number of sources by result.
+#[derive(Debug, Default, Serialize)]
 struct Tally {
-    new: usize,
-    there: usize,
+    added: usize,
+    present: usize,
     failed: usize,
 }
 
@@ -31,19 +33,23 @@ pub(crate) async fn add(options: &Add) -> Result<ExitCode> {
     let mut tally = Tally::default();
     for source in &options.sources {
         match one(source, options, &place, &there).await {
-            Ok(Written::New) => tally.new += 1,
-            Ok(Written::ThereAlready) => tally.there += 1,
+            Ok(Written::New) => tally.added += 1,
+            Ok(Written::ThereAlready) => tally.present += 1,
             Err(e) => {
                 tally.failed += 1;
-                let _ = writeln!(std::io::stderr(), "error: {e}");
+                json::print_error(&e, options.format.is_json());
             }
         }
     }
-    let mut line = format!("{} added, {} there already", tally.new, tally.there);
-    if tally.failed > 0 {
-        line += &format!(", {} not added", tally.failed);
+    if options.format.is_json() {
+        json::print(&tally)?;
+    } else {
+        let mut line = format!("{} added, {} already present", tally.added, tally.present);
+        if tally.failed > 0 {
+            line += &format!(", {} failed", tally.failed);
+        }
+        let _ = writeln!(std::io::stdout(), "{line}");
     }
-    let _ = writeln!(std::io::stdout(), "{line}");
     Ok(if tally.failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 

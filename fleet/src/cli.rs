@@ -42,6 +42,8 @@ pub(crate) enum Command {
         /// Only of this board
         #[arg(long)]
         board: Option<String>,
+        #[command(flatten)]
+        format: OutputArgs,
     },
     /// Write one page with trends, regressions, ranking and outliers
     Report {
@@ -51,7 +53,24 @@ pub(crate) enum Command {
         /// File to write to
         #[arg(long, short, default_value = "fleet.html")]
         out: PathBuf,
+        #[command(flatten)]
+        format: OutputArgs,
     },
+}
+
+impl Command {
+    /// The result and the error are for programs.
+    pub(crate) fn is_json(&self) -> bool {
+        match self {
+            Self::Add(Add { format, .. }) | Self::Queries { format, .. } | Self::Report { format, .. } => {
+                format.is_json()
+            }
+            Self::Sql { format, .. } => *format == Format::Json,
+            Self::Trend(ready) | Self::Regressions(ready) | Self::Ranking(ready) | Self::Outliers(ready) => {
+                ready.format == Format::Json
+            }
+        }
+    }
 }
 
 /// What is added.
@@ -69,6 +88,8 @@ pub(crate) struct Add {
     /// The `analyze` that reads recordings (default: the one beside this program, else in PATH)
     #[arg(long, value_name = "FILE")]
     pub(crate) analyze: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) format: OutputArgs,
 }
 
 /// A question that is ready.
@@ -83,6 +104,29 @@ pub(crate) struct Ready {
     /// How the answer is written
     #[arg(long, value_enum, default_value_t = Format::Table)]
     pub(crate) format: Format,
+}
+
+/// `--format` of a command whose result is not a table.
+#[derive(Debug, Clone, Copy, Args)]
+pub(crate) struct OutputArgs {
+    /// Output format: text for people, or JSON (docs/analyze-json.md)
+    #[arg(long, value_name = "FORMAT", value_enum, default_value_t = Output::Text)]
+    format: Output,
+}
+
+impl OutputArgs {
+    pub(crate) fn is_json(self) -> bool {
+        self.format == Output::Json
+    }
+}
+
+/// How such a result is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Output {
+    /// For people
+    Text,
+    /// For programs
+    Json,
 }
 
 /// How an answer is written.

@@ -12,13 +12,21 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use profinfer_cli::{Diagnostic, Result};
+use serde::Serialize;
 
 use crate::ask::{self, Answer};
+use crate::json;
 
 const STYLE: &str = include_str!("style.css");
 
+/// The object of `fleet report`.
+#[derive(Debug, Serialize)]
+struct Report {
+    file: String,
+}
+
 /// Writes the page.
-pub(crate) async fn report(place: &str, out: &Path) -> Result<ExitCode> {
+pub(crate) async fn report(place: &str, out: &Path, is_json: bool) -> Result<ExitCode> {
     let answers = ask::all(place).await?;
     let page = page(&answers);
     let written = || -> std::io::Result<()> {
@@ -34,7 +42,12 @@ pub(crate) async fn report(place: &str, out: &Path) -> Result<ExitCode> {
             "free space, or choose another place with --out",
         )
     })?;
-    println!("written to {}", out.display());
+    let file = out.display().to_string();
+    if is_json {
+        json::print(&Report { file })?;
+    } else {
+        println!("written to {file}");
+    }
     Ok(ExitCode::SUCCESS)
 }
 

@@ -24,15 +24,21 @@ pub(crate) fn said(arguments: &[&str]) -> String {
     out.into_owned()
 }
 
-pub(crate) fn add(sources: &[PathBuf], to: &Path, options: &[&str]) -> String {
+/// Numbers of sources: added, present before, failed.
+pub(crate) fn counts(output: &[u8]) -> [u64; 3] {
+    let object: Value = serde_json::from_slice(output).unwrap();
+    ["added", "present", "failed"].map(|key| object[key].as_u64().unwrap())
+}
+
+pub(crate) fn add(sources: &[PathBuf], to: &Path, options: &[&str]) -> [u64; 3] {
     let sources = sources.iter().map(|p| p.to_str().unwrap());
     let all: Vec<&str> = ["add"]
         .into_iter()
         .chain(sources)
-        .chain(["--to", to.to_str().unwrap()])
+        .chain(["--to", to.to_str().unwrap(), "--format", "json"])
         .chain(options.iter().copied())
         .collect();
-    said(&all)
+    counts(said(&all).as_bytes())
 }
 
 /// The rows of an answer.

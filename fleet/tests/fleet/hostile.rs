@@ -1,10 +1,11 @@
 //! What nobody should add, and questions that nobody should ask.
 
 use std::fs;
+use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
-use super::common::{add, folders, made, one, run, tree};
+use super::common::{add, counts, folders, made, one, run, tree};
 
 fn fails(arguments: &[&str], expected: &str) {
     let output = run(arguments);
@@ -27,14 +28,15 @@ fn what_is_no_summary_is_refused_and_the_others_are_added() {
     let bad = folders(&folder.path().join("bad"), &[json!([]), json!({"schema": 99, "session": {}}), short]);
     fs::write(bad[0].join("summary.json"), b"{\"schema\": 2, \xff").unwrap();
     let paths: Vec<&str> = bad.iter().chain(&good).map(|p| p.to_str().unwrap()).collect();
-    let output = run(&[&["add"], &paths[..], &["--to", place]].concat());
-    let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    let output = run(&[&["add"], &paths[..], &["--to", place, "--format", "json"]].concat());
     assert_eq!(output.status.code(), Some(1));
-    assert_eq!(out, "1 added, 0 there already, 3 not added\n");
-    assert!(
-        err.contains("not JSON") && err.contains("schema is 99") && err.contains("not a summary.json"),
-        "{err}"
-    );
+    assert_eq!(counts(&output.stdout), [1, 0, 3]);
+    // One error for each, in their order.
+    let errors = String::from_utf8(output.stderr).unwrap();
+    let errors: Vec<Value> = errors.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let tried: Vec<_> = errors.iter().map(|e| e["error"]["tried"].as_str().unwrap()).collect();
+    let read = |folder: &PathBuf| format!("reading {}", folder.join("summary.json").display());
+    assert_eq!(tried, bad.iter().map(read).collect::<Vec<_>>());
     fails(&["add", "/nowhere/at/all.pfi", "--to", place], "opening /nowhere/at/all.pfi");
     fails(&["add", paths[0], "--to", place], "not JSON");
     fails(&["add", paths[3], "--to", "ftp://a/b"], "nothing is known of ftp://");

@@ -158,8 +158,9 @@ pub mod kind {
 /// and not to the other.
 macro_rules! records {
     ($($(#[$doc:meta])* $name:ident = $kind:path => $ty:ty,)*) => {
-        /// Any record.
-        #[derive(Debug, Clone, PartialEq, Eq)]
+        /// Any record. Serializes as its content alone, without the kind.
+        #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+        #[serde(untagged)]
         pub enum Record<'a> {
             $($(#[$doc])* $name($ty),)*
         }

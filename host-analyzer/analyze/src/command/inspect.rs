@@ -5,6 +5,7 @@ use std::io::Write;
 use std::path::Path;
 
 use serde::Serialize;
+use serde_json::Value;
 
 use profinfer_wire::predicted::{MAX_PERIOD, UNKNOWN, UNKNOWN_COUNTS, UsualCounts, Usually};
 use profinfer_wire::record::Record;
@@ -36,7 +37,9 @@ enum Item {
         bytes: u64,
         seq: u32,
         record: String,
-        /// The content, for people.
+        /// The fields of docs/wire-format.md. Bytes that are encoded further are numbers.
+        content: Value,
+        /// The decoded content, for people.
         text: String,
     },
     Damage {
@@ -56,7 +59,7 @@ pub(crate) fn inspect(path: &Path, format: Format) -> Result<()> {
     let name = path.display().to_string();
     let bytes = std::fs::read(path)
         .map_err(|e| Diagnostic::new(format!("opening {name}"), e, "give the path of a recording"))?;
-    let (mut records, mut frames) = (Records::new(), Vec::new());
+    let (mut records, mut frames) = (Records::new(format), Vec::new());
     let mut out = (!format.is_json()).then(|| anstream::stdout().lock());
     let mut show = |found: Found<'_>| {
         let item = records.item(&found);
@@ -100,12 +103,13 @@ impl fmt::Display for Item {
 struct Records {
     usually: Vec<Usually>,
     counts: Vec<UsualCounts>,
+    format: Format,
 }
 
 impl Records {
-    fn new() -> Self {
+    fn new(format: Format) -> Self {
         let places = usize::from(MAX_PERIOD);
-        Self { usually: vec![UNKNOWN; places], counts: vec![UNKNOWN_COUNTS; places] }
+        Self { usually: vec![UNKNOWN; places], counts: vec![UNKNOWN_COUNTS; places], format }
     }
 
     fn item(&mut self, found: &Found<'_>) -> Item {
@@ -120,8 +124,12 @@ impl Records {
             Found::Record { offset, bytes, seq, record } => {
                 let text = self.text(record);
                 let name = text.find(|c: char| !c.is_alphanumeric()).map_or(&*text, |end| &text[..end]);
-                let record = name.to_owned();
-                Item::Record { offset: *offset, bytes: *bytes, seq: *seq, record, text }
+                let name = name.to_owned();
+                let content = match self.format {
+                    Format::Json => serde_json::to_value(record).unwrap_or_default(),
+                    Format::Text => Value::Null,
+                };
+                Item::Record { offset: *offset, bytes: *bytes, seq: *seq, record: name, content, text }
             }
         }
     }
