@@ -118,7 +118,7 @@ impl Records {
                 Item::Hello { offset: 0, wire_version: h.wire_version, agent_version: h.agent_version }
             }
             Found::Damage(d) => {
-                Item::Damage { offset: d.offset, bytes: d.bytes, damage: d.kind.name(), count: d.count }
+                Item::Damage { offset: d.offset, bytes: d.bytes, damage: damage(d.kind), count: d.count }
             }
             Found::Cut { offset, bytes } => Item::Cut { offset: *offset, bytes: *bytes },
             Found::Record { offset, bytes, seq, record } => {
