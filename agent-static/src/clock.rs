@@ -10,13 +10,13 @@ fn read(id: ClockId) -> u64 {
     })
 }
 
-/// CLOCK_MONOTONIC, ns: what bpf_ktime_get_ns reads.
+/// CLOCK_MONOTONIC, ns: the clock of bpf_ktime_get_ns.
 #[must_use]
 pub fn monotonic_ns() -> u64 {
     read(ClockId::CLOCK_MONOTONIC)
 }
 
-/// All clocks at once.
+/// All clocks, read one after another.
 #[must_use]
 pub fn all() -> Clock {
     Clock {

@@ -1,4 +1,4 @@
-//! The options that the kernel was built with, if it shows them.
+//! The build configuration of the kernel, if it is available.
 
 use std::fs;
 use std::io::Read;
@@ -8,10 +8,11 @@ pub(crate) const NEEDED: [&str; 4] =
     ["CONFIG_BPF_SYSCALL", "CONFIG_BPF_EVENTS", "CONFIG_UPROBE_EVENTS", "CONFIG_PERF_EVENTS"];
 /// Options that make tracing faster, or that counters need.
 pub(crate) const USEFUL: [&str; 3] = ["CONFIG_BPF_JIT", "CONFIG_HW_PERF_EVENTS", "CONFIG_ARM_PMU"];
-/// Most bytes that are read. A configuration has a few hundred kB.
+/// Maximum number of bytes to read. A configuration has a few hundred kB.
 const MOST_BYTES: u64 = 4 << 20;
 
-/// The path of the configuration, and its text. `None` if the kernel has neither file, as many have.
+/// The path and the text of the configuration. `None` if the system has neither file, which is
+/// common.
 pub(crate) fn config() -> Option<(String, String)> {
     let running = "/proc/config.gz";
     if let Ok(file) = fs::File::open(running) {
@@ -25,7 +26,7 @@ pub(crate) fn config() -> Option<(String, String)> {
     Some((path.clone(), fs::read_to_string(path).ok()?))
 }
 
-/// Those of `options` that are not built in.
+/// The options that are not built in.
 pub(crate) fn missing<'o>(config: &str, options: &[&'o str]) -> Vec<&'o str> {
     let has = |option: &str| config.lines().any(|l| l.strip_prefix(option) == Some("=y"));
     options.iter().copied().filter(|o| !has(o)).collect()

@@ -1,11 +1,12 @@
-//! The agent on the board. See `ARCHITECTURE.md` for the way of one event.
+//! The agent on the board. `ARCHITECTURE.md` describes the path of an event.
 //!
 //! ```text
 //! cli ─▶ commands ─▶ session ─▶ schedule ─▶ probes ─▶ direct ─▶ profinfer_engine (what to probe)
-//!                       │          bpf (the kernel's side) ─▶ lower ─▶ link
-//!                       └── request (plan)   target (processes)   observe (board)   sys (the only unsafe code)
+//!                       │          bpf (kernel side) ─▶ lower ─▶ link
+//!                       └── request (plan)   target (processes)   observe (board)
+//!                           sys (the only unsafe code)
 //! ```
-//! A folder uses only those that stand before it in `tests/borders.rs`.
+//! A folder uses only the folders before it in `tests/borders.rs`.
 
 pub mod bpf;
 pub mod cli;

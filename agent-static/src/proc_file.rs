@@ -1,4 +1,4 @@
-//! Small files of the kernel that may legitimately not be there: absence is a value, everything else is told.
+//! Small kernel files that may be absent: absence is a value, every other failure is reported.
 
 use std::fs;
 use std::io::{self, ErrorKind};
@@ -7,21 +7,21 @@ use nix::libc::ESRCH;
 
 use crate::error::log;
 
-/// Bytes of a file, `None` when it is not there.
+/// The bytes of a file. `None` if it does not exist.
 ///
 /// # Errors
-/// When it is there and cannot be read.
+/// If it exists and cannot be read.
 pub fn optional(path: &str) -> io::Result<Option<Vec<u8>>> {
     match fs::read(path) {
         Ok(bytes) => Ok(Some(bytes)),
-        // A process that ends while its file is open: ESRCH.
+        // ESRCH: the process ended while its file was open.
         Err(e) if e.kind() == ErrorKind::NotFound || e.raw_os_error() == Some(ESRCH) => Ok(None),
         Err(e) => Err(e),
     }
 }
 
-/// Bytes of a file of a process; `None` when the process has ended, and when the file cannot be read, which is said on the
-/// terminal.
+/// The bytes of a file of a process. `None` if the process has ended. `None` with a log line if the
+/// file cannot be read.
 #[must_use]
 pub fn of_process(path: &str) -> Option<Vec<u8>> {
     optional(path).unwrap_or_else(|e| {
@@ -32,7 +32,7 @@ pub fn of_process(path: &str) -> Option<Vec<u8>> {
     })
 }
 
-/// The same as text; what is no UTF-8 is replaced.
+/// The same as text. Invalid UTF-8 is replaced.
 #[must_use]
 pub fn text_of_process(path: &str) -> Option<String> {
     of_process(path).map(|bytes| String::from_utf8_lossy(&bytes).into_owned())

@@ -1,4 +1,4 @@
-//! Sleeping, and what wakes the agent: signals and the kernel's ring buffer.
+//! Sleeping, and what wakes the agent: signals and the ring buffer.
 
 use std::cell::Cell;
 use std::os::fd::{AsFd, BorrowedFd};
@@ -18,7 +18,7 @@ fn failed(e: nix::Error) -> Diagnostic {
     Diagnostic::new("waiting for signals and events", e.desc(), "check `ulimit -n` and free memory")
 }
 
-/// The agent's signals, read as data.
+/// The signals of the agent, read from a descriptor.
 #[derive(Debug)]
 pub struct Signals {
     fd: SignalFd,
@@ -29,15 +29,16 @@ impl Signals {
     /// Blocks the signals that end a session, SIGCHLD and SIGXFSZ, and reads them from now on.
     ///
     /// # Errors
-    /// When the kernel gives no descriptor.
+    /// If the kernel provides no descriptor.
     pub fn new() -> Result<Self> {
         let mut set = SigSet::empty();
         for signal in ENDING {
             set.add(signal);
         }
-        // Stops of watched processes are told by SIGCHLD: it ends a sleep.
+        // SIGCHLD reports the stops of watched processes: it ends a sleep.
         set.add(Signal::SIGCHLD);
-        // A file that reaches the limit of a shell (`ulimit -f`) kills who writes it. Blocked, writing answers that it is too large.
+        // A file that reaches the limit of a shell (`ulimit -f`) kills its writer. If the signal is
+        // blocked, write(2) fails instead.
         set.add(Signal::SIGXFSZ);
         set.thread_block().map_err(failed)?;
         let fd =
@@ -45,7 +46,7 @@ impl Signals {
         Ok(Self { fd, ending: Cell::new(false) })
     }
 
-    /// A signal asked the agent to end.
+    /// True if a signal requested the end.
     #[must_use]
     pub fn asked_to_end(&self) -> bool {
         while let Ok(Some(info)) = self.fd.read_signal() {
@@ -57,7 +58,8 @@ impl Signals {
         self.ending.get()
     }
 
-    /// Sleeps until a signal arrives or `fd` is readable, `limit` at most; without limit for ever.
+    /// Sleeps until a signal arrives or `fd` is readable, at most `limit`; without a limit,
+    /// indefinitely.
     pub fn wait(&self, fd: BorrowedFd<'_>, limit: Option<Duration>) {
         let mut fds = [PollFd::new(self.fd.as_fd(), PollFlags::POLLIN), PollFd::new(fd, PollFlags::POLLIN)];
         let timeout =
@@ -66,7 +68,7 @@ impl Signals {
     }
 }
 
-/// What a session's loop sleeps on.
+/// What the loop of a session sleeps on.
 #[derive(Debug)]
 pub struct Sleeper<'s> {
     signals: &'s Signals,
@@ -74,18 +76,19 @@ pub struct Sleeper<'s> {
 }
 
 impl<'s> Sleeper<'s> {
-    /// Sleeps on signals and on the kernel's ring buffer.
+    /// Sleeps on signals and on the ring buffer.
     ///
     /// # Errors
-    /// When the kernel gives no descriptor.
+    /// If the kernel provides no descriptor.
     pub fn new(signals: &'s Signals, ring: BorrowedFd<'_>) -> Result<Self> {
         let events = Epoll::new(EpollCreateFlags::EPOLL_CLOEXEC).map_err(failed)?;
-        // Edge-triggered: the agent wakes up when the kernel notifies it, not because data is in the ring.
+        // Edge-triggered: the agent wakes up when the kernel notifies it, not because the ring has
+        // data.
         events.add(ring, EpollEvent::new(EpollFlags::EPOLLIN | EpollFlags::EPOLLET, 0)).map_err(failed)?;
         Ok(Self { signals, events })
     }
 
-    /// Sleeps for `limit`, less when something happens.
+    /// Sleeps for `limit`, or until something happens.
     pub fn sleep(&self, limit: Duration) {
         self.signals.wait(self.events.0.as_fd(), Some(limit));
         let mut events = [EpollEvent::empty(); 2];

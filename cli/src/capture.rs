@@ -1,13 +1,13 @@
-//! `--duty`, `--ends`, `--only-…`: what to capture of the operators.
+//! The capture options: `--duty`, `--ends`, `--only-…`.
 
 use clap::Args;
 use profinfer_wire::options;
 use profinfer_wire::record::capture::{ALWAYS, CaptureRequest, Ends};
 use profinfer_wire::record::filter::{FilterOn, FilterRequest};
 
-/// What to capture of the operators; everything by default.
+/// The capture options. Without any, the agent captures all operators.
 #[derive(Debug, Default, Clone, Args)]
-#[command(next_help_heading = "What to capture of the operators")]
+#[command(next_help_heading = "Operator capture")]
 pub struct CaptureArgs {
     /// Probe start and end of each operator, or only its start (`none`)
     ///
@@ -28,13 +28,13 @@ pub struct CaptureArgs {
     /// Capture only operators of these types, for example MUL_MAT,ROPE
     #[arg(long, value_name = "TYPES", value_parser = |t: &str| text(FilterOn::Op, t))]
     only_op: Option<String>,
-    /// Capture only nodes with these names, for example 'ffn_*,l_out-?'
+    /// Capture only nodes whose name matches, for example 'ffn_*,l_out-?'
     #[arg(long, value_name = "PATTERNS", value_parser = |t: &str| text(FilterOn::Name, t))]
     only_name: Option<String>,
     /// Capture only nodes of these layers, for example 0-3,10
     #[arg(long, value_name = "LAYERS", value_parser = |t: &str| text(FilterOn::Layer, t))]
     only_layers: Option<String>,
-    /// Capture only the first thread of each graph (`first`), the first N, or these: tid:17,18
+    /// Capture only some threads of each graph: `first`, the first N, or tid:17,18
     #[arg(long, value_name = "THREADS", value_parser = |t: &str| text(FilterOn::Thread, t))]
     only_threads: Option<String>,
     /// Capture only these decode calls of each engine, counted from 1, for example 100-200
@@ -50,7 +50,8 @@ fn text(on: FilterOn, text: &str) -> Result<String, &'static str> {
 }
 
 impl CaptureArgs {
-    /// The request that they are; `None` where nothing is asked for, so that an agent that does not know it does what it always did.
+    /// The request for the agent. `None` if no option is set: an older agent does not know the
+    /// request, and needs none.
     #[must_use]
     pub fn request(&self) -> Option<CaptureRequest> {
         let request = CaptureRequest {
@@ -68,7 +69,7 @@ impl CaptureArgs {
         (request != nothing).then_some(request)
     }
 
-    /// The filters that they are, at most one on each thing.
+    /// The filter requests, at most one for each property.
     pub fn filters(&self) -> impl Iterator<Item = FilterRequest<'_>> {
         let filters = [
             (FilterOn::Op, &self.only_op),

@@ -3,13 +3,12 @@
 use clap::Args;
 use profinfer_wire::record::direct::Probes;
 
-/// Which kind of operator probes.
 #[derive(Debug, Default, Clone, Copy, Args)]
 pub struct ProbesArgs {
     /// Kind of operator probes: uprobe, direct, or auto (which is uprobe)
     ///
-    /// `uprobe` traps at each start and end. `direct` uses no trap; it changes some instructions of the
-    /// running engine.
+    /// `uprobe` traps at each start and end. `direct` uses no trap; it changes some instructions of
+    /// the running engine.
     #[arg(long = "probes", value_name = "KIND", default_value = "auto", value_parser = kind)]
     pub kind: Probes,
 }
@@ -19,6 +18,6 @@ fn kind(name: &str) -> Result<Probes, String> {
         "auto" => Ok(Probes::Auto),
         "uprobe" => Ok(Probes::Uprobe),
         "direct" => Ok(Probes::Direct),
-        other => Err(format!("`{other}` is no kind of probe: use auto, uprobe, direct")),
+        other => Err(format!("unknown probe kind `{other}`: use auto, uprobe or direct")),
     }
 }

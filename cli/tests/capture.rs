@@ -1,4 +1,4 @@
-//! The command lines of the agent and the host, as far as both have the same.
+//! The capture options, which the agent and the host share.
 #![expect(clippy::unwrap_used, reason = "a test fails where it cannot go on")]
 
 use clap::{CommandFactory, Parser};
@@ -28,7 +28,7 @@ fn nothing_said_asks_for_nothing() {
     let nothing = line("");
     assert_eq!((nothing.probes.kind, nothing.capture.request()), (Probes::Auto, None));
     assert_eq!(nothing.capture.filters().count(), 0);
-    // What is the default is not asked for either.
+    // A default value is not a request either.
     assert_eq!(line("--duty 100% --ends both").capture.request(), None);
     Line::command().debug_assert();
 }
@@ -77,5 +77,5 @@ fn what_cannot_be_meant_is_refused_by_name() {
         let (option, said) = (words.split(' ').next().unwrap(), refused(words));
         assert!(said.contains(option), "{words}: {said}");
     }
-    assert!(refused("--probes kprobe").contains("use auto, uprobe, direct"));
+    assert!(refused("--probes kprobe").contains("use auto, uprobe or direct"));
 }

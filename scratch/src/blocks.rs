@@ -1,5 +1,5 @@
-//! Blocks of memory that are files.
-#![allow(unsafe_code, reason = "files are mapped; every block says why it is sound")]
+//! Memory blocks that are files.
+#![allow(unsafe_code, reason = "files are mapped; every block states why it is sound")]
 
 use std::fs::File;
 use std::io;
@@ -9,7 +9,7 @@ use memmap2::{MmapMut, RemapOptions};
 
 use super::folder::{file_of, reserve};
 
-/// A file without a name and where it is mapped.
+/// An unnamed file and its mapping.
 #[derive(Debug)]
 pub(crate) struct Block {
     file: File,
@@ -19,18 +19,20 @@ pub(crate) struct Block {
 impl Block {
     fn new(folder: &Path, size: usize) -> io::Result<Self> {
         let file = file_of(folder, size)?;
-        // SAFETY: no other program can open a file without a name, and this one shortens it in `resize` only, after its map.
+        // SAFETY: No other program can open an unnamed file, and this one truncates it only in
+        // `resize`, after its mapping.
         let map = unsafe { MmapMut::map_mut(&file)? };
         Ok(Self { file, map })
     }
 
-    /// Makes it longer or shorter; it may move.
+    /// Resizes the block, which may move it.
     fn resize(&mut self, size: usize) -> io::Result<()> {
         let longer = size > self.map.len();
         if longer {
             reserve(&self.file, size)?;
         }
-        // SAFETY: the file is as long as the new map, and whoever has the old address gave it to us to be moved.
+        // SAFETY: The file is as long as the new mapping, and the owner of the old address passed
+        // it to be moved.
         unsafe { self.map.remap(size, RemapOptions::new().may_move(true))? };
         if longer { Ok(()) } else { self.file.set_len(size as u64) }
     }
@@ -40,7 +42,7 @@ impl Block {
     }
 }
 
-/// All blocks that are in use. There are some hundred, so they are looked through one by one.
+/// All blocks in use. There are some hundred, so a linear search is enough.
 #[derive(Debug)]
 pub(crate) struct Blocks {
     folder: PathBuf,
@@ -52,15 +54,14 @@ impl Blocks {
         Self { folder, blocks: Vec::new() }
     }
 
-    /// Where they lie.
     pub(crate) fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// A new block, all zero.
+    /// A new zero-filled block.
     ///
     /// # Errors
-    /// It cannot be made.
+    /// If it cannot be created.
     pub(crate) fn add(&mut self, size: usize) -> io::Result<*mut u8> {
         let mut block = Block::new(&self.folder, size)?;
         let address = block.address();
@@ -72,20 +73,20 @@ impl Blocks {
         self.blocks.iter().rposition(|(at, _)| *at == address.addr())
     }
 
-    /// There is a block at this address.
+    /// True if there is a block at this address.
     pub(crate) fn has(&self, address: *const u8) -> bool {
         self.find(address).is_some()
     }
 
-    /// Takes a block out. It is unmapped when it is dropped.
+    /// Removes a block. Dropping it unmaps it.
     pub(crate) fn remove(&mut self, address: *const u8) -> Option<Block> {
         Some(self.blocks.swap_remove(self.find(address)?).1)
     }
 
-    /// Changes a block's size; `None`: there is none at this address.
+    /// Resizes a block. `None`: there is none at this address.
     ///
     /// # Errors
-    /// There is no room for it; it is as it was.
+    /// If there is no space for it; then the block is unchanged.
     pub(crate) fn resize(&mut self, address: *const u8, size: usize) -> Option<io::Result<*mut u8>> {
         let place = self.find(address)?;
         let (at, block) = self.blocks.get_mut(place)?;

@@ -1,15 +1,17 @@
-//! Tables that are larger than memory: an allocator whose large blocks lie in files of a folder.
+//! Tables larger than memory: an allocator that puts large blocks into files of a folder.
 //!
-//! Stage: below all others. A program names [`Allocator`] as its `#[global_allocator]` and calls [`begin`] where it is told a
-//! folder. From then on each block of at least [`LARGE`] bytes is a file there that has no name any more, mapped into memory: the kernel writes its
-//! pages out when it needs the memory, and reads them when they are needed again. Without [`begin`], and below that size, blocks are the system
-//! allocator's, with huge pages for the largest ones. Promises: tables and what is made of
-//! them are the same with and without it, as no code but this knows of it; room on the disk is reserved before a block is handed out, so that
-//! a full disk is an error and no fault of the bus; nothing stays behind, however the program ends.
+//! Stage: below all others. A program sets [`Allocator`] as its `#[global_allocator]`, and calls
+//! [`begin`] with a folder. From then on, each block of at least [`LARGE`] bytes is an unnamed file
+//! in that folder, mapped into memory. The kernel writes its pages out when it needs the memory,
+//! and reads them back when they are used again. Without [`begin`], and below that size, the system
+//! allocator provides the blocks, with huge pages for the largest ones.
+//! Promises: the results are the same with and without it, because no other code knows of it. Disk
+//! space is reserved before a block is returned, so that a full disk is an error and not a SIGBUS.
+//! No file remains, however the program ends.
 //!
 //! ```text
-//! Vec, HashMap, … ─▶ Allocator ─┬─ less than LARGE, or not begun ─▶ the system's allocator
-//!                               └─ else ─▶ blocks ─▶ one file without a name for each, mapped
+//! Vec, HashMap, … ─▶ Allocator ─┬─ less than LARGE, or not begun ─▶ system allocator
+//!                               └─ else ─▶ blocks ─▶ one unnamed file each, mapped
 //! ```
 
 mod allocator;
@@ -22,5 +24,6 @@ use std::path::Path;
 
 pub use allocator::{Allocator, LARGE, begin, has_begun};
 
-/// What is called when a block cannot be kept in the folder. It must end the program: there is no memory to go on with.
+/// Called if a block cannot be kept in the folder. It must end the program: there is no memory to
+/// continue with.
 pub type OnFailure = fn(&Path, &io::Error) -> !;

@@ -1,4 +1,5 @@
-//! Large blocks are files: they hold what is written, grow and shrink as vectors do, and take no memory that cannot be taken back.
+//! Large blocks are files: they keep what is written, grow and shrink like vectors, and use only
+//! memory that the kernel can reclaim.
 #![expect(clippy::unwrap_used, reason = "a test fails where it cannot go on")]
 
 use std::fs;
@@ -12,18 +13,18 @@ use proptest::prelude::*;
 #[global_allocator]
 static ALLOCATOR: Allocator = Allocator;
 
-/// The folder, begun once for all tests of this program.
+/// The folder, set once for all tests of this program.
 fn folder() -> &'static PathBuf {
     static FOLDER: OnceLock<PathBuf> = OnceLock::new();
     FOLDER.get_or_init(|| {
-        // Beside the program, as a folder for temporary files may lie in memory.
+        // Next to the program, because a folder for temporary files may be in memory.
         let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR"));
         begin(&folder, |_, e| panic!("{e}")).unwrap();
         folder
     })
 }
 
-/// Whether a block is a file without a name in the folder, as the kernel tells it.
+/// True if a block is an unnamed file in the folder, as reported by the kernel.
 fn is_file<T>(block: &[T]) -> bool {
     let maps = fs::read_to_string("/proc/self/maps").unwrap();
     let at = block.as_ptr().addr();
@@ -37,7 +38,7 @@ fn is_file<T>(block: &[T]) -> bool {
     line.contains(folder().to_str().unwrap()) && line.ends_with("(deleted)")
 }
 
-/// Bytes of memory that cannot be taken back.
+/// Bytes of memory that the kernel cannot reclaim.
 fn kept() -> u64 {
     let status = fs::read_to_string("/proc/self/status").unwrap();
     let line = status.lines().find_map(|line| line.strip_prefix("RssAnon:")).unwrap();
@@ -113,7 +114,7 @@ fn a_folder_in_memory_or_that_is_not_there_is_refused() {
 }
 
 proptest! {
-    /// Any order of growing, shrinking, copying and dropping leaves what was written.
+    /// Any order of growing, shrinking, copying and dropping keeps what was written.
     #[test]
     fn vectors_hold_what_vectors_hold(steps in proptest::collection::vec((0_usize..4, 0_usize..5 * LARGE), 1..24)) {
         folder();

@@ -1,5 +1,6 @@
-//! What the channel costs: seals and opens so many MB in the frames that the agent makes, and prints MB/s and the processor's
-//! time for a MB of each side. `cargo run -p profinfer-secure --release --example bench_channel [MB]`
+//! Cost of the channel: encrypts and decrypts N MB in frames as the agent makes them. Prints MB/s,
+//! and the CPU time per MB of each side. Run `cargo run -p profinfer-secure --release --example
+//! bench_channel [MB]`
 #![expect(clippy::unwrap_used, reason = "a measurement stops where it cannot go on")]
 
 use std::hint::black_box;
@@ -50,7 +51,7 @@ fn main() {
     }
 }
 
-/// The agent's sending and the host's receiving side.
+/// The sending side of the agent and the receiving side of the host.
 fn session(key: &Key) -> (profinfer_secure::Sealer, profinfer_secure::Opener) {
     let (initiator, request) = Initiator::new(key, 1).unwrap();
     let mut responder = Responder::new();

@@ -1,26 +1,25 @@
-//! Why a handshake or a channel ended.
+//! Errors of the handshake and the channel.
 
 use crate::hello::Refusal;
 
-/// Why a handshake or a channel ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
-    /// The other side refuses, and says why.
+    /// The agent refused the request, with a reason.
     #[error("{0}")]
     Refused(Refusal),
-    /// The answer to a request was not made with the same key for the same request.
+    /// The answer does not belong to this request or was made with another key.
     #[error("the answer was not made with this key")]
     Answer,
-    /// A frame was changed, repeated, left out, or made with another key.
-    #[error("a frame was changed on its way, repeated or left out")]
+    /// A frame was modified, repeated, omitted, or made with another key.
+    #[error("a frame was modified, repeated or omitted in transit")]
     Frame,
-    /// The system gives no random bytes.
-    #[error("the system gives no random bytes")]
+    /// The system has no random bytes.
+    #[error("the system has no random bytes")]
     Random,
 }
 
 impl Error {
-    /// What of the cipher's library went wrong, where nothing can but the random bytes.
+    /// An error of the Noise library where only the random bytes can fail.
     pub(crate) fn preparing(_: snow::Error) -> Self {
         Self::Random
     }

@@ -1,4 +1,5 @@
-//! Any bytes to both sides, in any pieces: what a fuzzer calls. Nothing here panics or reads on after a refusal.
+//! Feeds arbitrary bytes in arbitrary pieces to both sides, for fuzzing. Nothing here panics or
+//! reads on after a refusal.
 
 use crate::hello::Refusal;
 use crate::initiator::{Initiator, REQUEST_LEN};
@@ -6,29 +7,29 @@ use crate::key::Key;
 use crate::responder::{Responder, Step};
 use crate::{Error, Opener};
 
-/// What came of it.
+/// The result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {
-    /// The bytes ended before the handshake did.
+    /// The bytes ended before the handshake was complete.
     Short,
-    /// The agent refuses.
     Refused(Refusal),
-    /// The host gives up.
+    /// The host aborted.
     Failed(Error),
-    /// The handshake is over. So many bytes of plain text came behind it, and this ended the channel.
+    /// The handshake is complete. Number of plain-text bytes after it, and the error that ended the
+    /// channel.
     Known(usize, Option<Error>),
 }
 
-/// The key that both sides use here.
+/// The key that both sides use.
 ///
 /// # Panics
-/// Never: the name is one.
+/// Never: the name is valid.
 #[must_use]
 pub fn key() -> Key {
     Key::new("fuzz", [7; 32]).unwrap_or_else(|_| unreachable!("`fuzz` is the name of a board"))
 }
 
-/// Gives the agent's side `bytes`, `piece` at a time (at least one).
+/// Feeds `bytes` to the agent side, `piece` at a time (at least one).
 #[must_use]
 pub fn responder(bytes: &[u8], piece: usize) -> Outcome {
     let (mut responder, key) = (Responder::new(), key());
@@ -46,7 +47,7 @@ pub fn responder(bytes: &[u8], piece: usize) -> Outcome {
     }
 }
 
-/// Gives the host's side `bytes` as the answer to a request, `piece` at a time (at least one).
+/// Feeds `bytes` to the host side as the answer to a request, `piece` at a time (at least one).
 #[must_use]
 pub fn initiator(bytes: &[u8], piece: usize) -> Outcome {
     let mut initiator: Initiator = match Initiator::new(&key(), 1) {
@@ -70,7 +71,7 @@ pub fn initiator(bytes: &[u8], piece: usize) -> Outcome {
     }
 }
 
-/// Gives an opener `bytes`, `piece` at a time.
+/// Feeds `bytes` to an opener, `piece` at a time.
 #[must_use]
 pub fn channel(opener: &mut Opener, mut bytes: &[u8], piece: usize) -> Outcome {
     let mut plain = 0;

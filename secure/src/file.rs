@@ -1,4 +1,4 @@
-//! The key file. Agent and host read it by the same rules: nobody else on the machine may read it.
+//! The key file. Agent and host read it by the same rules: only its owner may have access.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Write};
@@ -7,52 +7,49 @@ use std::path::Path;
 
 use crate::key::{Key, MAX_TEXT, TextError};
 
-/// Why a key file is not taken.
+/// Why a key file is rejected.
 #[derive(Debug, thiserror::Error)]
 pub enum FileError {
-    /// It cannot be opened, read or written.
+    /// The file cannot be opened, read or written.
     #[error("{0}")]
     System(#[from] io::Error),
-    /// Group or others have rights.
-    #[error("its mode is {0:04o}: others than its owner have rights to it")]
+    /// Group or others have permissions.
+    #[error("its mode is {0:04o}: other users have permissions for it")]
     Open(u32),
-    /// It is no file.
+    /// It is not a regular file.
     #[error("it is not a file")]
     NoFile,
-    /// Its text is no key.
+    /// Its text is not a key.
     #[error("{0}")]
     Text(#[from] TextError),
 }
 
 impl FileError {
-    /// What to do about it.
+    /// What to do about the error.
     #[must_use]
     pub fn help(&self, path: &Path) -> String {
         let path = path.display();
         match self {
             Self::System(e) if e.kind() == io::ErrorKind::AlreadyExists => {
-                "a key is never overwritten; give another name, or remove the file first".to_owned()
+                "a key is never overwritten; choose another name, or remove the file first".to_owned()
             }
             Self::System(e) if e.kind() == io::ErrorKind::NotFound => {
                 format!("make a key with `profinfer-agent keygen {path}` and copy it to agent and host")
             }
-            Self::System(_) => "run it as the user whose file it is".to_owned(),
+            Self::System(_) => "run it as the owner of the file".to_owned(),
             Self::Open(_) => {
-                format!("`chmod 600 {path}`; where others may have read it, make a new key instead")
+                format!("run `chmod 600 {path}`; if others may have read it, make a new key instead")
             }
-            Self::NoFile | Self::Text(_) => {
-                "give the file that `profinfer-agent keygen` made, as it is".to_owned()
-            }
+            Self::NoFile | Self::Text(_) => "use an unmodified file from `profinfer-agent keygen`".to_owned(),
         }
     }
 }
 
-/// Reads a key file.
 ///
 /// # Errors
-/// When it cannot be read, is no key, or others than its owner have rights to it.
+/// If the file cannot be read, is not a key, or grants permissions to other users.
 pub fn read(path: &Path) -> Result<Key, FileError> {
-    // What was opened is what is asked for its mode. A pipe without a writer would wait for ever.
+    // The mode is that of the opened file. O_NONBLOCK: opening a pipe without a writer would block.
     const O_NONBLOCK: i32 = 0o4000;
     let file = OpenOptions::new().read(true).custom_flags(O_NONBLOCK).open(path)?;
     let meta = file.metadata()?;
@@ -67,10 +64,10 @@ pub fn read(path: &Path) -> Result<Key, FileError> {
     Ok(Key::parse(&text)?)
 }
 
-/// Writes a new key file, for its owner alone.
+/// Writes a new key file with mode 0600.
 ///
 /// # Errors
-/// When there is a file of this name, or it cannot be written.
+/// If the file exists or cannot be written.
 pub fn create(path: &Path, key: &Key) -> Result<(), FileError> {
     let mut file: File = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
     file.write_all(key.text().as_bytes())?;

@@ -1,4 +1,4 @@
-//! The host's side of a handshake.
+//! The host side of a handshake.
 
 use std::fmt;
 
@@ -26,22 +26,22 @@ impl fmt::Debug for Initiator {
     }
 }
 
-/// The channel of a host, and the bytes that it must send first. By them the agent knows it.
+/// The channel of a host, and the bytes that it must send first. They authenticate it to the agent.
 #[derive(Debug)]
 pub struct Connected {
-    /// What goes to the agent.
+    /// Encrypts to the agent.
     pub sealer: Sealer,
-    /// What comes from it.
+    /// Decrypts from the agent.
     pub opener: Opener,
-    /// To send before anything else.
+    /// Send these before anything else.
     pub first: [u8; FRAME_OVERHEAD],
 }
 
 impl Initiator {
-    /// Begins a handshake: the request to send.
+    /// Begins a handshake. Returns the request to send.
     ///
     /// # Errors
-    /// When the system gives no random bytes.
+    /// If the system has no random bytes.
     pub fn new(key: &Key, wire_version: u16) -> Result<(Self, [u8; REQUEST_LEN]), Error> {
         let mut state = noise::initiator(key, wire_version)?;
         let mut request = [0; REQUEST_LEN];
@@ -51,17 +51,19 @@ impl Initiator {
         Ok((Self { state, answer: [0; MESSAGE_LEN], have: 0 }, request))
     }
 
-    /// Where the next bytes of the agent go. Never empty before the end, and never more than belongs to the answer.
+    /// Buffer for the next bytes of the agent. It is not empty before the end, and never extends
+    /// past the answer.
     pub fn room(&mut self) -> &mut [u8] {
-        // A refusal is shorter than an answer: what follows it is another read.
+        // A refusal is shorter than an answer, so the rest of an answer is a second read.
         let end = if self.have < HELLO_LEN { HELLO_LEN } else { MESSAGE_LEN };
         &mut self.answer[self.have..end]
     }
 
-    /// `n` bytes came into the room. The channel when the answer is whole, the handshake itself when it is not.
+    /// Handles `n` bytes that were read into [`Self::room`]. Returns the channel if the answer is
+    /// complete, otherwise the handshake itself.
     ///
     /// # Errors
-    /// When the agent refuses, or the answer was not made with this key for this request.
+    /// If the agent refuses, or the answer was not made with this key for this request.
     pub fn filled(mut self, n: usize) -> Result<Result<Connected, Self>, Error> {
         self.have += n.min(self.room().len());
         if let Some(refusal) =

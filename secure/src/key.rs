@@ -1,4 +1,4 @@
-//! The key of a board, and its text.
+//! The key of a board, and its text format.
 //!
 //! ```text
 //! profinfer-key 1
@@ -10,46 +10,46 @@ use std::fmt;
 
 use crate::error::Error;
 
-/// Bytes of a key.
+/// Length of a key, bytes.
 pub const KEY_LEN: usize = 32;
-/// Longest name of a board, in bytes.
+/// Maximum length of a board name, bytes.
 pub const MAX_BOARD: usize = 64;
-/// Longest text of a key, in bytes.
+/// Maximum length of the text of a key, bytes.
 pub const MAX_TEXT: usize = FORMAT.len() + MAX_BOARD + 2 * KEY_LEN + 6;
 
 const FORMAT: &str = "profinfer-key 1";
 
-/// The key of a board.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Key {
     board: String,
     secret: [u8; KEY_LEN],
 }
 
-/// Why a text is no key.
+/// Why a text is not a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum TextError {
-    /// The first line is another one.
+    /// The first line is not the format line.
     #[error("the first line is not `{}`", FORMAT)]
     Format,
-    /// The second line names no board.
+    /// The second line is not a board name.
     #[error(
-        "the second line is no name of a board: 1 to {MAX_BOARD} letters, digits, `-`, `_`, `.`, `:` or `@`"
+        "the second line is not a board name: 1 to {MAX_BOARD} letters, digits, `-`, `_`, `.`, `:` or `@`"
     )]
     Board,
-    /// The third line is no key.
+    /// The third line is not a key.
     #[error("the third line is not a key of 64 hexadecimal digits")]
     Digits,
-    /// There is more.
-    #[error("there is more than three lines")]
+    /// There are more than three lines.
+    #[error("there are more than three lines")]
     More,
 }
 
 impl Key {
-    /// A key of a board.
+    /// A key for a board.
     ///
     /// # Errors
-    /// When the name is empty, too long, or has other characters than a host's name and an address have.
+    /// If the name is empty, too long, or has characters that neither a host name nor an address
+    /// has.
     pub fn new(board: &str, secret: [u8; KEY_LEN]) -> Result<Self, TextError> {
         let plain = |b: u8| b.is_ascii_alphanumeric() || b"-_.:@".contains(&b);
         if board.is_empty() || board.len() > MAX_BOARD || !board.bytes().all(plain) {
@@ -58,20 +58,20 @@ impl Key {
         Ok(Self { board: board.to_owned(), secret })
     }
 
-    /// A new secret, by the system's random bytes.
+    /// A new secret from the random bytes of the system.
     ///
     /// # Errors
-    /// When the system has none.
+    /// If the system has no random bytes.
     pub fn secret() -> Result<[u8; KEY_LEN], Error> {
         let mut secret = [0; KEY_LEN];
         getrandom::fill(&mut secret).map_err(|_| Error::Random)?;
         Ok(secret)
     }
 
-    /// Reads the text of a key file.
+    /// Parses the text of a key file.
     ///
     /// # Errors
-    /// Which line is wrong.
+    /// The line that is wrong.
     pub fn parse(text: &str) -> Result<Self, TextError> {
         let mut lines = text.lines();
         if lines.next() != Some(FORMAT) {
@@ -94,7 +94,7 @@ impl Key {
         text
     }
 
-    /// The board that it is for.
+    /// The name of the board.
     #[must_use]
     pub fn board(&self) -> &str {
         &self.board
@@ -105,7 +105,7 @@ impl Key {
     }
 }
 
-/// A key must not get into a log.
+/// The secret must not appear in logs.
 impl fmt::Debug for Key {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Key").field("board", &self.board).finish_non_exhaustive()

@@ -1,19 +1,21 @@
-//! Who may connect: the key of a board, the handshake by which both sides prove that they have it, and the channel
-//! behind it. Opens no connection; of files it knows the key file only.
+//! Access control: the key of a board, the handshake by which both sides prove that they hold it,
+//! and the encrypted channel after it. The crate opens no connection. The key file is the only file
+//! that it reads.
 //!
 //! ```text
 //! host                                                          agent
-//! hello (6) + first message (48)  ─▶                                   nothing else is read
+//! hello (6) + first message (48)  ─▶                                   reads nothing else
 //!                                 ◀─  second message (48), or a refusal (6)
-//! first frame, empty (18)         ─▶                                   now the host is known
+//! first frame, empty (18)         ─▶                                   the host is authenticated
 //! frames of the channel           ◀▶  frames of the channel
 //! ```
 //!
-//! The handshake is `Noise_NNpsk0_25519_ChaChaPoly_BLAKE2s`: one key of 32 bytes for each board, no certificates, no clock,
-//! and a recorded session stays secret when the key is lost later. A recorded request of a host passes the first message,
-//! because nothing of the agent is in it yet. Therefore the agent knows a host only by its first frame.
+//! The handshake is `Noise_NNpsk0_25519_ChaChaPoly_BLAKE2s`. It needs one key of 32 bytes per
+//! board, no certificates and no clock. A recorded session stays secret if the key leaks later. A
+//! replayed request passes the first message, because it depends on nothing of the agent. Therefore
+//! only the first frame authenticates a host.
 //!
-//! For fuzzing: [`feed::responder`] and [`feed::initiator`] take any bytes in any pieces.
+//! For fuzzing: [`feed::responder`] and [`feed::initiator`] accept any bytes in any pieces.
 
 #![forbid(unsafe_code)]
 

@@ -1,4 +1,4 @@
-//! The cipher's library, set up for the one pattern in use.
+//! The Noise library, configured for the one pattern in use.
 
 use snow::params::NoiseParams;
 use snow::{Builder, HandshakeState};
@@ -11,10 +11,11 @@ const PATTERN: &str = "Noise_NNpsk0_25519_ChaChaPoly_BLAKE2s";
 
 /// Length of each message of the handshake: an ephemeral public key and a tag.
 pub(crate) const MESSAGE_LEN: usize = 48;
-/// Bytes that a tag adds.
+/// Length of a tag, bytes.
 pub(crate) const TAG_LEN: usize = 16;
 
-/// What both sides must agree on before the first message: magic, version, pattern, wire version and board.
+/// What both sides must agree on before the first message: magic, version, pattern, wire version
+/// and board.
 struct Prologue {
     bytes: [u8; HELLO_LEN + 2 + MAX_BOARD],
     len: usize,

@@ -1,4 +1,5 @@
-//! The agent's side of a handshake. It reads 72 bytes at most before it knows who is there, into 54 bytes of its own.
+//! The agent side of a handshake. Before the host is authenticated, it reads at most 72 bytes, into
+//! a buffer of 54 bytes.
 
 use std::fmt;
 
@@ -9,21 +10,21 @@ use crate::initiator::REQUEST_LEN;
 use crate::key::Key;
 use crate::noise::{self, MESSAGE_LEN};
 
-/// Bytes read of a host before it is known.
+/// Maximum number of bytes that are read from an unauthenticated host.
 pub const UNKNOWN_LEN: usize = REQUEST_LEN + FRAME_OVERHEAD;
 const _: () = assert!(UNKNOWN_LEN <= 96);
 
-/// How far a handshake is.
+/// The stage of a handshake.
 enum Stage {
-    /// The request comes.
+    /// Waits for the request.
     Request,
-    /// The answer is sent; the host's first frame comes.
+    /// The answer is sent; waits for the first frame of the host.
     First(Sealer, Opener),
-    /// Over.
+    /// The handshake is over.
     Over,
 }
 
-/// A handshake with a host that is not known yet.
+/// A handshake with an unauthenticated host.
 pub struct Responder {
     bytes: [u8; REQUEST_LEN],
     have: usize,
@@ -45,22 +46,22 @@ impl Default for Responder {
 /// What to do next.
 #[derive(Debug)]
 pub enum Step {
-    /// Read on.
+    /// Read more bytes.
     More,
-    /// Send this, then read on.
+    /// Send this, then read more bytes.
     Answer([u8; MESSAGE_LEN]),
-    /// The host has the key.
+    /// The host holds the key.
     Known(Sealer, Opener),
 }
 
 impl Responder {
-    /// Waits for a request. Allocates nothing.
+    /// Waits for a request. Does not allocate.
     #[must_use]
     pub fn new() -> Self {
         Self { bytes: [0; REQUEST_LEN], have: 0, stage: Stage::Request }
     }
 
-    /// Where the next bytes of the host go. Empty when the handshake is over.
+    /// Buffer for the next bytes of the host. Empty when the handshake is over.
     pub fn room(&mut self) -> &mut [u8] {
         let end = match self.stage {
             // A host without a key may send less than a request.
@@ -72,10 +73,10 @@ impl Responder {
         &mut self.bytes[self.have..end]
     }
 
-    /// `n` bytes came into the room.
+    /// Handles `n` bytes that were read into [`Self::room`].
     ///
     /// # Errors
-    /// The refusal to send before the connection is closed. After it the handshake is over.
+    /// The refusal to send before the connection is closed. Then the handshake is over.
     pub fn filled(&mut self, n: usize, key: &Key, wire_version: u16) -> Result<Step, Refusal> {
         self.have += n.min(self.room().len());
         let step = self.step(key, wire_version);
@@ -107,7 +108,7 @@ impl Responder {
                 if self.have < FRAME_OVERHEAD {
                     return Ok(Step::More);
                 }
-                // A recorded request comes as far as this.
+                // A replayed request gets as far as this.
                 opener.open_whole(&self.bytes[..FRAME_OVERHEAD]).map_err(|_| Refusal::WrongKey)?;
                 match self.end() {
                     Stage::First(sealer, mut opener) => {

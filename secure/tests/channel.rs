@@ -1,4 +1,4 @@
-//! Frames behind the handshake: in order, once, whole.
+//! Frames after the handshake: in order, once, complete.
 #![expect(clippy::unwrap_used, reason = "a test fails where it cannot go on")]
 
 mod support;
@@ -31,7 +31,7 @@ fn frames_of_every_size_in_pieces_of_every_size() {
     let mut frame = vec![0; MAX_PLAIN + FRAME_OVERHEAD + 1];
     assert_eq!(s.agent.0.seal(&[0; MAX_PLAIN + 1], &mut frame), None);
     assert_eq!(s.agent.0.seal(&[0; 10], &mut frame[..10 + FRAME_OVERHEAD - 1]), None);
-    // What was not sealed does not count.
+    // A frame that was not encrypted does not count.
     let frame = seal(&mut s.agent.0, b"next");
     assert_eq!(open(&mut s.host.1, &frame).unwrap(), b"next");
 }
@@ -64,7 +64,7 @@ fn a_bit_that_fell_over_anywhere_and_a_cut() {
         let mut s = session();
         let mut frame = seal(&mut s.agent.0, &plain);
         frame[bit / 8] ^= 1 << (bit % 8);
-        // A changed length waits for bytes that are not its own.
+        // With a modified length, the opener waits for bytes of other frames.
         frame.resize(1 << 16, 0);
         assert_eq!(open(&mut s.host.1, &frame), Err(Error::Frame), "bit {bit}");
     }
@@ -91,13 +91,13 @@ fn both_directions_change_their_keys_at_the_same_frame() {
             assert_eq!(open(&mut s.agent.1, &frame).unwrap(), [i]);
         }
     }
-    // One that does not change its key is not understood any more.
+    // A side that does not change its key is no longer understood.
     s.agent.0.rekey_every(u64::MAX);
     let opened: Vec<_> = (0..4).map(|i| open(&mut s.host.1, &seal(&mut s.agent.0, &[i])).is_ok()).collect();
     assert!(opened.contains(&false), "{opened:?}");
 }
 
-/// The real number of frames, in one direction.
+/// The real number of frames between two keys, in one direction.
 #[test]
 fn over_the_border_of_a_million_frames() {
     let mut s = session();
@@ -113,7 +113,7 @@ fn over_the_border_of_a_million_frames() {
 }
 
 proptest! {
-    /// What a fuzzer does, shorter.
+    /// A short version of a fuzzer.
     #[test]
     fn foreign_bytes_never_panic(bytes in proptest::collection::vec(any::<u8>(), 0..400), piece in 1usize..100) {
         prop_assert!(!matches!(responder(&bytes, piece), Outcome::Known(..)));

@@ -1,4 +1,4 @@
-//! Who gets in, and who does not.
+//! Which hosts are accepted, and which are not.
 #![expect(clippy::unwrap_used, reason = "a test fails where it cannot go on")]
 
 mod support;
@@ -12,7 +12,7 @@ fn refused(responder: &mut Responder, bytes: &[u8], key: &Key) -> Option<Refusal
     give(responder, bytes, key).err()
 }
 
-/// The agent's answer to a good request, and who waits for it.
+/// The answer of the agent to a valid request, and the host that waits for it.
 fn answered() -> (Initiator, Responder, [u8; 48]) {
     let (initiator, request) = Initiator::new(&key(), WIRE).unwrap();
     let mut responder = Responder::new();
@@ -35,7 +35,7 @@ fn who_has_another_does_not() {
     let (_, request) = Initiator::new(&key(), WIRE).unwrap();
     for other in [Key::new("board-1", [8; 32]).unwrap(), Key::new("board-2", [9; 32]).unwrap()] {
         assert_eq!(refused(&mut Responder::new(), &request, &other), Some(Refusal::WrongKey), "{other:?}");
-        // The other way round: who answers has to have it too.
+        // Vice versa: the agent must hold the key too.
         let (initiator, _) = Initiator::new(&key(), WIRE).unwrap();
         let (_, request) = Initiator::new(&other, WIRE).unwrap();
         let Ok(Step::Answer(said)) = give(&mut Responder::new(), &request, &other) else { panic!() };
@@ -53,7 +53,7 @@ fn a_recorded_session_opens_nothing() {
     assert_eq!(refused(&mut responder, &s.first, &key()), Some(Refusal::WrongKey));
     assert!(responder.room().is_empty());
     assert_eq!(refused(&mut responder, &[], &key()), Some(Refusal::WrongKey), "and it is over");
-    // An agent's recorded answer is none to another request.
+    // A replayed answer of an agent does not fit another request.
     let (_, _, said) = answered();
     let (initiator, _) = Initiator::new(&key(), WIRE).unwrap();
     assert_eq!(answer(initiator, &said).err(), Some(Error::Answer));

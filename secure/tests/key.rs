@@ -1,4 +1,4 @@
-//! The key file: its text, and who may read it.
+//! The key file: its text, and its permissions.
 #![expect(clippy::unwrap_used, reason = "a test fails where it cannot go on")]
 
 use std::fs;
@@ -74,6 +74,6 @@ fn what_is_no_key_file() {
     assert!(matches!(read(&long), Err(FileError::Text(_))));
     fs::write(&long, [0xff, 0xfe]).unwrap();
     assert!(read(&long).is_err(), "no text");
-    // A pipe without a writer must not be waited for.
+    // Opening a pipe without a writer must not block.
     assert!(matches!(read(std::path::Path::new("/dev/zero")), Err(FileError::NoFile)));
 }

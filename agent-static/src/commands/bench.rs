@@ -1,4 +1,4 @@
-//! The command `bench`: measures the ceilings and prints them.
+//! The command `bench`.
 
 use std::fs::File;
 use std::path::Path;
@@ -16,7 +16,6 @@ use crate::observe::bench::{self, Point, table};
 use crate::session::ceiling;
 use crate::signals::Signals;
 
-/// Measures the ceilings and prints them.
 pub(super) fn bench(options: &Bench) -> Result<i32> {
     let signals = Signals::new()?;
     let wanted = bench::Options {
@@ -34,18 +33,18 @@ pub(super) fn bench(options: &Bench) -> Result<i32> {
     let tried = |path: &Path| format!("writing {}", path.display());
     let unwritable =
         |path: &Path, e: std::io::Error| Diagnostic::new(tried(path), e, "choose another place with --out");
-    // Before, so that ten seconds are not measured in vain.
+    // Before the measurement: a file that cannot be created must not cost ten seconds.
     let file =
         options.out.as_deref().map(|path| File::create(path).map_err(|e| unwritable(path, e))).transpose()?;
-    let mut whole = true;
+    let mut complete = true;
     let ceilings = ceiling::measure(&wanted, &mut |_| {
-        whole = !signals.asked_to_end();
-        whole
+        complete = !signals.asked_to_end();
+        complete
     })?;
     match options.format.format {
         Format::Json => {
             let ceilings = ceilings.iter().map(Measured::new).collect();
-            json::print(&Benched { schema: json::SCHEMA, complete: whole, ceilings })?;
+            json::print(&Benched { schema: json::SCHEMA, complete, ceilings })?;
         }
         Format::Text => table::write(&ceilings, &mut std::io::stdout().lock()).map_err(|e| {
             Diagnostic::new("writing the table", e, "redirect standard output to a terminal or a file")
@@ -56,38 +55,37 @@ pub(super) fn bench(options: &Bench) -> Result<i32> {
         let output = Output::new(file, Kind::File, name).map_err(|e| unwritable(path, e))?;
         ceiling::write(&ceilings, output)?;
     }
-    Ok(i32::from(!whole))
+    Ok(i32::from(!complete))
 }
 
-/// What was measured, for programs. Names as in `ceilings` of the output schema.
+/// The result as JSON. The names are those of `ceilings` in the output schema.
 #[derive(Debug, Serialize)]
 struct Benched<'a> {
     schema: u32,
-    /// Nothing ended the measurements early.
+    /// False if a signal ended the measurements early.
     complete: bool,
     ceilings: Vec<Measured<'a>>,
 }
 
-/// One ceiling.
 #[derive(Debug, Serialize)]
 struct Measured<'a> {
     kind: &'static str,
-    /// Of `median`, `min` and `max`: `bytes_per_s`, `ops_per_s` or `ns`.
+    /// The unit of `median`, `min` and `max`: `bytes_per_s`, `ops_per_s` or `ns`.
     unit: &'static str,
     core: &'a str,
     threads: usize,
     cpus: &'a [u32],
     how: &'a str,
-    /// By working set, the smallest first; empty if nothing was measured, and `note` says why.
+    /// Sorted by working set. Empty if nothing was measured; `note` has the reason.
     points: Vec<Figures>,
-    /// Why no larger working set follows: `cache`, `memory`, `time`; `null` for what is no curve.
+    /// Why the curve ends: `cache`, `memory` or `time`. `null` if the ceiling is not a curve.
     end: Option<&'static str>,
     note: &'a str,
 }
 
 #[derive(Debug, Serialize)]
 struct Figures {
-    /// `null` for what reads no memory.
+    /// `null` if the loop reads no memory.
     working_set_bytes: Option<u64>,
     repeats: u32,
     median: u64,

@@ -1,4 +1,4 @@
-//! The command `doctor`: prints what works here.
+//! The command `doctor`.
 
 use serde::Serialize;
 
@@ -8,19 +8,20 @@ use crate::doctor;
 use crate::error::{Diagnostic, Result};
 use crate::target::process::Target;
 
-/// What was found, for programs.
+/// The result as JSON.
 #[derive(Debug, Serialize)]
 struct Examined<'a> {
     schema: u32,
-    /// Operators can be traced here, as far as it is known.
+    /// False if something known prevents operator tracing on this machine.
     works: bool,
     /// Probes work on this kernel.
     probes: bool,
-    /// Operators of the engines can be traced; `null` if no engine runs.
+    /// Operators of the running engines can be traced. `null` if no engine runs.
     operators: Option<bool>,
-    /// What the two probes of an operator cost here; `null` if they cannot be attached.
+    /// Cost of the two probes of one operator. `null` if probes cannot be attached.
     probe_pair_ns: Option<u64>,
-    /// All that was tried: in each section rows with `name`, `verdict` (`yes`, `no`, `info`) and `text`, for people.
+    /// Sections of rows, each with `name`, `verdict` (`yes`, `no`, `info`) and `text`, which is for
+    /// people.
     sections: &'a [doctor::Section],
 }
 

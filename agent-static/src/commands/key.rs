@@ -1,4 +1,4 @@
-//! Keys: making one, and reading the one that is named.
+//! The command `keygen`, and reading the key that the command line names.
 
 use std::path::Path;
 
@@ -7,7 +7,6 @@ use profinfer_secure::{Key, file};
 use crate::cli::Keygen;
 use crate::error::{Diagnostic, Result, log};
 
-/// Makes a key file.
 pub(super) fn keygen(options: &Keygen) -> Result<i32> {
     let path = &options.file;
     let tried = format!("making the key file {}", path.display());
@@ -16,19 +15,19 @@ pub(super) fn keygen(options: &Keygen) -> Result<i32> {
         Diagnostic::new(
             &tried,
             e,
-            "try again when the system has gathered random bytes, some seconds after its start",
+            "wait some seconds after boot, until the kernel has random bytes, then try again",
         )
     })?;
     let key = Key::new(&board, secret).map_err(|_| {
-        let answer = format!("`{board}` is no name of a board");
+        let answer = format!("`{board}` is not a valid board name");
         Diagnostic::new(&tried, answer, "give --board a name of 1 to 64 letters, digits and `-`, `_`, `.`")
     })?;
     file::create(path, &key).map_err(|e| Diagnostic::new(&tried, &e, e.help(path)))?;
-    log(&format!("{}: a key for {board}; copy it to the other side by a way that you trust", path.display()));
+    log(&format!("{}: key for {board}; copy it to the host over a trusted connection", path.display()));
     Ok(0)
 }
 
-/// This machine's name, as far as it can be a board's.
+/// The host name, reduced to the characters that a board name may have.
 fn machine() -> String {
     let name = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
     let name: String =
@@ -36,7 +35,6 @@ fn machine() -> String {
     if name.is_empty() { "board".to_owned() } else { name[..name.len().min(64)].to_owned() }
 }
 
-/// The key that the command line names.
 pub(super) fn read(path: Option<&Path>) -> Result<Option<Key>> {
     let Some(path) = path else { return Ok(None) };
     let read = file::read(path);

@@ -1,5 +1,3 @@
-//! The commands.
-
 #[cfg(feature = "bench")]
 mod bench;
 mod doctor;
@@ -15,13 +13,13 @@ use crate::cli::{Command, Format};
 use crate::error::{Diagnostic, Result};
 use crate::session::Summary;
 
-/// Process name to wait for if neither the host nor the command line names a target.
+/// Used if neither the host nor the command line names a target.
 const DEFAULT_NAME: &str = "llama*";
 
-/// Runs a command. The returned number is the exit status.
+/// Runs a command and returns the exit status.
 ///
 /// # Errors
-/// The diagnostic to show.
+/// The diagnostic to print.
 pub fn run(command: &Command) -> Result<i32> {
     match command {
         Command::Serve(options) => serve::serve(options),
@@ -38,10 +36,10 @@ pub fn run(command: &Command) -> Result<i32> {
     }
 }
 
-/// Reports the error of a command to programs; people have read it on standard error.
+/// Prints the error as JSON. Standard error already has it for people.
 pub fn report_error(format: Format, error: &Diagnostic) {
     if format == Format::Json {
-        // Where standard output cannot be written, the exit status is all that is left.
+        // If standard output cannot be written, only the exit status remains.
         let _ = json::print(&json::Failed { schema: json::SCHEMA, error });
     }
 }
@@ -49,7 +47,7 @@ pub fn report_error(format: Format, error: &Diagnostic) {
 /// Exit status if nothing was traced and no program that the agent started failed.
 const NOTHING_TRACED: i32 = 3;
 
-/// The agent's exit status is that of the program that it started.
+/// The exit status of the program that the agent started, if it failed; else that of the session.
 fn status(summary: &Summary) -> i32 {
     let own = if summary.nothing.is_some() { NOTHING_TRACED } else { 0 };
     summary.status.filter(|status| *status != 0).unwrap_or(own)

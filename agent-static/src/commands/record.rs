@@ -1,4 +1,4 @@
-//! The command `record`: a session into a file, without a host.
+//! The command `record`: a session that writes to a file, without a host.
 
 use std::fs::File;
 use std::os::fd::AsFd;
@@ -31,16 +31,16 @@ pub(super) fn record(options: &Record) -> Result<i32> {
     if json && to_stdout {
         return Err(Diagnostic::new(
             "starting the recording",
-            "the recording and its summary cannot both go to standard output",
-            "write the recording into a file with --out FILE, or leave out --format json",
+            "the recording and its JSON summary cannot both go to standard output",
+            "write the recording to a file with --out FILE, or omit --format json",
         ));
     }
-    // What the program prints would stand among what the agent prints.
+    // The output of the program would mix with the output of the agent.
     let target =
         options.target.target(to_stdout || json, options.restarts, &options.user).ok_or_else(|| {
             Diagnostic::new(
                 "starting the recording",
-                "no process is named on the command line",
+                "the command line names no process",
                 "add --pid PID, --name NAME, or `-- COMMAND` to start one",
             )
         })?;
@@ -77,7 +77,7 @@ pub(super) fn record(options: &Record) -> Result<i32> {
     Ok(status)
 }
 
-/// The plan from the board and the options.
+/// The capture plan from the board profile and the options.
 fn plan_of(options: &Record) -> Result<Plan> {
     let board = options.board.as_deref().map(Board::find).transpose()?;
     let counters = match (board, &*options.counters) {
@@ -89,7 +89,7 @@ fn plan_of(options: &Record) -> Result<Plan> {
         }
         (_, names) => Counters::by_name(names),
     };
-    // Experts are read by uprobes at operators: who wants direct probes and does not name levels does without.
+    // The expert level needs uprobes at the operators. With direct probes it is off by default.
     let experts = if options.probes.kind == Probes::Direct { level::EXPERT } else { 0 };
     let levels = options.levels.unwrap_or_else(|| board.map_or(level::ALL, Board::levels) & !experts);
     let name = board.map_or(plan::UNKNOWN, |b| b.name);
@@ -114,7 +114,7 @@ fn plan_of(options: &Record) -> Result<Plan> {
     })
 }
 
-/// The sensors of the board. If it has none, those that many kernels have.
+/// The sensors of the board, or those that most kernels have if it has none.
 fn gauges_of(board: Option<&Board>, sample_hz: u32) -> Vec<GaugeRequest> {
     let Some(period_ms) = 1000u32.checked_div(sample_hz) else { return Vec::new() };
     match board.map(|b| b.gauges(period_ms)) {
@@ -130,47 +130,42 @@ fn remove_if_empty(path: &Path) {
     }
 }
 
-/// The summary of a recording, for programs.
+/// The summary of a recording as JSON.
 #[derive(Debug, Serialize)]
 struct Recorded<'a> {
     schema: u32,
-    /// The file.
     recording: String,
     /// Why the session ended: `engine_ended`, `host_stopped`, `interrupted` or `error`.
     reason: &'static str,
-    /// The agent's exit status.
     exit_status: i32,
-    /// That of the program that the agent started, when it ended.
+    /// The exit status of the program that the agent started, if it ended.
     program_status: Option<i32>,
     spans_sent: u64,
-    /// Sum of the losses below that are operators seen to end and not sent.
+    /// Operators that ended and were not sent: the sum of three fields of `loss`.
     spans_lost: u64,
-    /// The ledger: names as in `health.loss` of the output schema.
+    /// Named as `health.loss` in the output schema.
     loss: &'a Loss,
     frames: u32,
-    /// Duration of the session, with loading the programs and removing the probes.
+    /// Includes loading the programs and removing the probes.
     wall_ns: u64,
-    /// Largest memory of the agent.
+    /// Peak RSS of the agent.
     rss_bytes: u64,
-    /// CPU time of the agent.
     cpu_ns: u64,
-    /// Run time of the BPF programs while the kernel measured it, and runs in that time.
+    /// Run time and run count of the BPF programs while the kernel measured them.
     bpf_run_ns: u64,
     bpf_runs: u64,
-    /// Why nothing was traced; `null` if something was.
+    /// `null` if something was traced.
     nothing_traced: Option<Nothing>,
-    /// What to do about that, where the agent could not trace.
+    /// Set if the agent could not trace, with what to do.
     error: Option<&'a Diagnostic>,
 }
 
-/// Why nothing was traced.
 #[derive(Debug, Serialize)]
 struct Nothing {
-    /// As `session.ending.code` of the output schema.
+    /// A value of `session.ending.code` in the output schema.
     code: &'static str,
-    /// The process, where it is about one.
+    /// The process that the code is about, if any.
     pid: Option<u32>,
-    /// In words.
     text: String,
 }
 

@@ -1,4 +1,4 @@
-//! The command `repair`: puts back what an agent that was killed left of its direct probes.
+//! The command `repair`: removes the direct probes that a killed agent left.
 
 use serde::Serialize;
 
@@ -9,24 +9,24 @@ use crate::direct::repair::{self, Repaired};
 use crate::error::{Diagnostic, Result, log};
 use crate::target::process;
 
-/// Repairs the processes that the command line names. The returned number is the exit status: 1 if some places stay changed.
+/// Returns the exit status: 1 if some instructions stay changed.
 pub(super) fn repair(options: &Repair) -> Result<i32> {
     let name = options.name.as_deref().unwrap_or(DEFAULT_NAME);
     let pids = options.pid.map_or_else(|| process::find(name), |pid| vec![pid]);
     if let Some(pid) = options.pid {
         process::check(pid)?;
     }
-    let (mut whole, mut refused, mut processes) = (true, None, Vec::new());
+    let (mut complete, mut refused, mut processes) = (true, None, Vec::new());
     for pid in pids {
         let result = repair::repair(pid);
         processes.push(Process::new(pid, &result));
         match result {
             Ok(repaired) => {
                 log(&repair::words(pid, repaired));
-                whole &= repaired.places.left == 0;
+                complete &= repaired.places.left == 0;
             }
             Err(e) => {
-                let tried = format!("taking direct probes out of process {pid} ({})", process::name(pid));
+                let tried = format!("removing direct probes from process {pid} ({})", process::name(pid));
                 refused = Some(Diagnostic::new(tried, &e, e.help()));
                 break;
             }
@@ -36,12 +36,12 @@ pub(super) fn repair(options: &Repair) -> Result<i32> {
         if let Some(error) = &refused {
             log(&error.to_string());
         }
-        whole &= refused.is_none();
-        json::print(&Repairs { schema: json::SCHEMA, complete: whole, processes, error: refused })?;
+        complete &= refused.is_none();
+        json::print(&Repairs { schema: json::SCHEMA, complete, processes, error: refused })?;
     } else if let Some(error) = refused {
         return Err(error);
     }
-    Ok(i32::from(!whole))
+    Ok(i32::from(!complete))
 }
 
 /// The object.

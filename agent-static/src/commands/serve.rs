@@ -1,4 +1,4 @@
-//! `serve`: one host after the other.
+//! The command `serve`: sessions with one host after another.
 
 use std::fs::{self, File};
 use std::os::fd::OwnedFd;
@@ -32,7 +32,7 @@ pub(super) fn serve(options: &Serve) -> Result<i32> {
         let _ = confine::begin();
     }
     if keyed {
-        log("only who has the key may connect");
+        log("only hosts with the key can connect");
     }
     log(&format!("waiting for a host at {}", place_of(&place, &options.listen)));
     loop {
@@ -86,7 +86,7 @@ pub(super) fn serve(options: &Serve) -> Result<i32> {
     }
 }
 
-/// The place, with the port that the system chose.
+/// The listen address, with the port that the kernel chose.
 fn place_of(place: &Place, asked: &str) -> String {
     match place {
         Place::Acceptor(acceptor) => {

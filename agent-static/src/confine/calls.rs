@@ -1,15 +1,15 @@
-//! System calls that the kernel refuses to the agent from now on (seccomp).
+//! System calls that the kernel refuses to the agent (seccomp).
 //!
-//! Those are listed that no session makes and that an intruder wants: beginning programs, modules, mounts, other users, connections, kernel
-//! images. They are answered with EPERM. A list of what is allowed would end a session on the first kernel or libc that does something in a
-//! way that was not foreseen.
+//! The list has calls that no session makes and that an attacker needs: starting programs, modules,
+//! mounts, other users, connections, kernel images. They return EPERM. A list of allowed calls
+//! would break a session on the first kernel or libc that uses an unexpected call.
 
 use std::cell::Cell;
 
 use nix::libc::{self, c_long};
 use seccompiler::{BpfProgram, SeccompAction, SeccompFilter, TargetArch, apply_filter};
 
-/// Refused as soon as nothing is to be started.
+/// Refused when the agent has no program to start.
 const ALWAYS: &[c_long] = &[
     libc::SYS_execve,
     libc::SYS_execveat,
@@ -64,22 +64,22 @@ const ALWAYS: &[c_long] = &[
     #[cfg(target_arch = "x86_64")]
     libc::SYS_ioperm,
 ];
-/// Refused as well when the beginning of the only session is over: tracefs is mounted there.
+/// Also refused after the setup of the only session, which mounts tracefs.
 const ATTACHED: &[c_long] =
     &[libc::SYS_fsopen, libc::SYS_fsconfig, libc::SYS_fsmount, libc::SYS_fspick, libc::SYS_open_tree];
 
 thread_local! {
-    /// Which lists this thread has been refused.
+    /// The lists that are in effect for this thread.
     static DONE: Cell<(bool, bool)> = const { Cell::new((false, false)) };
 }
 
-/// Refuses them to the calling thread and those that it makes.
+/// Applies the lists to the calling thread and the threads that it creates.
 ///
 /// # Errors
-/// Why they are not refused.
+/// If the kernel does not apply them.
 pub fn refuse(attached: bool) -> Result<(), String> {
     let why = |e: &dyn std::fmt::Display| format!("refusing system calls (seccomp): {e}");
-    // Filters add up, and each is asked at every call: none is added twice.
+    // Filters add up, and the kernel runs each at every call, so none is added twice.
     let (always, attached) = DONE.with(|done| {
         let (always, already) = done.get();
         done.set((true, already || attached));
@@ -112,13 +112,13 @@ mod tests {
             let answer = |e: std::io::Result<()>| e.err().and_then(|e| e.raw_os_error());
             assert_eq!(answer(std::process::Command::new("true").status().map(drop)), Some(libc::EPERM));
             assert_eq!(answer(std::net::TcpStream::connect("127.0.0.1:9").map(drop)), Some(libc::EPERM));
-            // Everything else works.
+            // Everything else still works.
             assert!(std::fs::read("/proc/self/comm").is_ok());
             assert!(std::thread::spawn(|| 1).join().is_ok());
             assert_eq!(refuse(true), Ok(()));
         });
         assert!(thread.join().is_ok());
-        // Others are as before.
+        // Other threads are not affected.
         assert!(std::process::Command::new("true").status().is_ok());
     }
 }

@@ -1,4 +1,4 @@
-//! Which capabilities a session needs, and for what.
+//! The capabilities that a session needs, and why.
 
 use std::io;
 
@@ -15,11 +15,10 @@ const SYS_RESOURCE: u32 = 24;
 const SYSLOG: u32 = 34;
 const PERFMON: u32 = 38;
 const BPF: u32 = 39;
-/// Links of /proc/PID/map_files, since Linux 5.9.
+/// For the links in /proc/PID/map_files, since Linux 5.9.
 pub const CHECKPOINT_RESTORE: u32 = 40;
 const SETPCAP: u32 = 8;
 
-/// Their names.
 const NAMES: [(u32, &str); 13] = [
     (DAC_OVERRIDE, "dac_override"),
     (DAC_READ_SEARCH, "dac_read_search"),
@@ -36,11 +35,12 @@ const NAMES: [(u32, &str); 13] = [
     (CHECKPOINT_RESTORE, "checkpoint_restore"),
 ];
 
-/// Mounting tracefs, and what newer capabilities stand for on older kernels.
+/// For mounting tracefs, and for newer capabilities on older kernels.
 pub const SYS_ADMIN: u64 = 1 << ADMIN;
 
-/// What is needed while probes go in and out and engines come and go: files and memory of an engine of any user are read (`DAC_*`,
-/// `SYS_PTRACE`, `CHECKPOINT_RESTORE`), its threads are stopped (`KILL`), probes are put in (`PERFMON`), the programs are told (`BPF`).
+/// Needed while probes and engines come and go: reading files and memory of an engine of any user
+/// (`DAC_*`, `SYS_PTRACE`, `CHECKPOINT_RESTORE`), stopping its threads (`KILL`), attaching probes
+/// (`PERFMON`), updating BPF maps (`BPF`).
 pub const ATTACHED: u64 = 1 << DAC_OVERRIDE
     | 1 << DAC_READ_SEARCH
     | 1 << KILL
@@ -49,19 +49,20 @@ pub const ATTACHED: u64 = 1 << DAC_OVERRIDE
     | 1 << BPF
     | 1 << CHECKPOINT_RESTORE;
 
-/// What the beginning of a session needs on top of it: memory for the programs' maps, the agent's own priority, symbols of the kernel, and
-/// giving up the rest.
+/// Needed in addition for the setup of a session: memory for the BPF maps, the priority of the
+/// agent, kernel symbols, and dropping the rest.
 pub const SESSION: u64 =
     ATTACHED | SYS_ADMIN | 1 << SYS_NICE | 1 << SYS_RESOURCE | 1 << IPC_LOCK | 1 << SYSLOG | 1 << SETPCAP;
 
-/// Gives up all capabilities but `keep`, also those that a program could give back, and leaves `at_hand` so that they can be made effective
-/// for a moment ([`privilege::raised`]). Returns what is left.
+/// Drops all capabilities except `keep`, also from the bounding set. `at_hand` stays permitted, so
+/// that [`privilege::raised`] can make it effective for a moment. Returns the remaining sets.
 ///
 /// # Errors
-/// What the kernel answered.
+/// The error of the kernel.
 pub fn keep(keep: u64, at_hand: u64) -> io::Result<Sets> {
     let before = privilege::sets()?;
-    // First those that can be had, which needs one of those that go. Who was started without it has not much anyway.
+    // The bounding set first: that needs CAP_SETPCAP, which is dropped next. An agent that was
+    // started without it has few capabilities anyway.
     if before.effective & 1 << SETPCAP != 0 {
         for capability in (0..64).filter(|c| keep & 1 << c == 0) {
             if privilege::bounding(capability) == Some(true) {
@@ -74,7 +75,7 @@ pub fn keep(keep: u64, at_hand: u64) -> io::Result<Sets> {
     Ok(kept)
 }
 
-/// `kill, bpf`, and `; at hand: sys_admin` if something is not effective.
+/// `kill, bpf`, followed by `; at hand: sys_admin` if a capability is permitted but not effective.
 #[must_use]
 pub fn words(sets: Sets) -> String {
     match sets.permitted & !sets.effective {
@@ -83,7 +84,7 @@ pub fn words(sets: Sets) -> String {
     }
 }
 
-/// `kill, bpf`; `none` for none.
+/// `kill, bpf`, or `none`.
 #[must_use]
 pub fn names(bits: u64) -> String {
     let known = NAMES.iter().filter(|(n, _)| bits & 1 << n != 0).map(|(_, name)| (*name).to_owned());
@@ -99,7 +100,7 @@ mod tests {
 
     #[test]
     fn what_is_given_up_does_not_come_back() {
-        // Of a thread of its own.
+        // In a separate thread.
         let kept = std::thread::spawn(|| {
             let before = privilege::sets().unwrap();
             let kept = keep(ATTACHED, 0).unwrap();
@@ -108,7 +109,7 @@ mod tests {
             assert_eq!(privilege::sets().unwrap(), kept);
             let more = Sets { effective: effective | SYS_ADMIN, permitted: kept.permitted | SYS_ADMIN };
             assert!(privilege::set(more).is_err());
-            // A second time nothing comes back.
+            // The second call restores nothing.
             keep(SESSION, SYS_ADMIN).unwrap()
         });
         assert_eq!(kept.join().unwrap().permitted & !ATTACHED, 0);

@@ -1,4 +1,4 @@
-//! The engine: which levels can be traced.
+//! Which levels of the running engines can be traced.
 
 use std::fs::File;
 use std::io;
@@ -11,7 +11,7 @@ use crate::sys::file::map;
 use crate::target::maps::code_files;
 use crate::target::process::{self, Target};
 
-/// The rows, and whether operators can be traced; `None` if no engine runs.
+/// The rows, and whether operators can be traced. `None` if no engine runs.
 pub(super) fn rows(target: Option<&Target>) -> (Vec<Row>, Option<bool>) {
     let pids = match target {
         Some(Target::Pid(pid)) => vec![*pid],
@@ -48,7 +48,7 @@ pub(super) fn rows(target: Option<&Target>) -> (Vec<Row>, Option<bool>) {
     (rows, operators)
 }
 
-/// The plan of a process, and the files that it maps and that cannot be read, each with the reason.
+/// The probe plan of a process, and its mapped files that cannot be read, each with the error.
 fn plan(pid: u32) -> Result<(EnginePlan, Vec<(String, io::Error)>), String> {
     process::check(pid).map_err(|e| e.answer)?;
     let backends = backend_function::searched();
@@ -67,13 +67,13 @@ fn plan(pid: u32) -> Result<(EnginePlan, Vec<(String, io::Error)>), String> {
     if images.is_empty() {
         let unread: String = unread.iter().map(|(path, e)| format!("; {path} cannot be read: {e}")).collect();
         return Err(format!(
-            "no part of a GGML engine is mapped yet; try again when the model is loaded{unread}"
+            "no part of a GGML engine is mapped; try again when the model is loaded{unread}"
         ));
     }
     Ok((examine(&images, &backends), unread))
 }
 
-/// A row for each level. True if operators can be traced.
+/// Adds one row per level. True if operators can be traced.
 fn levels(plan: &EnginePlan, rows: &mut Vec<Row>) -> bool {
     let mut operators = false;
     for level in Level::ALL {

@@ -1,4 +1,4 @@
-//! The kernel's abilities, found by trying them.
+//! What the kernel supports, found by trying it.
 
 use std::fs;
 use std::path::Path;
@@ -19,12 +19,11 @@ use crate::sys::private_stack::private_stacks;
 /// BPF_FUNC_get_attach_cookie of include/uapi/linux/bpf.h.
 const GET_ATTACH_COOKIE: u32 = 174;
 
-/// What was found of the kernel.
 pub(super) struct Kernel {
     pub(super) rows: Vec<Row>,
-    /// Probes work.
+    /// Probes work on this kernel.
     pub(super) works: bool,
-    /// What a pair of them costs, ns.
+    /// Cost of a start and an end probe together, ns.
     pub(super) pair_ns: Option<u64>,
 }
 
@@ -64,26 +63,28 @@ pub(super) fn examine() -> Kernel {
             let safe = stacks.verdict != Verdict::No;
             rows.push(stacks);
             let cost = calibrate::probe_cost(&bpf);
-            let kind = if bpf.multi() { "by links for many places (uprobe_multi)" } else { "by perf events" };
+            let kind = if bpf.multi() { "by uprobe_multi links" } else { "by perf events" };
             works = safe && cost.is_some();
             pair_ns = cost.as_ref().map(|c| c.pair_ns);
             rows.push(match cost {
                 Some(c) => Row::yes(
                     "probes",
-                    format!("attached to the agent itself {kind}; the two probes of an operator cost {} ns here", c.pair_ns),
+                    format!("attached to the agent itself {kind}; two probes per operator cost {} ns", c.pair_ns),
                 ),
                 None => Row::no(
                     "probes",
-                    "cannot be attached: they need CONFIG_UPROBE_EVENTS and CONFIG_BPF_EVENTS, see the options below",
+                    "cannot be attached: they need CONFIG_UPROBE_EVENTS and CONFIG_BPF_EVENTS (see `options` below)",
                 ),
             });
             sched.attach(&bpf);
             rows.push(scheduler(&sched));
             rows.push(match bpf.attach_exec() {
-                Ok(_) => Row::yes("new processes", "seen (raw tracepoint), so --name can wait for an engine"),
+                Ok(_) => {
+                    Row::yes("new processes", "observed (raw tracepoint): --name can wait for an engine")
+                }
                 Err(e) => Row::no(
                     "new processes",
-                    format!("not seen ({}): name a running engine with --pid", e.answer),
+                    format!("not observed ({}): select a running engine with --pid", e.answer),
                 ),
             });
         }
@@ -94,39 +95,40 @@ pub(super) fn examine() -> Kernel {
     Kernel { rows, works, pair_ns }
 }
 
-/// Whether a preempted program can lose its stack to another task.
+/// Whether another task can overwrite the stack of a preempted program.
 fn stacks(bpf: &Bpf<'_>) -> Row {
     const WHAT: &str = "BPF stacks";
     let (functions, deepest) = bpf.stacks();
-    let ours = format!("{functions} functions use {deepest} bytes of stack at most");
+    let ours = format!("{functions} functions use at most {deepest} bytes of stack");
     match (private_stacks(), jit::with_private_stack(&bpf.names())) {
-        (false, _) => Row::yes(WHAT, format!("each task has its own; {ours}")),
+        (false, _) => Row::yes(WHAT, format!("separate for each task; {ours}")),
         (true, Some(programs)) if !programs.is_empty() => Row::no(
             WHAT,
-            format!("shared by the tasks of a CPU in {}: do not trace on this kernel", programs.join(", ")),
+            format!("tasks on one CPU share them in {}: do not trace on this kernel", programs.join(", ")),
         ),
         (true, Some(_)) => Row::yes(
             WHAT,
             format!(
-                "this kernel has stacks per CPU for functions with more than {STACK_MAX} bytes; {ours}, and none has one"
+                "this kernel uses per-CPU stacks for functions with more than {STACK_MAX} bytes; {ours}: none gets one"
             ),
         ),
         (true, None) => Row::yes(
             WHAT,
             format!(
-                "this kernel has stacks per CPU for functions with more than {STACK_MAX} bytes; {ours}; it shows no machine code"
+                "this kernel uses per-CPU stacks for functions with more than {STACK_MAX} bytes; {ours}; it shows no machine code to verify that"
             ),
         ),
     }
 }
 
-/// The scheduler level: its programs were loaded with what the kernel tells of its tracepoints, and attached to them.
+/// The scheduler level: whether its programs load with the tracepoint formats of the kernel, and
+/// attach.
 fn scheduler(sched: &sched::Level) -> Row {
     const WHAT: &str = "scheduler level";
     let refusals: Vec<String> = sched.refusals().map(|(name, why)| format!("{name}: {why}")).collect();
     match (&sched.formats, refusals.is_empty()) {
         (Some(formats), true) => {
-            Row::yes(WHAT, format!("attached to its tracepoints; their layout is from {}", formats.shown))
+            Row::yes(WHAT, format!("attached to its tracepoints; format from {}", formats.shown))
         }
         (Some(_), false) => Row::no(WHAT, format!("without interrupts: {}", refusals.join("; "))),
         (None, _) => Row::no(WHAT, refusals.join("; ")),
@@ -136,12 +138,12 @@ fn scheduler(sched: &sched::Level) -> Row {
 fn supported(what: &str, answer: libbpf_rs::Result<bool>) -> Row {
     match answer {
         Ok(true) => Row::yes(what, "available"),
-        Ok(false) => Row::no(what, "not available: it needs Linux 5.8 or newer"),
+        Ok(false) => Row::no(what, "not available: needs Linux 5.8 or newer"),
         Err(e) => Row::no(what, format!("could not be tried: {e}")),
     }
 }
 
-/// Abilities that other tools need and this one does not.
+/// Features that other tools need and the agent does not.
 fn unneeded() -> Vec<Row> {
     let btf = match fs::metadata("/sys/kernel/btf/vmlinux") {
         Ok(m) => format!("available, {} kB; not needed", m.len() / 1024),
@@ -152,11 +154,11 @@ fn unneeded() -> Vec<Row> {
         _ => "not available; not needed",
     };
     let profile = Path::new("/sys/kernel/tracing/uprobe_events");
-    // Where tracefs is not mounted, nobody has any by it.
+    // If tracefs is not mounted, no tool has added uprobes through it.
     let others = fs::read_to_string(profile).map(|t| t.lines().count()).unwrap_or(0);
     let mut rows = vec![Row::info("BTF", btf), Row::info("cookies", cookies)];
     if others > 0 {
-        let said = format!("{others} in {}: another tool's, and they cost time too", profile.display());
+        let said = format!("{others} in {}: of other tools; they cost time too", profile.display());
         rows.push(Row::info("other uprobes", said));
     }
     rows

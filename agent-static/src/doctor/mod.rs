@@ -1,7 +1,8 @@
-//! What works here, what does not, and why: the same trials that a session makes, printed as a table.
+//! What works on this machine, what does not, and why: a table of the trials that a session makes
+//! too.
 //!
-//! Nothing is concluded from a version number if it can be tried. The real programs are loaded and attached to a
-//! function of the agent itself.
+//! Nothing is derived from a version number if it can be tried. The real programs are loaded and
+//! attached to a function of the agent itself.
 
 mod engines;
 mod kernel;
@@ -15,27 +16,23 @@ use serde::Serialize;
 
 use crate::target::process::Target;
 
-/// Whether something works.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
-    /// It works.
     Yes,
-    /// It does not work, and a session loses something.
+    /// It does not work, and a session lacks something.
     No,
-    /// Information that decides nothing.
+    /// Information only.
     Info,
 }
 
-/// A line of the table.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Row {
-    /// What was tried or looked at; for people, what belongs to a row above is indented.
+    /// What was tried. Rows that belong to the row above are indented, in text only.
     #[serde(serialize_with = "without_indent")]
     pub name: String,
-    /// Whether it works.
     pub verdict: Verdict,
-    /// What was found, for people.
+    /// The result, for people.
     pub text: String,
 }
 
@@ -44,30 +41,25 @@ fn without_indent<S: serde::Serializer>(name: &String, to: S) -> Result<S::Ok, S
     to.serialize_str(name.trim_start())
 }
 
-/// A part of the table.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Section {
-    /// Its title.
     pub name: &'static str,
-    /// Its lines.
     pub rows: Vec<Row>,
 }
 
-/// What was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Examined {
     /// Probes work on this kernel.
     pub probes: bool,
-    /// Operators of the engines can be traced; `None` if no engine runs.
+    /// Operators of the running engines can be traced. `None` if no engine runs.
     pub operators: Option<bool>,
-    /// What the two probes of an operator cost here, ns; `None` if they cannot be attached.
+    /// Cost of the two probes of one operator, ns. `None` if probes cannot be attached.
     pub probe_pair_ns: Option<u64>,
-    /// All that was tried.
     pub sections: Vec<Section>,
 }
 
 impl Examined {
-    /// Operators can be traced, as far as it is known.
+    /// False if something known prevents operator tracing.
     #[must_use]
     pub fn works(&self) -> bool {
         self.probes && self.operators != Some(false)
@@ -112,10 +104,9 @@ pub fn examine(target: Option<&Target>) -> Examined {
     }
 }
 
-/// Writes the table.
 ///
 /// # Errors
-/// Those of `out`.
+/// If `out` cannot be written.
 pub fn write(examined: &Examined, out: &mut dyn Write) -> io::Result<()> {
     for Section { name, rows } in &examined.sections {
         writeln!(out, "{name}")?;
@@ -138,7 +129,7 @@ fn verdicts(traces: bool, operators: Option<bool>) -> Vec<Row> {
         (false, _) => Row::no("engines", "nothing can be traced on this kernel: see the rows with NO"),
         (true, Some(true)) => Row::yes("this engine", "see the rows above for what is traced"),
         (true, Some(false)) => Row::no("this engine", "its operators cannot be traced: see the rows with NO"),
-        (true, None) => Row::yes("engines", "name one to examine it: --pid PID or --name NAME"),
+        (true, None) => Row::yes("engines", "select one to examine it: --pid PID or --name NAME"),
     };
     vec![row]
 }

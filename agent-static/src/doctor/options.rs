@@ -1,11 +1,11 @@
-//! The rows of the options that the kernel was built with.
+//! The kernel configuration.
 
 use super::Row;
 use crate::kernel_options;
 
 pub(super) fn rows() -> Vec<Row> {
     let Some((from, config)) = kernel_options::config() else {
-        let said = "unknown (there is neither /proc/config.gz nor /boot/config-*): the trials above decide";
+        let said = "unknown (neither /proc/config.gz nor /boot/config-* exists): see the rows above";
         return vec![Row::info("options", said)];
     };
     let lacking = kernel_options::missing(&config, &kernel_options::NEEDED);

@@ -1,9 +1,10 @@
-//! The agent's user, and what restricts it.
+//! The user of the agent, and what restricts it.
 
 use super::Row;
 use crate::proc_file::optional;
 
-/// What the file says, `None` when the kernel has none; one that cannot be read says why.
+/// The text of a kernel file. `None` if the kernel lacks the file; the error text if it cannot be
+/// read.
 fn word(path: &str) -> Option<String> {
     let text = match optional(path) {
         Ok(bytes) => String::from_utf8_lossy(&bytes?).into_owned(),
@@ -31,7 +32,7 @@ pub(super) fn rows() -> Vec<Row> {
             let context = word("/proc/self/attr/current").unwrap_or_else(|| "no context".to_owned());
             Row::info(
                 "SELinux",
-                format!("enforcing, in context {context}: if something is refused, see `dmesg | grep avc`"),
+                format!("enforcing, in context {context}: `dmesg | grep avc` shows what it denied"),
             )
         }
         Some("0") => Row::info("SELinux", "permissive"),

@@ -1,4 +1,4 @@
-//! The cores' counters: their events, how many are free, and whether another user holds them.
+//! The PMUs of the cores: their events, how many counters are free, and errors.
 
 use std::path::Path;
 
@@ -6,9 +6,9 @@ use super::Row;
 use crate::observe::counter::pmu::{self, Pmu};
 use crate::sys::perf;
 
-/// The cycle counter's event, on Arm and on x86.
+/// The cycle event, on Arm and on x86.
 const CYCLES: [&str; 2] = ["cpu_cycles", "cpu-cycles"];
-/// More than any core has.
+/// Upper limit; no core has more counters.
 const MOST: usize = 32;
 
 pub(super) fn rows(sysfs: &Path) -> Vec<Row> {
@@ -21,7 +21,7 @@ pub(super) fn rows(sysfs: &Path) -> Vec<Row> {
     if rows.is_empty() {
         rows.push(Row::no(
             "hardware",
-            "the kernel has no PMU of the cores: page faults can be counted, hardware events cannot",
+            "the kernel has no core PMU: page faults can be counted, hardware events cannot",
         ));
     }
     let without: Vec<u32> =
@@ -37,7 +37,7 @@ pub(super) fn rows(sysfs: &Path) -> Vec<Row> {
     rows
 }
 
-/// Whether it is a core's PMU. PMUs of a bus or a memory controller name a CPU too, but have no cycle event.
+/// Bus and memory-controller PMUs also name a CPU, but they have no cycle event.
 fn of_cores(pmu: &Pmu) -> bool {
     CYCLES.iter().any(|c| pmu.events.contains_key(*c))
 }
@@ -48,16 +48,16 @@ fn row(sysfs: &Path, pmu: &Pmu, online: &[u32]) -> Row {
     let midr = pmu::midr(sysfs, cpu).map_or_else(String::new, |m| format!(", MIDR {m:#010x}"));
     let what = format!("{} events on CPUs {}{midr}", pmu.events.len(), pmu::list_of(&pmu.cpus));
     match free(pmu, cpu) {
-        Ok(0) => Row::no(&pmu.name, format!("{what}; no counter is free beside the cycle counter")),
-        Ok(n) => Row::yes(&pmu.name, format!("{what}; {n} counters free beside the cycle counter")),
+        Ok(0) => Row::no(&pmu.name, format!("{what}; no counter is free except the cycle counter")),
+        Ok(n) => Row::yes(&pmu.name, format!("{what}; {n} counters free besides the cycle counter")),
         Err(e) => Row::no(&pmu.name, format!("{what}; {e}")),
     }
 }
 
-/// How many events count at the same time on `cpu`, without cycles. A pinned event that finds no counter fails when it
-/// is read.
+/// How many events besides cycles can count at the same time on `cpu`. A pinned event without a
+/// free counter fails when it is read.
 fn free(pmu: &Pmu, cpu: u32) -> std::io::Result<usize> {
-    // Cycles have a counter of their own. Only the other counters may be too few.
+    // Cycles have a dedicated counter, so only the other counters can be too few.
     let others = pmu.events.iter().filter(|(name, _)| !CYCLES.contains(&name.as_str()));
     let Some(config) = others.map(|(_, config)| *config).next() else { return Ok(0) };
     let event = perf::Event { pmu_type: pmu.pmu_type, config, user_only: true };

@@ -1,10 +1,11 @@
-//! The acceptor at which hosts arrive.
+//! Accepts the connections of hosts.
 //!
 //! ```text
-//! listener ─▶ pending (with a key: until a request is whole) ─▶ handshake (one handshake at a time) ─▶ client, who waits until
-//! somebody looks ─▶ session
+//! listener ─▶ pending (with a key: until a request is complete) ─▶ handshake (one at a time)
+//!          ─▶ client, which waits for the next check ─▶ session
 //! ```
-//! Nothing here waits: a running session looks at the acceptor in its own loop, and who is not known changes nothing for it.
+//! Nothing here blocks. A running session checks the acceptor in its loop. A connection without the
+//! key does not affect it.
 
 use std::fs::File;
 use std::os::fd::AsFd;
@@ -19,35 +20,34 @@ use super::reader::Reader;
 use crate::error::log;
 use crate::signals::Signals;
 
-/// Connections that are taken in or turned away in one look at the acceptor.
+/// Maximum number of connections that one check accepts or rejects.
 const AT_ONCE: u32 = 64;
-/// Who is there is looked at so often while somebody is.
+/// Poll interval while a connection is pending.
 const SHORTLY: Duration = Duration::from_millis(20);
-/// Time between two lines about who was turned away.
+/// Minimum time between two log lines about rejected connections.
 const QUIET: Duration = Duration::from_secs(1);
 
-/// A acceptor, and who is at it.
+/// A listener with its pending connections and the accepted host.
 #[derive(Debug)]
 pub struct Acceptor {
     listener: Listener,
     key: Option<Key>,
     pending: PendingConnections,
-    knocking: Option<Handshake>,
+    handshake: Option<Handshake>,
     client: Option<Client>,
-    turned_away: u64,
-    said: Option<Instant>,
+    rejected: u64,
+    logged: Option<Instant>,
 }
 
-/// A host that may come in.
+/// An accepted host.
 #[derive(Debug)]
 pub struct Client {
-    /// What comes from it.
+    /// Reads its bytes.
     pub reader: Reader,
-    /// What goes to it, if there is a key.
+    /// Encrypts the bytes to it, with a key.
     pub sealer: Option<Sealer>,
-    /// Its name.
     pub name: String,
-    /// When it came.
+    /// Time of its acceptance.
     pub since: Instant,
 }
 
@@ -59,32 +59,31 @@ impl Client {
 }
 
 impl Acceptor {
-    /// Who comes to the listener may come in, if there is a key only with it.
+    /// With a key, accepts only hosts that hold it.
     #[must_use]
     pub fn new(listener: Listener, key: Option<Key>) -> Self {
         Self {
             listener,
             key,
             pending: PendingConnections::new(),
-            knocking: None,
+            handshake: None,
             client: None,
-            turned_away: 0,
-            said: None,
+            rejected: 0,
+            logged: None,
         }
     }
 
-    /// The socket.
     #[must_use]
     pub fn listener(&self) -> &Listener {
         &self.listener
     }
 
-    /// The host that waits inside.
+    /// The accepted host that waits for a session.
     pub fn client(&mut self) -> &mut Option<Client> {
         &mut self.client
     }
 
-    /// Looks who is there. Does not wait.
+    /// Checks for new connections. Does not block.
     pub fn look(&mut self) {
         if let Some(key) = self.key.take() {
             self.look_for(&key);
@@ -94,13 +93,13 @@ impl Acceptor {
         }
     }
 
-    /// Looks who has the key.
+    /// Advances the handshakes.
     fn look_for(&mut self, key: &Key) {
         for _ in 0..AT_ONCE {
             if self.client.is_some() {
                 return;
             }
-            let Some(handshake) = self.knocking.take().or_else(|| self.pending.ready().map(Handshake::new))
+            let Some(handshake) = self.handshake.take().or_else(|| self.pending.ready().map(Handshake::new))
             else {
                 if !self.admit() {
                     return;
@@ -109,39 +108,40 @@ impl Acceptor {
             };
             match handshake.step(key) {
                 HandshakeStep::Waiting(handshake) => {
-                    self.knocking = Some(handshake);
+                    self.handshake = Some(handshake);
                     return;
                 }
                 HandshakeStep::Known { link, name, sealer, opener } => {
                     self.client = Some(Client::new(link, name, Some((sealer, opener))));
                 }
-                HandshakeStep::Gone { name, why } => self.turn_away(&name, &why),
+                HandshakeStep::Gone { name, why } => self.reject(&name, &why),
             }
         }
     }
 
-    /// The next connection comes into the pending, whose places are given to those who came last. False if there is none.
+    /// Moves the next connection to the pending ones. If they are full, the oldest one is rejected.
+    /// False if there is no connection.
     fn admit(&mut self) -> bool {
         let Some((link, name)) = self.listener.accept() else { return false };
         if self.pending.full()
             && let Some(oldest) = self.pending.oldest()
         {
-            self.turn_away(&oldest.name, "it said nothing whole, and others came");
+            self.reject(&oldest.name, "it sent no complete request, and newer connections arrived");
         }
         self.pending.admit(link, name);
         true
     }
 
-    /// One line a second at most: who knocks often must not fill the board's log.
-    fn turn_away(&mut self, name: &str, why: &str) {
-        self.turned_away += 1;
-        if self.said.is_none_or(|said| said.elapsed() > QUIET) {
-            log(&format!("{name}: not let in: {why} (turned away so far: {})", self.turned_away));
-            self.said = Some(Instant::now());
+    /// At most one line per second: a host that connects often must not fill the log of the board.
+    fn reject(&mut self, name: &str, why: &str) {
+        self.rejected += 1;
+        if self.logged.is_none_or(|at| at.elapsed() > QUIET) {
+            log(&format!("{name}: rejected: {why} (rejected so far: {})", self.rejected));
+            self.logged = Some(Instant::now());
         }
     }
 
-    /// Waits for a host. `None` if a signal asks the agent to end.
+    /// Waits for a host. `None` if a signal ends the agent.
     pub fn wait(&mut self, signals: &Signals) -> Option<Client> {
         loop {
             if signals.asked_to_end() {
@@ -151,7 +151,7 @@ impl Acceptor {
             if let Some(client) = self.client.take() {
                 return Some(client);
             }
-            let waiting = self.knocking.as_ref().map(Handshake::as_fd).or_else(|| self.pending.newest());
+            let waiting = self.handshake.as_ref().map(Handshake::as_fd).or_else(|| self.pending.newest());
             match waiting {
                 Some(link) => signals.wait(link, Some(SHORTLY)),
                 None => signals.wait(self.listener.as_fd(), None),

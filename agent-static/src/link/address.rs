@@ -1,44 +1,43 @@
-//! What people write behind `--listen`.
+//! The address after `--listen`.
 
 use std::path::PathBuf;
 
 use crate::error::{Diagnostic, Result};
 
-/// Where to wait for a host.
+/// An address to listen at.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Address {
     /// `tcp:HOST:PORT` or `tcp://HOST:PORT`
     Tcp(String),
     /// `unix:PATH`
     Unix(PathBuf),
-    /// `unix:@NAME`: no file, gone with the agent
+    /// `unix:@NAME`: an abstract socket, which vanishes with the agent
     Abstract(String),
-    /// `serial:DEVICE@BAUD`, without the first word
+    /// `serial:DEVICE@BAUD`, without the prefix
     Serial(String),
 }
 
 impl Address {
-    /// Reads an address.
     ///
     /// # Errors
-    /// When it has none of the forms.
+    /// If the text has none of these forms.
     pub fn parse(text: &str) -> Result<Self> {
         let wrong = |answer: &str| {
             Diagnostic::new(
                 format!("listening at {text}"),
                 answer,
-                "write it like tcp:127.0.0.1:7817, unix:/run/profinfer.sock, unix:@profinfer or serial:/dev/ttyFIQ0@1500000",
+                "use the form tcp:127.0.0.1:7817, unix:/run/profinfer.sock, unix:@profinfer or serial:/dev/ttyFIQ0@1500000",
             )
         };
         let (kind, place) = text.split_once(':').unwrap_or_default();
         match (kind, place.strip_prefix("//").unwrap_or(place)) {
             ("tcp", place) => Ok(Self::Tcp(place.to_owned())),
-            ("unix", "" | "@") => Err(wrong("the socket's name is missing")),
+            ("unix", "" | "@") => Err(wrong("the socket name is missing")),
             ("unix", _) => Ok(place
                 .strip_prefix('@')
                 .map_or_else(|| Self::Unix(place.into()), |name| Self::Abstract(name.to_owned()))),
             ("serial", _) => Ok(Self::Serial(place.to_owned())),
-            _ => Err(wrong("the address begins neither with `tcp:` nor with `unix:` nor with `serial:`")),
+            _ => Err(wrong("the address must begin with `tcp:`, `unix:` or `serial:`")),
         }
     }
 }

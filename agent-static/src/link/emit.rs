@@ -1,4 +1,4 @@
-//! From records to frames in the link's queue, in sequence, counting what is dropped.
+//! Encodes records as frames into the queue of the link, in sequence, and counts what is dropped.
 
 use std::time::{Duration, Instant};
 
@@ -10,10 +10,9 @@ use profinfer_wire::record::Record;
 use crate::link::Output;
 use crate::link::output::Weight;
 
-/// How long a record that must not be lost waits for room.
+/// How long an essential record waits for space.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// The encoder of one session.
 #[derive(Debug)]
 pub struct Emitter {
     output: Output,
@@ -21,14 +20,13 @@ pub struct Emitter {
     seq: u32,
     payload: Box<[u8; MAX_PAYLOAD]>,
     encoded: Box<[u8; MAX_ENCODED]>,
-    /// Frames dropped at the queue.
+    /// Frames dropped because the queue was full.
     pub frames_dropped: u64,
-    /// Their bytes.
     pub bytes_dropped: u64,
 }
 
 impl Emitter {
-    /// Begins a session on `output` with the hello.
+    /// Begins a session: sends the hello.
     #[must_use]
     pub fn begin(mut output: Output, nonce: [u8; 16]) -> Self {
         let number = |s: &str| s.parse().unwrap_or(0);
@@ -54,8 +52,8 @@ impl Emitter {
         }
     }
 
-    /// Queues a record; false when it was dropped (the drop is counted). A record too long for a frame,
-    /// which the callers exclude by cutting their strings, is a drop too.
+    /// Queues a record. False if it was dropped; the drop is counted. A record that is too long for
+    /// a frame is dropped too. Callers prevent that by truncating their strings.
     pub fn emit(&mut self, record: &Record<'_>, weight: Weight) -> bool {
         let seq = self.seq;
         self.seq = seq.wrapping_add(1);
@@ -92,30 +90,29 @@ impl Emitter {
         }
     }
 
-    /// Frames made so far, dropped ones included: the sequence number of the next one.
+    /// Number of frames so far, dropped ones included. It is the next sequence number.
     #[must_use]
     pub fn frames(&self) -> u32 {
         self.seq
     }
 
-    /// The session's name among sessions.
+    /// Identifies the session.
     #[must_use]
     pub fn nonce(&self) -> [u8; 16] {
         self.nonce
     }
 
-    /// Hands the link what it takes now.
+    /// Writes what the link accepts now.
     pub fn flush(&mut self) {
         self.output.flush();
     }
 
-    /// The link.
     #[must_use]
     pub fn output(&self) -> &Output {
         &self.output
     }
 
-    /// The link, to suspend and to connect again.
+    /// The link, to suspend and to reconnect.
     pub fn output_mut(&mut self) -> &mut Output {
         &mut self.output
     }

@@ -1,4 +1,5 @@
-//! One connection whose host is not known yet. Nothing here waits, and nothing is allocated before the host's request is whole.
+//! The handshake with one connection whose host is not authenticated yet. Nothing here blocks, and
+//! nothing is allocated before the request is complete.
 
 use std::fs::File;
 use std::io::{ErrorKind, Read, Write};
@@ -10,7 +11,7 @@ use profinfer_wire::WIRE_VERSION;
 
 use super::pending::{LIMIT, PendingConnection};
 
-/// A handshake with who knocks.
+/// A handshake in progress.
 #[derive(Debug)]
 pub(super) struct Handshake {
     link: File,
@@ -19,11 +20,11 @@ pub(super) struct Handshake {
     responder: Responder,
 }
 
-/// What came of it so far.
+/// The state after a step.
 pub(super) enum HandshakeStep {
-    /// It goes on.
+    /// The handshake is not complete.
     Waiting(Handshake),
-    /// Who is there has the key.
+    /// The host holds the key.
     Known { link: File, name: String, sealer: Sealer, opener: Opener },
     /// The connection is closed.
     Gone { name: String, why: String },
@@ -35,17 +36,18 @@ impl Handshake {
         Self { link, name, since, responder: Responder::new() }
     }
 
-    /// Reads what came and answers it.
+    /// Reads the available bytes and answers them.
     pub(super) fn step(mut self, key: &Key) -> HandshakeStep {
         loop {
             match self.link.read(self.responder.room()) {
-                Ok(0) => return self.gone("it closed the connection in the handshake"),
+                Ok(0) => return self.gone("it closed the connection during the handshake"),
                 Ok(n) => match self.responder.filled(n, key, WIRE_VERSION) {
                     Ok(Step::More) => {}
-                    // An empty socket takes 48 bytes at once, or its other end is no host.
+                    // An empty send buffer accepts 48 bytes at once; otherwise the other end is no
+                    // host.
                     Ok(Step::Answer(answer)) => match self.link.write(&answer) {
                         Ok(n) if n == answer.len() => {}
-                        _ => return self.gone("it does not take the answer"),
+                        _ => return self.gone("it did not read the answer"),
                     },
                     Ok(Step::Known(sealer, opener)) => {
                         return HandshakeStep::Known { link: self.link, name: self.name, sealer, opener };
@@ -66,7 +68,7 @@ impl Handshake {
 
     fn refuse(mut self, why: Refusal) -> HandshakeStep {
         let _ = self.link.write(&why.to_bytes());
-        // A connection that is closed while bytes wait is reset, and the reason is lost with it.
+        // Closing a connection with unread bytes resets it, and the reason would be lost.
         let mut rest = [0; 1024];
         for _ in 0..64 {
             if !matches!(self.link.read(&mut rest), Ok(1..)) {
@@ -75,9 +77,9 @@ impl Handshake {
         }
         let why = match why {
             Refusal::KeyWanted => "it came without a key",
-            Refusal::WrongKey => "it has another key, or the same for another board or release",
+            Refusal::WrongKey => "it has another key, or the same key for another board or release",
             Refusal::TooSlow => "its handshake took more than two seconds",
-            Refusal::Unknown | Refusal::NoKeyHere => "it wants another kind of secure link",
+            Refusal::Unknown | Refusal::NoKeyHere => "it requests another kind of secure link",
         };
         self.gone(why)
     }

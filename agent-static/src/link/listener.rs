@@ -1,4 +1,4 @@
-//! A socket at which hosts arrive.
+//! A listening socket.
 
 use std::fs::File;
 use std::io;
@@ -9,7 +9,8 @@ use std::path::PathBuf;
 
 use nix::sys::socket::{Backlog, listen};
 
-/// A socket at which hosts arrive. As many wait as the kernel lets (`net.core.somaxconn`, 4,096). A socket in the file system is removed when it is dropped.
+/// A listening socket. Its backlog is the maximum of the kernel (`net.core.somaxconn`, 4,096).
+/// Dropping it removes the socket file.
 #[derive(Debug)]
 pub struct Listener {
     socket: Socket,
@@ -23,20 +24,20 @@ enum Socket {
 }
 
 impl Listener {
-    /// Hosts arrive at a port.
+    /// Listens at a TCP port.
     ///
     /// # Errors
-    /// What the system answers.
+    /// The error of the system.
     pub fn tcp(socket: TcpListener) -> io::Result<Self> {
         socket.set_nonblocking(true)?;
         listen(&socket, Backlog::MAXALLOWABLE)?;
         Ok(Self { socket: Socket::Tcp(socket), path: None })
     }
 
-    /// Hosts arrive at a socket of this machine; with its path if it is to be removed at the end.
+    /// Listens at a Unix socket. `path`: the socket file to remove at the end.
     ///
     /// # Errors
-    /// What the system answers.
+    /// The error of the system.
     pub fn unix(socket: UnixListener, path: Option<PathBuf>) -> io::Result<Self> {
         let listener = Self { socket: Socket::Unix(socket), path };
         if let Socket::Unix(socket) = &listener.socket {
@@ -46,7 +47,7 @@ impl Listener {
         Ok(listener)
     }
 
-    /// The next connection, which does not block, and its name. `None` if nobody waits.
+    /// The next connection, non-blocking, and its name. `None` if none waits.
     #[must_use]
     pub fn accept(&self) -> Option<(File, String)> {
         let (socket, name): (OwnedFd, _) = match &self.socket {
@@ -64,7 +65,7 @@ impl Listener {
         Some((File::from(socket), name))
     }
 
-    /// The port that the system chose; `None` without ports.
+    /// The port that the kernel chose. `None` for a Unix socket.
     #[must_use]
     pub fn port(&self) -> Option<std::net::SocketAddr> {
         match &self.socket {

@@ -1,5 +1,5 @@
-//! The destination of the stream. A link takes bytes and never blocks the drain of the ring buffer for long. If a link
-//! is too slow, whole frames are dropped and counted.
+//! The destination of the stream. A link accepts bytes and never blocks the drain of the ring
+//! buffer for long. If a link is too slow, complete frames are dropped and counted.
 
 pub mod acceptor;
 pub mod address;
@@ -24,27 +24,25 @@ pub use reader::Reader;
 
 use crate::error::{Diagnostic, Result};
 
-/// Where to wait for a host.
+/// Where hosts connect.
 #[derive(Debug)]
 pub enum Place {
-    /// A socket.
     Acceptor(Box<Acceptor>),
-    /// A serial line.
     Serial(crate::sys::serial::Port),
 }
 
-/// Opens what [`Address`] names. With a key, who does not have it gets nothing.
+/// Opens an [`Address`]. With a key, only hosts that hold it get a session.
 ///
 /// # Errors
-/// When the address has no known form, cannot be opened, or can be reached from the network without a key.
+/// If the address is malformed, cannot be opened, or can be reached from the network without a key.
 pub fn listen(address: &str, key: Option<Key>) -> Result<Place> {
     let keyed = key.is_some();
     let listener = match Address::parse(address)? {
         Address::Serial(_) if keyed => {
             return Err(Diagnostic::new(
                 format!("listening at {address} with a key"),
-                "on a serial line there is no channel: messages of the kernel come between its frames",
-                "leave --key out: who holds the line's other end reads it",
+                "a serial line cannot be encrypted: kernel messages appear between its frames",
+                "omit --key: whoever holds the other end of the line can read it",
             ));
         }
         Address::Serial(place) => return serial::open(&place).map(Place::Serial),

@@ -1,8 +1,8 @@
-//! A bounded queue before a link. It also keeps the bytes that were sent last, so that a host that comes back can get
-//! them again.
+//! A bounded queue in front of a link. It also keeps the bytes that were sent last, so that a host
+//! that reconnects can request them again.
 //!
 //! ```text
-//! bytes:  [ sent, kept for a host that comes back | waits for the link ]
+//! bytes:  [ sent, kept for a host that reconnects | waits for the link ]
 //!         0                                       sent
 //! ```
 
@@ -19,37 +19,37 @@ use profinfer_wire::hello::HELLO_LEN;
 use super::sealing::Sealing;
 use crate::error::Diagnostic;
 
-/// Bytes that may wait for a slow link.
+/// Maximum number of bytes that wait for a slow link.
 const QUEUE_BYTES: usize = 1 << 20;
-/// Spans leave this much of the queue to the records that they refer to.
+/// Spans leave this part of the queue to the records that they refer to.
 const RESERVED_BYTES: usize = 256 << 10;
-/// Bytes kept after they were sent, if a host can ask for them again: more than a socket and a forwarded port buffer.
+/// Bytes kept after sending, if a host can request them again: more than a socket and a forwarded
+/// port buffer.
 const KEPT_BYTES: usize = 512 << 10;
-/// Number of frames whose lengths are kept: as many as the queue holds of a small model's, so that a host whose line stood still and who
-/// asks again finds the first one. The memory is allocated once.
+/// Maximum number of frames whose lengths are kept. A queue full of frames of a small model has as
+/// many, so that a host whose line stalled finds the first one again. Allocated once.
 const FRAMES: usize = 32 << 10;
 
-/// Whether a record may be dropped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Weight {
-    /// One of many records. It is dropped, and counted, when the queue is nearly full.
+    /// One of many similar records. It is dropped and counted if the queue is nearly full.
     Droppable,
-    /// Other records refer to it. The agent waits for room before it gives up.
+    /// Other records refer to it. The agent waits for space before it drops it.
     Essential,
 }
 
-/// What the link is.
+/// The type of a link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// A file, a pipe or standard output: no host comes back.
+    /// A file, a pipe or standard output: no host reconnects.
     File,
-    /// A connection: when it breaks, the other side may come again.
+    /// A connection: after it breaks, the host may reconnect.
     Connection,
-    /// A serial line: messages of the kernel come between frames.
+    /// A serial line: kernel messages appear between frames.
     Serial,
 }
 
-/// Whatever takes the bytes.
+/// Receives the bytes.
 struct Sink(Box<dyn Write + Send>);
 
 impl fmt::Debug for Sink {
@@ -58,30 +58,30 @@ impl fmt::Debug for Sink {
     }
 }
 
-/// A link with its queue.
 #[derive(Debug)]
 pub struct Output {
     sink: Option<Sink>,
-    /// The channel of a host with a key.
+    /// Encrypts for a host with a key.
     sealing: Option<Sealing>,
     kind: Kind,
     name: String,
     hello: [u8; HELLO_LEN],
-    /// Bytes of the hello that are sent.
+    /// Number of hello bytes sent.
     greeted: usize,
     bytes: VecDeque<u8>,
-    /// Number of `bytes` that are sent.
+    /// Number of `bytes` sent.
     sent: usize,
-    /// Frames in `bytes`: sequence number and length.
+    /// Sequence number and length of each frame in `bytes`.
     frames: VecDeque<(u32, u16)>,
     broken: Option<String>,
 }
 
 impl Output {
-    /// Writes to a file, a pipe, a connection or a serial line. The last two do not block.
+    /// Writes to a file, a pipe, a connection or a serial line. Connections and serial lines become
+    /// non-blocking.
     ///
     /// # Errors
-    /// When the descriptor cannot be made non-blocking.
+    /// If the descriptor cannot be made non-blocking.
     pub fn new(sink: impl Into<OwnedFd>, kind: Kind, name: impl Into<String>) -> io::Result<Self> {
         let sink = File::from(sink.into());
         if kind != Kind::File {
@@ -90,7 +90,8 @@ impl Output {
         Ok(Self::to(sink, kind, name))
     }
 
-    /// Writes to anything, memory for instance. It must not block but answer [`io::ErrorKind::WouldBlock`].
+    /// Writes to any sink, for example memory. It must not block but return
+    /// [`io::ErrorKind::WouldBlock`].
     #[must_use]
     pub fn to(sink: impl Write + Send + 'static, kind: Kind, name: impl Into<String>) -> Self {
         let kept = if kind == Kind::File { 0 } else { KEPT_BYTES };
@@ -108,68 +109,66 @@ impl Output {
         }
     }
 
-    /// Everything goes through a channel, if there is one.
+    /// Encrypts the stream, if there is a sealer.
     #[must_use]
     pub fn sealed(mut self, sealer: Option<Sealer>) -> Self {
         self.sealing = sealer.map(Sealing::new);
         self
     }
 
-    /// What the link is.
     #[must_use]
     pub fn kind(&self) -> Kind {
         self.kind
     }
 
-    /// Begins the stream.
+    /// Begins the stream with the hello.
     pub fn greet(&mut self, hello: [u8; HELLO_LEN]) {
         self.hello = hello;
         self.greeted = 0;
     }
 
-    /// The other side is gone for good, or the disk is full.
+    /// The receiver is gone for good, or the disk is full.
     #[must_use]
     pub fn broken(&self) -> bool {
         self.broken.is_some()
     }
 
-    /// The other side is gone and may come back.
+    /// The host is gone and may reconnect.
     #[must_use]
     pub fn suspended(&self) -> bool {
         self.sink.is_none() && !self.broken()
     }
 
-    /// Bytes that wait for the link.
+    /// Number of bytes that wait for the link.
     #[must_use]
     pub fn waiting(&self) -> usize {
         let held = self.sealing.as_ref().map_or(0, Sealing::held);
         self.bytes.len() - self.sent + HELLO_LEN - self.greeted + held
     }
 
-    /// Nothing waits.
     #[must_use]
     pub fn empty(&self) -> bool {
         self.waiting() == 0
     }
 
-    /// The error about a broken link.
+    /// The error of a broken link.
     #[must_use]
     pub fn error(&self) -> Option<Diagnostic> {
         let answer = self.broken.as_ref()?;
         Some(Diagnostic::new(
             format!("sending the stream to {}", self.name),
             answer,
-            "the part that was sent is readable; free space or start the receiver again, then capture again",
+            "the part that was sent is readable; free disk space or restart the receiver, then capture again",
         ))
     }
 
-    /// Queues one frame if there is room for its weight. False if there is none.
+    /// Queues a frame if its weight leaves space for it. False otherwise.
     pub fn push(&mut self, seq: u32, frame: &[u8], weight: Weight) -> bool {
         let limit = match weight {
             Weight::Droppable => QUEUE_BYTES - RESERVED_BYTES,
             Weight::Essential => QUEUE_BYTES,
         };
-        // On a serial line, a message of the kernel before a frame must not become a part of it.
+        // On a serial line, a kernel message before a frame must not become part of it.
         let begin: &[u8] = if self.kind == Kind::Serial { &[0] } else { &[] };
         let len = begin.len() + frame.len();
         if self.broken() || self.bytes.len() - self.sent + len > limit {
@@ -183,7 +182,7 @@ impl Output {
         true
     }
 
-    /// Writes as much as the link takes now.
+    /// Writes as much as the link accepts now.
     pub fn flush(&mut self) {
         while !self.empty() && !self.broken() {
             let Some(Sink(sink)) = &mut self.sink else { return };
@@ -202,7 +201,7 @@ impl Output {
             };
             match taken {
                 Ok(1..) if held => {}
-                Ok(0) => self.lose("it takes no more bytes".to_owned()),
+                Ok(0) => self.lose("it accepts no more bytes".to_owned()),
                 Ok(n) if self.greeted < HELLO_LEN => self.greeted += n,
                 Ok(n) => {
                     self.sent += n;
@@ -215,7 +214,7 @@ impl Output {
         }
     }
 
-    /// Forgets frames that no host can ask for again.
+    /// Removes frames that no host can request again.
     fn forget(&mut self) {
         let kept = if self.kind == Kind::File { 0 } else { KEPT_BYTES };
         while let Some((_, len)) = self.frames.front() {
@@ -237,15 +236,15 @@ impl Output {
         }
     }
 
-    /// The connection broke; the stream waits for the host to come back.
+    /// The connection broke: the stream waits for the host to reconnect.
     pub fn suspend(&mut self) {
         self.lose("the connection was closed".to_owned());
     }
 
-    /// The host came back, with a channel of its own if it has a key.
+    /// The host reconnected, with a new sealer if it has a key.
     ///
     /// # Errors
-    /// When the descriptor cannot be made non-blocking.
+    /// If the descriptor cannot be made non-blocking.
     pub fn reconnect(&mut self, sink: impl Into<OwnedFd>, sealer: Option<Sealer>) -> io::Result<()> {
         let sink = File::from(sink.into());
         unblock(&sink)?;
@@ -254,14 +253,14 @@ impl Output {
         Ok(())
     }
 
-    /// Gives up waiting for the host.
+    /// Stops waiting for the host.
     pub fn give_up(&mut self, why: &str) {
         self.sink = None;
         self.broken = Some(why.to_owned());
     }
 
-    /// Sends all frames from `seq` on again, as far as they are still kept; with `greet` the hello comes first. False if
-    /// frame `seq` is no longer kept: the host will see a gap.
+    /// Sends the frames from `seq` on again, if they are still kept. With `greet`, the hello comes
+    /// first. False if frame `seq` is no longer kept: then the host sees a gap.
     pub fn resend(&mut self, seq: u32, greet: bool) -> bool {
         if greet {
             self.greeted = 0;
@@ -278,7 +277,8 @@ fn unblock(file: &File) -> io::Result<()> {
     Ok(())
 }
 
-/// Room for the lengths, all of whose memory is there already: it would come page by page over the first hour.
+/// The list of lengths, with its memory touched now: otherwise the memory of the agent would grow
+/// over the first hour.
 fn lengths() -> VecDeque<(u32, u16)> {
     let mut lengths = VecDeque::with_capacity(FRAMES);
     lengths.resize(FRAMES, (0, 0));
@@ -333,7 +333,8 @@ mod tests {
         assert_eq!(bytes[HELLO_LEN..], expected);
     }
 
-    /// A line that stands still while a small model is captured: a host that asks again is the one that waits for it.
+    /// A serial line that stalls while a small model is captured: a host that sends `Start` again
+    /// must find the first frame.
     #[test]
     fn the_first_of_a_queue_full_of_small_frames_is_kept() {
         let (mut output, _host) = pair(Kind::Serial);

@@ -1,7 +1,8 @@
-//! Connections that have not said anything whole yet.
+//! Connections that have not sent a complete request yet.
 //!
-//! A host sends its request as soon as it is connected. Who says nothing, or half of something, waits here and keeps nobody out: the
-//! handshake is with somebody whose request is there. Nothing is read here; the kernel holds what came.
+//! A host sends its request as soon as it is connected. A connection that sends nothing, or a part
+//! of a request, waits here and blocks no other one. Nothing is read here: the kernel holds the
+//! bytes until the request is complete.
 
 use std::collections::VecDeque;
 use std::fs::File;
@@ -13,17 +14,17 @@ use nix::sys::socket::{MsgFlags, recv};
 use profinfer_secure::hello::HELLO;
 use profinfer_secure::initiator::REQUEST_LEN;
 
-/// Connections that wait. One more, and the one that has waited longest goes.
+/// Maximum number of pending connections. One more evicts the oldest.
 pub(super) const MAX_PENDING: usize = 32;
 
-/// How long a handshake may take as a whole, from the connection on.
+/// Time limit of a handshake, from the connection on.
 pub(super) const LIMIT: Duration = Duration::from_secs(2);
 
-/// Who waits, in the order in which they came.
+/// The pending connections, oldest first.
 #[derive(Debug)]
 pub(super) struct PendingConnections(VecDeque<PendingConnection>);
 
-/// A connection of which nothing is known.
+/// A connection that has not sent a complete request.
 #[derive(Debug)]
 pub(super) struct PendingConnection {
     pub(super) link: File,
@@ -40,25 +41,26 @@ impl PendingConnections {
         self.0.len() >= MAX_PENDING
     }
 
-    /// Somebody comes.
+    /// Adds a connection.
     pub(super) fn admit(&mut self, link: File, name: String) {
         self.0.push_back(PendingConnection { link, name, since: Instant::now() });
     }
 
-    /// The first whose request is whole, who has said what no host says, is gone, or has had its time.
+    /// Removes the first connection that has a complete request or invalid bytes, is closed, or has
+    /// timed out.
     pub(super) fn ready(&mut self) -> Option<PendingConnection> {
         let at = self.0.iter().position(PendingConnection::ready)?;
         self.0.remove(at)
     }
 
-    /// Who has waited longest.
+    /// Removes the oldest connection.
     pub(super) fn oldest(&mut self) -> Option<PendingConnection> {
         self.0.pop_front()
     }
 
-    /// Who came last: the one that may be a host.
+    /// The newest connection: the one that is most likely a host.
     pub(super) fn newest(&self) -> Option<BorrowedFd<'_>> {
-        self.0.back().map(|caller| caller.link.as_fd())
+        self.0.back().map(|connection| connection.link.as_fd())
     }
 }
 

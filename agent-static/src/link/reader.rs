@@ -1,4 +1,4 @@
-//! What comes from a host: as it is, or out of the channel.
+//! The bytes of a host: plain, or decrypted.
 
 use std::fs::File;
 use std::io::{self, ErrorKind, Read, Write};
@@ -8,31 +8,30 @@ use nix::sys::socket::{MsgFlags, recv};
 use profinfer_secure::hello::MAGIC;
 use profinfer_secure::{Opener, Refusal};
 
-/// Bytes from a host.
 #[derive(Debug)]
 pub struct Reader {
     file: File,
     opener: Option<Opener>,
-    /// The first bytes said that the host has a key, and no handshake took place.
+    /// The first bytes were the magic of a secure link, and no handshake took place.
     keyed: bool,
     begun: bool,
 }
 
 impl Reader {
-    /// Reads a link, through the channel if there is one.
+    /// Reads a link, through `opener` if there is one.
     #[must_use]
     pub fn new(file: File, opener: Option<Opener>) -> Self {
         Self { file, opener, keyed: false, begun: false }
     }
 
-    /// Bytes that the next reads will give too. Of a connection only.
+    /// Returns bytes without consuming them. Works on connections only.
     ///
     /// # Errors
-    /// As for reading.
+    /// As for `read`.
     pub fn peek(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
         if self.opener.is_none() {
             let n = recv(self.file.as_raw_fd(), bytes, MsgFlags::MSG_PEEK)?;
-            self.overhear(&bytes[..n]);
+            self.note_magic(&bytes[..n]);
             return Ok(n);
         }
         let plain = self.open()?;
@@ -41,32 +40,32 @@ impl Reader {
         Ok(n)
     }
 
-    /// The host came with a key, and there is none here.
+    /// The host uses a key, and the agent has none.
     #[must_use]
     pub fn came_with_key(&self) -> bool {
         self.keyed
     }
 
-    /// Says why there is no session, in the six bytes that a host with a key understands.
+    /// Sends the reason, in the six bytes that a host with a key understands.
     pub fn refuse(&mut self, why: Refusal) {
         let _ = self.file.write_all(&why.to_bytes());
     }
 
-    /// Another descriptor of the link, to write to.
+    /// A second descriptor of the link, for writing.
     ///
     /// # Errors
-    /// When the process has too many.
+    /// If the process has too many descriptors.
     pub fn writer(&self) -> io::Result<File> {
         self.file.try_clone()
     }
 
-    fn overhear(&mut self, bytes: &[u8]) {
+    fn note_magic(&mut self, bytes: &[u8]) {
         if !std::mem::replace(&mut self.begun, true) {
             self.keyed = bytes.starts_with(&MAGIC);
         }
     }
 
-    /// Plain text of the channel; empty at its end.
+    /// Decrypted bytes; empty at the end of the link.
     fn open(&mut self) -> io::Result<&[u8]> {
         let Some(opener) = &mut self.opener else { return Ok(&[]) };
         while opener.plain().is_empty() {
@@ -92,7 +91,7 @@ impl Read for Reader {
             return Ok(n);
         }
         let n = self.file.read(bytes)?;
-        self.overhear(&bytes[..n]);
+        self.note_magic(&bytes[..n]);
         Ok(n)
     }
 }

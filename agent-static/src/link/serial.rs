@@ -5,13 +5,13 @@ use std::path::Path;
 use crate::error::{Diagnostic, Result};
 use crate::sys::serial::Port;
 
-/// Opens `DEVICE@BAUD`, raw: 8 data bits, no parity, no flow control.
+/// Opens `DEVICE@BAUD` in raw mode: 8 data bits, no parity, no flow control.
 ///
 /// # Errors
-/// When the device does not exist, or its driver does not support the speed.
+/// If the device does not exist, or its driver does not support the speed.
 pub fn open(place: &str) -> Result<Port> {
     let tried = format!("opening serial:{place}");
-    let form = "write it like serial:/dev/ttyFIQ0@1500000";
+    let form = "use the form serial:/dev/ttyFIQ0@1500000";
     let Some((device, baud)) = place.rsplit_once('@') else {
         return Err(Diagnostic::new(tried, "the speed is missing", form));
     };
@@ -19,14 +19,14 @@ pub fn open(place: &str) -> Result<Port> {
         return Err(Diagnostic::new(tried, format!("`{baud}` is not a speed"), form));
     };
     let port = Port::open(Path::new(device), baud).map_err(|e| {
-        let help = "`ls /dev/tty*` lists the board's serial devices, /proc/consoles names the console; run the agent as root";
+        let help = "`ls /dev/tty*` lists the serial devices, /proc/consoles names the console; run the agent as root";
         Diagnostic::new(&tried, e, help)
     })?;
-    // A driver takes the nearest speed that its clock can make. Both ends tolerate 3 %.
+    // A driver chooses the nearest speed that its clock can produce. Both ends tolerate 3 %.
     let actual = port.baud();
     if actual.abs_diff(baud) > baud / 33 {
-        let answer = format!("the driver answers with {actual} baud");
-        return Err(Diagnostic::new(tried, answer, "use a speed that the driver supports, at both ends"));
+        let answer = format!("the driver set {actual} baud");
+        return Err(Diagnostic::new(tried, answer, "use a speed that the driver supports, on both ends"));
     }
     Ok(port)
 }

@@ -1,24 +1,24 @@
-//! Listening at a port: of this machine only, or with a key.
+//! Listening at a TCP port: on a loopback address, or with a key.
 
 use std::net::{SocketAddr, TcpListener, ToSocketAddrs};
 
 use crate::error::{Diagnostic, Result};
 
-/// Listens at `HOST:PORT`. An address that can be reached from the network demands a key.
+/// Listens at `HOST:PORT`. An address that the network can reach requires a key.
 ///
 /// # Errors
-/// When the address does not have this form, is open to the network without a key, or is in use.
+/// If the address is malformed, can be reached from the network without a key, or is in use.
 pub fn listen(place: &str, keyed: bool) -> Result<TcpListener> {
     let tried = format!("listening at tcp:{place}");
     let addresses: Vec<SocketAddr> = place
         .to_socket_addrs()
-        .map_err(|e| Diagnostic::new(&tried, e, "write it like tcp:127.0.0.1:7817"))?
+        .map_err(|e| Diagnostic::new(&tried, e, "use the form tcp:127.0.0.1:7817"))?
         .collect();
     if let Some(open) = addresses.iter().find(|a| !a.ip().is_loopback() && !keyed) {
         return Err(Diagnostic::new(
             tried,
-            format!("{} can be reached from the network, and no key says who may connect", open.ip()),
-            "add `--key FILE` with a file that `profinfer-agent keygen` made, or listen at tcp:127.0.0.1:PORT and forward it: \
+            format!("{} can be reached from the network, and no key restricts who can connect", open.ip()),
+            "add `--key FILE` with a file from `profinfer-agent keygen`, or listen at tcp:127.0.0.1:PORT and forward it with \
              `adb forward`, `hdc fport` or `ssh -L`",
         ));
     }
@@ -26,7 +26,7 @@ pub fn listen(place: &str, keyed: bool) -> Result<TcpListener> {
         Diagnostic::new(
             tried,
             e,
-            "end the other program at this port (another agent?), or choose another port with --listen",
+            "stop the other program at this port (another agent?), or choose another port with --listen",
         )
     })
 }

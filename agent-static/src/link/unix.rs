@@ -1,4 +1,4 @@
-//! Listening at a socket of the file system, for its owner alone, or at one without a file.
+//! Listening at a Unix socket: a socket file for its owner only, or an abstract socket.
 
 use std::os::linux::net::SocketAddrExt;
 use std::os::unix::fs::FileTypeExt;
@@ -9,21 +9,21 @@ use nix::sys::stat::{Mode, umask};
 
 use crate::error::{Diagnostic, Result};
 
-/// Listens at a path, with mode 0600. A socket at which nobody listens any more is replaced.
+/// Listens at a path, with mode 0600. Replaces a socket at which no program listens.
 ///
 /// # Errors
-/// When there is another file, somebody listens there, or the folder cannot be written.
+/// If the path is another kind of file, a program listens there, or the folder cannot be written.
 pub fn at_path(path: &Path) -> Result<UnixListener> {
     let failed = |e: &dyn std::fmt::Display| {
         Diagnostic::new(
             format!("listening at unix:{}", path.display()),
             e,
-            "end the other program at this socket (another agent?), or choose another path with --listen",
+            "stop the other program at this socket (another agent?), or choose another path with --listen",
         )
     };
     if let Ok(meta) = path.symlink_metadata() {
         if !meta.file_type().is_socket() {
-            return Err(failed(&"there is a file of this name"));
+            return Err(failed(&"the path is a file, not a socket"));
         }
         match UnixStream::connect(path) {
             Ok(_) => return Err(failed(&"another program listens there")),
@@ -33,23 +33,23 @@ pub fn at_path(path: &Path) -> Result<UnixListener> {
             Err(e) => return Err(failed(&e)),
         }
     }
-    // The mode is there from the first moment on.
+    // The umask sets the mode when the socket is created, not afterwards.
     let before = umask(Mode::from_bits_truncate(0o177));
     let listener = UnixListener::bind(path);
     umask(before);
     listener.map_err(|e| failed(&e))
 }
 
-/// Listens at a name without a file. Like a port of the loopback address, every user of this machine can reach it.
+/// Listens at an abstract socket. As with a loopback port, every user of this machine can connect.
 ///
 /// # Errors
-/// When the name is taken or too long.
+/// If the name is in use or too long.
 pub fn at_name(name: &str) -> Result<UnixListener> {
     SocketAddr::from_abstract_name(name).and_then(|address| UnixListener::bind_addr(&address)).map_err(|e| {
         Diagnostic::new(
             format!("listening at unix:@{name}"),
             e,
-            "end the other program at this socket (another agent?), or choose another name with --listen",
+            "stop the other program at this socket (another agent?), or choose another name with --listen",
         )
     })
 }

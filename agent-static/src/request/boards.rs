@@ -1,22 +1,21 @@
-//! The plans of the shipped board profiles, which build.rs compiles in.
+//! The plans of the shipped board profiles. build.rs compiles them in.
 
 use crate::error::{Diagnostic, Result};
 use crate::request::plan::{self, CounterRequest, GaugeRequest};
 use profinfer_wire::record::control;
 use profinfer_wire::record::gauge::{GaugeKind, GaugeParse, GaugeUnit};
 
-/// A board's plan.
 #[derive(Debug)]
 pub struct Board {
     /// Name of the profile.
     pub name: &'static str,
-    /// Levels, as [`plan::levels`] reads them.
+    /// A list for [`plan::levels`].
     levels: &'static str,
     sets: &'static [Set],
     gauges: &'static [control::GaugeRequest<'static>],
 }
 
-/// A set of counters: event name, event number, main ID register of the cores.
+/// Each counter: event name, event number, MIDR (main ID register) of the cores that have it.
 #[derive(Debug)]
 struct Set {
     name: &'static str,
@@ -26,28 +25,27 @@ struct Set {
 const BOARDS: &[Board] = include!(concat!(env!("OUT_DIR"), "/plans.rs"));
 
 impl Board {
-    /// The board of that name.
     ///
     /// # Errors
-    /// With the known names.
+    /// If the name is unknown; the error lists the known names.
     pub fn find(name: &str) -> Result<&'static Self> {
         BOARDS.iter().find(|b| b.name == name).ok_or_else(|| {
             let names: Vec<_> = BOARDS.iter().map(|b| b.name).collect();
             Diagnostic::new(
                 format!("looking for the board profile `{name}`"),
-                format!("this agent knows {}", names.join(", ")),
-                "use one of them; for a profile of your own, run `serve` here and `analyze --board` on the host",
+                format!("this agent has the profiles {}", names.join(", ")),
+                "use one of them; to use a custom profile, run `serve` here and `analyze --board` on the host",
             )
         })
     }
 
-    /// Its levels.
     #[must_use]
     pub fn levels(&self) -> u32 {
         plan::levels(self.levels).unwrap_or(0)
     }
 
-    /// Counters of a set, or of the first set if none is named; `None` if the board has no such set.
+    /// Counters of a set, or of the first set if `set` is `None`. `None` if the board has no such
+    /// set.
     #[must_use]
     pub fn counters(&self, set: Option<&str>) -> Option<Vec<CounterRequest>> {
         let set = self.sets.iter().find(|s| set.is_none_or(|n| n == s.name))?;
@@ -59,13 +57,12 @@ impl Board {
         Some(set.counters.iter().map(request).collect())
     }
 
-    /// Its sensors.
     #[must_use]
     pub fn gauges(&self, period_ms: u32) -> Vec<GaugeRequest> {
         self.gauges.iter().map(|w| control::GaugeRequest { period_ms, ..*w }.into()).collect()
     }
 
-    /// The sensors of an unknown machine.
+    /// The sensors that most machines have.
     #[must_use]
     pub fn generic_gauges(period_ms: u32) -> Vec<GaugeRequest> {
         Self::find("generic-aarch64").map_or_else(|_| Vec::new(), |b| b.gauges(period_ms))

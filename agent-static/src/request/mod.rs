@@ -1,4 +1,5 @@
-//! What is to be captured: from the command line or a host's records to a [`plan::Plan`] that keeps to the limits, and what of it is effective.
+//! What to capture: the [`plan::Plan`] from the command line or the records of a host, the limits
+//! of a plan, and the part of it that takes effect.
 
 pub mod boards;
 pub mod capture;

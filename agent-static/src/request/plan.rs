@@ -1,4 +1,4 @@
-//! The capture plan, as the agent keeps it.
+//! The capture plan, as the agent stores it.
 
 use profinfer_wire::record::control::{self, level};
 use profinfer_wire::record::direct::Probes;
@@ -6,47 +6,47 @@ use profinfer_wire::record::gauge::{GaugeKind, GaugeParse, GaugeUnit};
 
 use crate::request::capture::Wanted;
 
-/// Name of the profile for an unknown machine.
+/// Board profile of an unknown machine.
 pub const UNKNOWN: &str = if cfg!(target_arch = "aarch64") { "generic-aarch64" } else { "host" };
 
-/// A capture plan, made by the host or from the options of `record`.
+/// A capture plan, from a host or from the options of `record`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Plan {
-    /// Board profile that it was made from.
+    /// The board profile from which the plan was made.
     pub board: String,
-    /// Levels, bits of [`level`].
+    /// Bits of [`level`].
     pub levels: u32,
-    /// Process name to wait for. If it is empty, the agent's command line names the target.
+    /// Process name to wait for. If empty, the command line of the agent names the target.
     pub target: String,
-    /// Counters to read at every operator's start and end, by slot.
+    /// Counters to read at the start and end of every operator; the index is the slot.
     pub counters: Vec<CounterRequest>,
-    /// Sensors to sample.
     pub gauges: Vec<GaugeRequest>,
-    /// Ceilings to measure before the session.
+    /// Ceilings to measure before the session, if any.
     pub bench: Option<BenchRequest>,
-    /// Which kind of operator probes is wanted.
+    /// The requested kind of operator probes.
     pub probes: Probes,
-    /// What to capture of the operators.
+    /// The requested operator capture.
     pub capture: Wanted,
-    /// No other session follows in this process, so that what only a beginning needs may be given up. Of the agent's own command line.
+    /// True if no other session follows in this process, so that privileges which only the setup
+    /// needs can be dropped. Set from the command line of the agent.
     pub only: bool,
-    /// Bytes of the kernel's ring buffer; `None` leaves them to the agent. Of the agent's own command line.
+    /// Ring buffer size in bytes. `None`: the agent chooses. Set from the command line of the
+    /// agent.
     pub ring_bytes: Option<u32>,
 }
 
-/// Most counters and most sensors that a host may ask for: seven counters for as many types of core as there are boards with.
+/// Maximum number of counters, and of sensors, that a host may request: enough for seven counters
+/// per core type on every known board.
 pub const MAX_REQUESTS: usize = 64;
-/// Most that are kept: one more, so that it is told when it sends more.
+/// Maximum number that the agent stores: one more, so that it can report an excess.
 pub const KEPT_REQUESTS: usize = MAX_REQUESTS + 1;
 
-/// A counter to read, see [`control::CounterRequest`].
+/// See [`control::CounterRequest`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CounterRequest {
-    /// Event name.
     pub name: String,
-    /// Event number.
     pub event: u32,
-    /// `MIDR_EL1` of the cores that have it; 0 for a software event.
+    /// `MIDR_EL1` of the cores that have the event; 0 for a software event.
     pub midr: u32,
 }
 
@@ -56,38 +56,28 @@ impl From<control::CounterRequest<'_>> for CounterRequest {
     }
 }
 
-/// A sensor to sample, see [`control::GaugeRequest`].
+/// See [`control::GaugeRequest`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GaugeRequest {
-    /// Name for people.
+    /// Display name.
     pub name: String,
-    /// What it measures.
     pub kind: GaugeKind,
-    /// Unit of its values.
     pub unit: GaugeUnit,
-    /// Where the values come from.
     pub source: GaugeSource,
-    /// Time between two samples, ms.
+    /// Sampling period, ms.
     pub period_ms: u32,
 }
 
 /// See [`control::GaugeSource`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum GaugeSource {
-    /// Files.
     File {
-        /// Path from `/`, with `*`.
+        /// Absolute path; may contain `*`.
         path: String,
-        /// How their text is read.
         parse: GaugeParse,
     },
-    /// A PMU that counts for the whole system.
-    Pmu {
-        /// Its name.
-        pmu: String,
-        /// Event.
-        event: String,
-    },
+    /// A PMU that counts system-wide.
+    Pmu { pmu: String, event: String },
 }
 
 impl From<control::GaugeRequest<'_>> for GaugeRequest {
@@ -102,14 +92,14 @@ impl From<control::GaugeRequest<'_>> for GaugeRequest {
     }
 }
 
-/// Ceilings to measure, see [`control::BenchRequest`].
+/// See [`control::BenchRequest`].
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct BenchRequest {
-    /// CPUs; empty for all.
+    /// CPU list; empty for all CPUs.
     pub cpus: String,
-    /// Numbers of threads; empty for the usual ones.
+    /// List of thread counts; empty for the default ones.
     pub threads: String,
-    /// How long it may take, ms; 0 for the usual time.
+    /// Time limit, ms; 0 for the default.
     pub budget_ms: u32,
 }
 
@@ -136,10 +126,10 @@ impl From<control::Plan<'_>> for Plan {
     }
 }
 
-/// Reads a list of level names, for example `token,graph`.
+/// Parses a list of level names, for example `token,graph`.
 ///
 /// # Errors
-/// A sentence that names the allowed levels.
+/// A message that lists the valid levels.
 pub fn levels(list: &str) -> Result<u32, String> {
     let mut bits = 0;
     for name in list.split(',').map(str::trim).filter(|n| !n.is_empty()) {
@@ -147,18 +137,19 @@ pub fn levels(list: &str) -> Result<u32, String> {
             "token" => level::TOKEN,
             "graph" => level::GRAPH,
             "op" | "operator" => level::OP,
-            // Selections are read where an operator begins, so the operator level is needed too.
+            // The agent reads expert selections where an operator begins, so the operator level is
+            // needed too.
             "expert" => level::OP | level::EXPERT,
-            // Where a thread's time went is asked of calls.
+            // The off-CPU time of a thread is assigned to `llama_decode` calls.
             "sched" => level::TOKEN | level::SCHED,
             "all" => level::ALL,
             other => {
-                return Err(format!("`{other}` is not a level: use token, graph, op, expert, sched, all"));
+                return Err(format!("unknown level `{other}`: use token, graph, op, expert, sched or all"));
             }
         };
     }
     if bits == 0 {
-        Err("no level given: use token, graph, op, expert, sched, all".to_owned())
+        Err("no level given: use token, graph, op, expert, sched or all".to_owned())
     } else {
         Ok(bits)
     }

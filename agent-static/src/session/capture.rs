@@ -1,6 +1,6 @@
-//! The beginning of a session: from the plan to probes in place. [`super::running`] has the loop.
+//! The setup of a session: from the plan to probes in place. [`super::running`] has the loop.
 //!
-//! The order of the steps matters. What a step needs is said where it stands.
+//! The order of the steps matters. A comment at each step states what it depends on.
 
 use std::cell::RefCell;
 use std::os::fd::{AsFd, OwnedFd};
@@ -44,7 +44,8 @@ use crate::signals::{Signals, Sleeper};
 use crate::sys::tee::{self, Tail};
 use crate::target::process::Target;
 
-/// Traces until somebody or something ends it. Whatever comes, `drain` keeps the stream's encoder.
+/// Traces until the engine, the host or a signal ends the session. `drain` keeps the encoder of the
+/// stream, also after an error.
 pub(super) fn capture(
     plan: &Plan,
     target: &Target,
@@ -53,14 +54,15 @@ pub(super) fn capture(
     host: &mut Host<'_>,
 ) -> Result<Summary> {
     introduce(plan, target, &mut drain.borrow_mut().lower.emit, signals, host)?;
-    // Before the programs are loaded: what they and the session hold is nobody else's. Without it the engine's last lines stay unknown.
+    // Before the programs are loaded: the tee process must not inherit their descriptors. If it
+    // fails, the last lines of the engine stay unknown.
     let stderr = target.starts_program().then(|| tee::begin().ok()).flatten();
     let operators = plan.levels & level::OP != 0;
     let counted = if operators { plan.counters.as_slice() } else { &[] };
     let mut counters = Counters::open(counted, Path::new("/sys"));
     let mut sched = sched::Level::find(plan.levels);
     let mut effective = Effective::new(&plan.capture, plan.levels, !counted.is_empty());
-    // What goes by token calls needs their probes.
+    // What depends on `llama_decode` calls needs their probes.
     let probed = plan.levels | if effective.switches() { level::TOKEN } else { 0 };
     let ring_bytes = plan.ring_bytes.unwrap_or_else(|| size_for(probed));
     let mut storages = Default::default();
@@ -81,15 +83,15 @@ pub(super) fn capture(
     let admin = !plan.only || confine::needs_admin(|| calibrate::can_attach(&bpf));
     let mut endings = Endings::new();
     let unprobed = begin_target(&mut tracer, target, stderr, &mut endings, &mut drain.borrow_mut().lower)?;
-    // When the engine was started: a child would inherit it.
+    // After the engine was started: a child would inherit the scheduling.
     let scheduling = Scheduling::begin();
-    // When all is attached that needs them.
+    // After everything is attached that needs the privileges.
     let confined = if plan.only { confine::attached(admin) } else { confine::begin() };
     facts.agent(&confined, &mut drain.borrow_mut().lower.emit);
     tracer.begin_catch();
-    // One that starts from now on is seen from its beginning.
+    // The agent observes an engine that starts from now on from its beginning.
     if let Some(name) = tracer.waits_for() {
-        log(&format!("waiting for an engine of the name {name}"));
+        log(&format!("waiting for an engine named {name}"));
     }
     let mut running = Running {
         sampler: Sampler::default(),
@@ -114,7 +116,7 @@ pub(super) fn capture(
     Ok(running.end(reason, unprobed))
 }
 
-/// Says what the session is about, and measures the ceilings first where the plan asks for them.
+/// Sends the session records, and measures the ceilings first if the plan requests them.
 fn introduce(
     plan: &Plan,
     target: &Target,
@@ -130,13 +132,14 @@ fn introduce(
     #[cfg(not(feature = "bench"))]
     if plan.bench.is_some() {
         log(
-            "ceilings were asked for, but this agent was built without the feature `bench`: the session begins without them",
+            "the plan requests ceilings, but this agent was built without the feature `bench`: the session starts without them",
         );
     }
     Ok(())
 }
 
-/// Loads the programs, without the scheduler level where the kernel takes all but those. `storages`: of the first trial, and of a second.
+/// Loads the programs. If the kernel refuses the scheduler level, loads them again without it.
+/// `storages`: one per attempt.
 fn load<'s>(
     storages: &'s mut (Storage, Storage),
     ring_bytes: u32,
@@ -154,7 +157,7 @@ fn load<'s>(
     }
 }
 
-/// Lets the counters count; what cannot be is refused with the reason.
+/// Attaches the counters. If that fails, they are refused with the reason.
 fn follow(bpf: &Bpf<'_>, counters: &mut Counters) -> Option<libbpf_rs::Link> {
     if counters.slots == 0 {
         return None;
@@ -168,7 +171,7 @@ fn follow(bpf: &Bpf<'_>, counters: &mut Counters) -> Option<libbpf_rs::Link> {
     }
 }
 
-/// Sends what counters and sensors there are, and what a pair of probes costs if `calibrated`.
+/// Sends the counters and sensors and, if `calibrated`, the cost of a pair of probes.
 fn describe(bpf: &Bpf<'_>, counters: &Counters, gauges: &Gauges, calibrated: bool, lower: &mut Lower) {
     records::emit_counters(counters, lower);
     gauges.emit(&mut lower.emit);
@@ -177,7 +180,7 @@ fn describe(bpf: &Bpf<'_>, counters: &Counters, gauges: &Gauges, calibrated: boo
     }
 }
 
-/// Maps the ring buffer, whose records go to `drain`.
+/// Maps the ring buffer. Its records go to `drain`.
 fn map_ring<'c>(bpf: &'c Bpf<'_>, drain: &'c RefCell<Drain>) -> Result<RingBuffer<'c>> {
     let failed = |e: libbpf_rs::Error| {
         Diagnostic::new("mapping the ring buffer", e, "free memory: the agent needs 5 MB on the board")
@@ -191,7 +194,7 @@ fn map_ring<'c>(bpf: &'c Bpf<'_>, drain: &'c RefCell<Drain>) -> Result<RingBuffe
     ring.build().map_err(failed)
 }
 
-/// Attaches the scheduler level, where it is asked for, and says what became of it.
+/// Attaches the scheduler level, if requested, and sends the result.
 fn begin_sched(sched: &mut sched::Level, bpf: &Bpf<'_>, lower: &mut Lower) {
     sched.attach(bpf);
     sched.emit(&mut lower.emit);
@@ -201,7 +204,8 @@ fn begin_sched(sched: &mut sched::Level, bpf: &Bpf<'_>, lower: &mut Lower) {
     }
 }
 
-/// Puts probes into what runs, or starts it. Returns why nothing can be traced where the recording has the reason.
+/// Attaches to running processes, or starts the program. Returns the error if nothing can be traced
+/// and the recording has the reason.
 fn begin_target(
     tracer: &mut Tracer<'_, '_>,
     target: &Target,
@@ -211,6 +215,6 @@ fn begin_target(
 ) -> Result<Option<Diagnostic>> {
     let Err(e) = tracer.begin(target, stderr, lower) else { return Ok(None) };
     endings.look(tracer, lower);
-    // The recording has the reason if more is known than that there is no engine.
+    // The recording has the reason if the agent knows more than that there is no engine.
     endings.diagnostic().ok_or(e).map(Some)
 }

@@ -1,4 +1,4 @@
-//! Ceilings before a session, and as a file of their own.
+//! Ceilings before a session, and ceilings as a separate file.
 
 use std::time::Duration;
 
@@ -20,11 +20,11 @@ use crate::session::host::Host;
 use crate::signals::Signals;
 use crate::target::process::{self, Target};
 
-/// Measures and says so on the terminal. `told` gets each ceiling and ends the run by answering false.
+/// Measures and logs each ceiling. `next` receives each one, and returns false to stop.
 ///
 /// # Errors
 /// See [`bench::run`].
-pub fn measure(options: &Options, told: &mut dyn FnMut(&Ceiling) -> bool) -> Result<Vec<Ceiling>> {
+pub fn measure(options: &Options, next: &mut dyn FnMut(&Ceiling) -> bool) -> Result<Vec<Ceiling>> {
     let mut all = Vec::new();
     bench::run(options, &mut |ceiling, number, of| {
         let value = match &*ceiling.points {
@@ -39,16 +39,16 @@ pub fn measure(options: &Options, told: &mut dyn FnMut(&Ceiling) -> bool) -> Res
         let how = if ceiling.how.is_empty() { String::new() } else { format!(" ({})", ceiling.how) };
         log(&format!("[{number}/{of}] {name}{how} on CPUs {cpus}: {value}"));
         all.push(ceiling.clone());
-        told(ceiling)
+        next(ceiling)
     })?;
     Ok(all)
 }
 
-/// Measures what the plan asks for and sends it. A session is worth more than its ceilings, so it begins without them if they
-/// cannot be measured; the host gets the reason.
+/// Measures the ceilings that the plan requests, and sends them. A session matters more than its
+/// ceilings: if they cannot be measured, it starts without them and the host receives the reason.
 ///
 /// # Errors
-/// When the host or a signal ended it.
+/// If the host or a signal ended it.
 pub(super) fn before(
     plan: &Plan,
     target: &Target,
@@ -60,14 +60,14 @@ pub(super) fn before(
     let options = Options { engine: competitor(target), ..options(request) };
     if let Some(pid) = options.engine {
         log(&format!(
-            "process {pid}, an engine, runs already\n  its work and the measurements compete; measure before it starts, with `profinfer-agent bench`"
+            "the engine process {pid} is already running\n  it disturbs the measurement; run `profinfer-agent bench` before the engine starts"
         ));
     }
     log("measuring the ceilings of this board before the session; start the engine afterwards");
     let mut stopped = false;
     let measured = measure(&options, &mut |ceiling| {
         send(ceiling, emit);
-        // A sign of life for hosts at the end of a serial line.
+        // Keeps hosts on a serial line from timing out.
         emit.emit(&Record::Clock(clock::all()), Weight::Droppable);
         emit.flush();
         stopped = signals.asked_to_end() || host.step(emit);
@@ -78,16 +78,16 @@ pub(super) fn before(
         let none = Ceiling::new(CeilingKind::Read, "", &[], "", 0, Vec::new(), &e.to_string());
         send(&none, emit);
     }
-    // The memory that was measured is free again and says nothing of the session.
+    // The measurement has freed its memory, which must not count as the peak of the session.
     cost::forget_peak_rss();
     if stopped {
-        let help = "start again, without ceilings if they take too long";
-        return Err(Diagnostic::new("measuring the ceilings of this board", "it was interrupted", help));
+        let help = "start again; omit the ceilings if they take too long";
+        return Err(Diagnostic::new("measuring the ceilings of this board", "interrupted", help));
     }
     Ok(())
 }
 
-/// The ceiling as older hosts know it, and its points.
+/// Sends the record that older hosts know, then the points.
 fn send(ceiling: &Ceiling, emit: &mut Emitter) {
     ceiling.record(|r| emit.emit(&Record::Ceiling(r), Weight::Essential));
     ceiling.point_records(&mut |r| {
@@ -104,7 +104,7 @@ fn options(request: &BenchRequest) -> Options {
     }
 }
 
-/// The process of the engine that runs already, if one does.
+/// The engine process that is already running, if any.
 fn competitor(target: &Target) -> Option<u32> {
     match target {
         Target::Pid(pid) => Some(*pid).filter(|pid| process::alive(*pid)),
@@ -113,10 +113,10 @@ fn competitor(target: &Target) -> Option<u32> {
     }
 }
 
-/// Writes ceilings as a recording of a session without engines.
+/// Writes the ceilings as a recording of a session without engines.
 ///
 /// # Errors
-/// When they cannot be written.
+/// If they cannot be written.
 pub fn write(ceilings: &[Ceiling], output: Output) -> Result<()> {
     let mut emit = Emitter::begin(output, identity::nonce()?);
     records::introduce(plan::UNKNOWN, 0, &mut emit);
@@ -131,7 +131,7 @@ pub fn write(ceilings: &[Ceiling], output: Output) -> Result<()> {
         loss: Loss { at_ns: now.monotonic_ns, ..Loss::default() },
         bpf_run_ns: 0,
         bpf_runs: 0,
-        // What a session cost; there was none.
+        // There was no session, so it has no cost.
         agent_cpu_ns: 0,
         agent_rss_bytes: 0,
     };

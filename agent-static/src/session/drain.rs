@@ -1,17 +1,16 @@
-//! The drain of the kernel's ring buffer: each event goes to whom it concerns.
+//! The drain of the ring buffer: passes each event to the module that handles it.
 
 use crate::bpf::ring::{Event, Op};
 use crate::lower::Lower;
 use crate::target::catch::Executed;
 
-/// What drained events became.
 #[derive(Debug)]
 pub(super) struct Drain {
-    /// What the engine computes.
+    /// Handles what the engine computes.
     pub(super) lower: Lower,
-    /// Processes that began a new program: for the tracer.
+    /// Processes that executed a new program, for the tracer.
     pub(super) executed: Vec<Executed>,
-    /// Topologies that `lower` forgot: for the kernel side.
+    /// Topologies that `lower` forgot and the BPF programs must forget.
     pub(super) forgotten: Vec<u64>,
 }
 
@@ -20,7 +19,7 @@ impl Drain {
         Self { lower, executed: Vec::new(), forgotten: Vec::new() }
     }
 
-    /// Takes one record of the ring buffer.
+    /// Handles one record of the ring buffer.
     pub(super) fn record(&mut self, bytes: &[u8]) {
         if let Some(op) = Op::parse(bytes) {
             self.lower.op(&op, None);
@@ -34,7 +33,7 @@ impl Drain {
             Event::Exec(head, at_ns, comm) => {
                 self.executed.push(Executed { pid: head.tgid, at_ns: *at_ns, comm: *comm });
             }
-            // Its wake-up is all that matters: the watch sees the stop itself.
+            // It only wakes the agent: the watch detects the stop itself.
             Event::Hold(_) => {}
             computed => self.lower.event(computed, &mut self.forgotten),
         }

@@ -1,8 +1,9 @@
-//! How engines ended, and why nothing was traced: found out, sent, and in words for the terminal.
+//! How engines ended, and why nothing was traced: detects causes, sends them, and words them for
+//! the terminal.
 //!
 //! ```text
-//! while processes have computed nothing ─▶ look: where they live, what they map, whom they started ┐
-//! at the end ─▶ exit, calls that did not return, names that nobody had ────────────────────────────┴▶ Ending records
+//! while processes compute nothing ─▶ look: PID namespace, mapped files, children ─┐
+//! at the end ─▶ exit status, calls that did not return, names without a process ──┴▶ Ending records
 //! ```
 
 use std::time::{Duration, Instant};
@@ -22,46 +23,44 @@ use crate::sys::thread::Exit;
 use crate::target::maps::archives;
 use crate::target::process;
 
-/// Causes that are noted while a session runs.
+/// Maximum number of causes that are noted during a session.
 const MOST: usize = 32;
-/// Between two looks in the first seconds: a program may be gone soon.
+/// Interval between two checks in the first seconds: a program may exit soon.
 const OFTEN: Duration = Duration::from_millis(100);
 const OFTEN_FOR: Duration = Duration::from_secs(5);
 const SELDOM: Duration = Duration::from_secs(1);
-/// Longest text of a record, bytes.
+/// Maximum text length of a record, bytes.
 const TEXT: usize = 1500;
 
-/// One thing that is known of an end.
+/// One cause why a session ended or traced nothing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Cause {
-    /// No process of this name appeared.
+    /// No process with this name appeared.
     NoProcess(String),
     /// No probe was attached to this process.
     NoProbe(u32),
-    /// The program that the agent started ended by itself with an error, or by a signal.
+    /// The program that the agent started exited with an error, or a signal killed it.
     Ended {
-        /// Its process.
         pid: u32,
-        /// How.
         exit: Exit,
-        /// What may leave the board of its last lines.
+        /// Its last lines, filtered to what may leave the board.
         output: String,
     },
-    /// A call of this process began then and has not returned.
+    /// A call of this process began at this time and has not returned.
     CallOpen(u32, u64),
-    /// This process has the other id in a PID namespace below the agent's.
+    /// The process, and its ID in a PID namespace below that of the agent.
     Namespace(u32, u32),
-    /// This process maps code out of that archive.
+    /// The process, and the archive from which it maps code.
     Packed(u32, String),
-    /// A child of the process, which is not traced, maps the same engine.
+    /// The process, and a child that is not traced and maps the same engine: ID and name.
     Child(u32, u32, String),
     /// A process whose first calls may be missing.
     Late(Late),
-    /// Nothing of that.
+    /// None of these.
     Idle,
 }
 
-/// What was noted, and when was looked.
+/// The noted causes, and the time of the last check.
 #[derive(Debug)]
 pub(super) struct Endings {
     noted: Vec<Cause>,
@@ -74,7 +73,7 @@ impl Endings {
         Self { noted: Vec::new(), begun: Instant::now(), looked: None }
     }
 
-    /// Looks at processes that have computed nothing yet, where it is time to.
+    /// Checks processes that have computed nothing yet, if the interval has passed.
     pub(super) fn look(&mut self, tracer: &Tracer<'_, '_>, lower: &Lower) {
         let pause = if self.begun.elapsed() < OFTEN_FOR { OFTEN } else { SELDOM };
         if self.looked.is_some_and(|at| at.elapsed() < pause) {
@@ -114,14 +113,14 @@ impl Endings {
         }
     }
 
-    /// Notes what is not known any more when the probes are removed.
+    /// Notes causes that are no longer known after the probes are removed.
     pub(super) fn before_detach(&mut self, tracer: &Tracer<'_, '_>) {
         if let Some(name) = tracer.waited_for_nobody() {
             self.note(Cause::NoProcess(name.to_owned()));
         }
     }
 
-    /// Sends all that is known now, after the last event. Returns the cause to report where nothing was traced.
+    /// Sends all causes after the last event. Returns the one to report if nothing was traced.
     pub(super) fn finish(&mut self, tracer: &mut Tracer<'_, '_>, lower: &mut Lower) -> Option<Cause> {
         let mut causes: Vec<Cause> = Vec::new();
         let silent = |lower: &Lower, pid: u32| lower.hits(pid) == Hits::default();
@@ -142,7 +141,8 @@ impl Endings {
         for cause in causes.iter().cloned().chain(late) {
             lower.emit.emit(&Record::Ending(cause.record()), Weight::Essential);
         }
-        // Engines without token calls compute graphs. Of one that ended or was left in its first call, they are no whole call.
+        // Engines without `llama_decode` calls compute graphs. If the engine ended or was left in
+        // its first call, its graphs are not a complete call.
         let cut = causes.iter().any(|c| matches!(c, Cause::Ended { .. } | Cause::CallOpen(..)));
         let traced = tracer.processes().any(|p| {
             let hits = lower.hits(p.pid);
@@ -151,11 +151,11 @@ impl Endings {
         (!traced).then(|| causes.into_iter().next().unwrap_or(Cause::Idle))
     }
 
-    /// What to say of a process in which no part of an engine was found, where more is known than that.
+    /// The error for a process without an engine, if more is known than that.
     pub(super) fn diagnostic(&self) -> Option<Diagnostic> {
         self.noted.iter().find(|c| matches!(c, Cause::Packed(..))).map(|cause| {
             let help =
-                "let the app unpack its libraries (android:extractNativeLibs=\"true\"), and start it again";
+                "make the app unpack its libraries (android:extractNativeLibs=\"true\") and start it again";
             Diagnostic::new("looking for an engine", cause.words(), help)
         })
     }
@@ -191,7 +191,7 @@ impl Cause {
         }
     }
 
-    /// Its name for programs: that of the host's `session.ending.code` where it has one.
+    /// The code for programs: that of `session.ending.code` of the host, if it has one.
     #[must_use]
     pub const fn code(&self) -> &'static str {
         match self {
@@ -207,7 +207,7 @@ impl Cause {
         }
     }
 
-    /// The process that it is about.
+    /// The process that the cause is about, if any.
     #[must_use]
     pub const fn pid(&self) -> Option<u32> {
         match self {
@@ -222,7 +222,7 @@ impl Cause {
         }
     }
 
-    /// In words, for the terminal.
+    /// The cause in words, for the terminal.
     #[must_use]
     pub fn words(&self) -> String {
         match self {
@@ -238,16 +238,18 @@ impl Cause {
                 format!("a llama_decode call of process {pid} began and never returned")
             }
             Self::Namespace(pid, inside) => format!(
-                "process {pid} runs in a PID namespace below the agent's (as process {inside}), so its events cannot be \
-                 assigned to it: run the agent outside of all PID namespaces, or in that of the engine"
+                "process {pid} runs as process {inside} in a PID namespace below that of the agent, so the agent cannot assign \
+                 events to it: run the agent in the root PID namespace, or in that of the engine"
             ),
             Self::Packed(pid, path) => {
-                format!("process {pid} maps code out of the archive {path}, in which no probe can be placed")
+                format!(
+                    "process {pid} maps code from the archive {path}, and the agent cannot place probes in an archive"
+                )
             }
             Self::Child(pid, child, name) => format!(
-                "process {pid} computed nothing; its child {child} ({name}) maps the same engine: trace that one, or use --name"
+                "process {pid} computed nothing; its child {child} ({name}) maps the same engine: trace the child, or use --name"
             ),
-            Self::Late(late) => format!("process {} was met after its first calls", late.pid),
+            Self::Late(late) => format!("the agent attached to process {} after its first calls", late.pid),
             Self::Idle => "the engine computed nothing while it was traced".to_owned(),
         }
     }

@@ -1,4 +1,4 @@
-//! The end of the link: what still waits is sent, as long as somebody takes it.
+//! Sends what is still queued at the end of a session, while the link accepts bytes.
 
 use std::time::{Duration, Instant};
 
@@ -7,19 +7,21 @@ use crate::link::output::Kind;
 use crate::session::host::Host;
 use crate::signals::Signals;
 
-/// How long the link may take none of what is left at the end.
-const LAST_WORDS: Duration = Duration::from_secs(10);
-/// How long the agent stays when all is sent and the host has not said `Stop`, which it does when it has the end: over a serial line it may
-/// ask for a frame that noise cost, and what a connection's buffers held when it broke is asked for by the host that comes back.
+/// How long the link may accept nothing before the agent gives up.
+const FLUSH_TIMEOUT: Duration = Duration::from_secs(10);
+/// How long the agent waits for `Stop` after everything is sent. The host sends it when it has the
+/// end. Until then it may request frames again: those that noise destroyed on a serial line, or
+/// those that were in the buffers of a broken connection.
 const LINGER: Duration = Duration::from_secs(6);
 
-/// Waits until the link has everything; for a host whose connection broke as long as the session itself would.
+/// Waits until the link has everything. If the connection broke, waits for the host as long as the
+/// session would.
 pub(super) fn flush_on_exit(emit: &mut Emitter, host: &mut Host<'_>, signals: &Signals) -> bool {
     let (mut begun, mut waiting) = (Instant::now(), usize::MAX);
     loop {
         emit.flush();
         let output = emit.output();
-        // Less than before, or more because it was asked for again: somebody is there.
+        // The amount changed: the link accepts bytes, or the host requested some again.
         if output.waiting() != waiting {
             (begun, waiting) = (Instant::now(), output.waiting());
         }
@@ -37,7 +39,7 @@ pub(super) fn flush_on_exit(emit: &mut Emitter, host: &mut Host<'_>, signals: &S
             if signals.asked_to_end() {
                 return false;
             }
-        } else if begun.elapsed() > LAST_WORDS {
+        } else if begun.elapsed() > FLUSH_TIMEOUT {
             return false;
         }
         host.step(emit);

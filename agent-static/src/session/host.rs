@@ -1,11 +1,11 @@
 //! Records from the host: plan, start, stop, resume.
 //!
-//! These are foreign bytes. Everything that is not a frame of a known kind is skipped. A host can only make the agent
-//! capture, within what the agent's command line allows.
+//! The bytes are untrusted. Everything that is not a frame of a known kind is skipped. A host can
+//! only make the agent capture, within the limits of its command line.
 //!
 //! ```text
-//! acceptor ─▶ client (peeked at only)    ─┬─ resume of this session ─▶ link
-//!                                    └─ anything else: the next session's host
+//! acceptor ─▶ client (only peeked at) ─┬─ resume of this session ─▶ link
+//!                                      └─ anything else: the host of the next session
 //! ```
 
 use std::io::{ErrorKind, Read};
@@ -24,12 +24,12 @@ use crate::request::plan::Plan;
 use crate::request::plan_builder::PlanBuilder;
 use crate::signals::Signals;
 
-/// How long a host that connected may take to send its plan.
+/// How long a connected host may take to send its plan.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// How long a session waits for a host whose connection broke.
+/// How long a session waits for a host after the connection broke.
 pub const ABSENCE: Duration = Duration::from_secs(60);
 
-/// The host at the other end of the link, if there is one.
+/// The host at the other end of the link, if any.
 #[derive(Debug, Default)]
 pub struct Host<'l> {
     link: Option<Reader>,
@@ -40,32 +40,32 @@ pub struct Host<'l> {
 }
 
 impl<'l> Host<'l> {
-    /// The host at the other end of a link. After a break, it comes back through the acceptor.
+    /// A host that comes back through `acceptor` after its connection broke.
     #[must_use]
     pub fn new(link: Reader, acceptor: Option<&'l mut Acceptor>) -> Self {
         Self { link: Some(link), acceptor, ..Self::default() }
     }
 
-    /// No host: a recording.
+    /// No host, for a recording.
     #[must_use]
     pub fn nobody() -> Self {
         Self::default()
     }
 
-    /// It sent `Stop`, or its connection is gone.
+    /// True if the host sent `Stop` or its connection is gone.
     #[must_use]
     pub fn said_stop(&self) -> bool {
         self.stop
     }
 
-    /// There is a acceptor through which it comes back when its connection broke.
+    /// True if a host can reconnect after its connection broke.
     #[must_use]
     pub fn can_come_back(&self) -> bool {
         self.acceptor.is_some()
     }
 
-    /// Reads the host's records and does what they ask. True if the session must end: the host sent `Stop`, or its
-    /// connection broke and it did not come back in time.
+    /// Reads and executes the records of the host. True if the session must end: the host sent
+    /// `Stop`, or its connection broke and it did not come back in time.
     pub fn step(&mut self, emit: &mut Emitter) -> bool {
         if !self.stop && self.link.is_some() && !self.listen(emit) {
             self.link = None;
@@ -76,19 +76,19 @@ impl<'l> Host<'l> {
             let gone = *self.gone.get_or_insert_with(Instant::now);
             let hopeless = self.acceptor.is_none() || gone.elapsed() > ABSENCE;
             if hopeless || self.stop {
-                // Who has all of it and leaves has not broken anything.
+                // A host that has everything and leaves breaks nothing.
                 if !emit.output().empty() {
                     emit.output_mut()
-                        .give_up("the host's connection broke and did not come back within a minute");
+                        .give_up("the connection broke, and the host did not reconnect within a minute");
                 }
                 self.stop = true;
             }
         }
-        self.answer_the_door(emit);
+        self.check_new_host(emit);
         self.stop
     }
 
-    /// False when the connection is closed.
+    /// False if the connection is closed.
     fn listen(&mut self, emit: &mut Emitter) -> bool {
         let Some(link) = &mut self.link else { return false };
         let mut bytes = [0u8; 512];
@@ -104,8 +104,9 @@ impl<'l> Host<'l> {
                             Ok(Record::Resume(r)) if r.nonce == emit.nonce() => {
                                 emit.output_mut().resend(r.seq, false);
                             }
-                            // On a serial line, a host that has not seen the hello asks again. If the agent no longer has all frames
-                            // from the start, this is another host, which gets a session of its own.
+                            // On a serial line, a host that missed the hello sends `Start` again.
+                            // If the agent no longer has all frames from the start, this is another
+                            // host, which gets a new session.
                             Ok(Record::Start(_)) => self.stop |= !emit.output_mut().resend(0, true),
                             _ => {}
                         }
@@ -118,8 +119,8 @@ impl<'l> Host<'l> {
         }
     }
 
-    /// Peeks at a new host's first frame without consuming it.
-    fn answer_the_door(&mut self, emit: &mut Emitter) {
+    /// Peeks at the first frame of a new host without consuming it.
+    fn check_new_host(&mut self, emit: &mut Emitter) {
         let Some(acceptor) = &mut self.acceptor else { return };
         acceptor.look();
         let Some(client) = acceptor.client() else { return };
@@ -129,7 +130,8 @@ impl<'l> Host<'l> {
             Ok(0) => None,
             Ok(_) if client.reader.came_with_key() => {
                 client.reader.refuse(Refusal::NoKeyHere);
-                // What was peeked at only: a connection that is closed with bytes in it loses the answer.
+                // Consume the peeked bytes: closing a connection with unread bytes discards the
+                // answer.
                 let _ = client.reader.read(&mut bytes);
                 None
             }
@@ -145,7 +147,7 @@ impl<'l> Host<'l> {
             Some(Said::Resume { nonce, seq, bytes: said }) if nonce == emit.nonce() => {
                 let Some(Client { mut reader, sealer, .. }) = acceptor.client().take() else { return };
                 let Ok(link) = reader.writer() else { return };
-                // It was only peeked at. Now it is consumed.
+                // The record was only peeked at. Consume it now.
                 if reader.read_exact(&mut bytes[..said]).is_ok()
                     && emit.output_mut().reconnect(link, sealer).is_ok()
                 {
@@ -155,7 +157,7 @@ impl<'l> Host<'l> {
                     self.gone = None;
                 }
             }
-            // Another host gets its session when this one ends. A session whose host is gone ends now.
+            // Another host gets a session after this one. A session whose host is gone ends now.
             Some(_) => self.stop |= emit.output().suspended(),
         }
     }
@@ -181,17 +183,19 @@ fn first_record(bytes: &[u8]) -> Option<Said> {
     Some(resume.map_or(Said::Other, |r| Said::Resume { nonce: r.nonce, seq: r.seq, bytes }))
 }
 
-/// Waits for a plan and a start: on a connection for ten seconds, on a serial line until a signal comes, because other
-/// bytes may come first there (boot messages, a shell's prompt). `None` if a signal came.
+/// Waits for a plan and `Start`. On a connection it waits ten seconds. On a serial line it waits
+/// until a signal arrives, because other bytes may precede the plan (boot messages, a shell
+/// prompt). `None` if a signal arrived.
 ///
 /// # Errors
-/// When the host closes the connection, sends nothing for ten seconds, or asks for the rest of a session that has ended.
+/// If the host closes the connection, sends nothing for ten seconds, or requests the rest of a
+/// session that has ended.
 pub fn read_plan(link: &mut Reader, kind: Kind, signals: &Signals) -> Result<Option<Plan>> {
     let failed = |answer: &dyn std::fmt::Display| {
         Diagnostic::new(
             "reading the capture plan from the host",
             answer,
-            "connect with `analyze` of the same release; other programs get no stream",
+            "connect with `analyze` of the same release; other programs receive no stream",
         )
     };
     let begun = Instant::now();
@@ -203,10 +207,10 @@ pub fn read_plan(link: &mut Reader, kind: Kind, signals: &Signals) -> Result<Opt
             return Ok(None);
         }
         if kind == Kind::Connection && begun.elapsed() > PATIENCE {
-            return Err(failed(&"it sent no plan within ten seconds"));
+            return Err(failed(&"the host sent no plan within ten seconds"));
         }
         let n = match link.read(&mut bytes) {
-            Ok(0) => return Err(failed(&"it closed the connection")),
+            Ok(0) => return Err(failed(&"the host closed the connection")),
             Ok(n) => n,
             Err(e) if e.kind() == ErrorKind::WouldBlock => {
                 signals.wait(link.as_fd(), Some(Duration::from_millis(500)));
@@ -216,14 +220,14 @@ pub fn read_plan(link: &mut Reader, kind: Kind, signals: &Signals) -> Result<Opt
             Err(e) => return Err(failed(&e)),
         };
         if kind == Kind::Connection && link.came_with_key() {
-            return Err(failed(&"it comes with a key, and this agent was started without one"));
+            return Err(failed(&"the host uses a key, and this agent was started without one"));
         }
         let mut input = &bytes[..n];
         while !input.is_empty() {
             let Some(Found::Frame(frame)) = accumulator.feed(&mut input) else { continue };
             match Record::decode(&frame) {
                 Ok(Record::Resume(_)) if kind == Kind::Connection => {
-                    return Err(failed(&"it asks for the rest of a session that has ended"));
+                    return Err(failed(&"the host requests the rest of a session that has ended"));
                 }
                 Ok(record) => {
                     if let Some(plan) = plan_builder.take(&record) {

@@ -1,33 +1,33 @@
-//! What a session and its machine are called.
+//! Identifiers of a session and its machine.
 
 use std::fs::{self, File};
 use std::io::{ErrorKind, Read};
 
 use crate::error::{Diagnostic, Result, log};
 
-/// Sixteen random bytes, by which a host that comes back knows the session.
+/// Sixteen random bytes that identify the session to a host that reconnects.
 ///
 /// # Errors
-/// Where there is no randomness: a name that another session has too would join their recordings.
+/// If there are no random bytes: with a duplicate nonce, the host would join two recordings.
 pub(super) fn nonce() -> Result<[u8; 16]> {
     const FROM: &str = "/dev/urandom";
     let mut nonce = [0; 16];
     let read = File::open(FROM).and_then(|mut f| f.read_exact(&mut nonce));
     read.map_err(|e| {
         let help =
-            "the session needs a name of its own: let the agent see /dev (a container or chroot may hide it)";
+            "the session needs a unique identifier: give the agent access to /dev (a container or chroot may hide it)";
         Diagnostic::new(format!("reading {FROM}"), e, help)
     })?;
     Ok(nonce)
 }
 
-/// What the machine calls itself: the device tree's model on boards, /proc/cpuinfo elsewhere. Empty, and the terminal says
-/// why, when neither can be read.
+/// The name of the machine: the device-tree model on boards, /proc/cpuinfo elsewhere. Empty if
+/// neither can be read, with a log line.
 pub(super) fn cpu_model() -> String {
     const DEVICE_TREE: &str = "/proc/device-tree/model";
     const CPUINFO: &str = "/proc/cpuinfo";
     let unreadable = |path: &str, e: &std::io::Error| {
-        log(&format!("reading {path}: {e}\n  the recording does not name this machine's processor"));
+        log(&format!("reading {path}: {e}\n  the recording will not contain the name of the processor"));
     };
     match fs::read_to_string(DEVICE_TREE) {
         Ok(model) => {
@@ -36,14 +36,14 @@ pub(super) fn cpu_model() -> String {
                 return model.to_owned();
             }
         }
-        // A PC has none.
+        // PCs have no device tree.
         Err(e) if e.kind() == ErrorKind::NotFound => {}
         Err(e) => unreadable(DEVICE_TREE, &e),
     }
     match fs::read_to_string(CPUINFO) {
         Ok(text) => {
             let line = text.lines().find(|l| l.starts_with("model name"));
-            // Arm's kernels print none.
+            // Arm kernels print no such line.
             line.and_then(|l| l.split_once(':')).map_or_else(String::new, |(_, v)| v.trim().to_owned())
         }
         Err(e) => {

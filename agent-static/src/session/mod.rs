@@ -1,11 +1,11 @@
-//! One session: from a plan to the `End` record.
+//! One session, from the plan to the `End` record.
 //!
 //! ```text
 //! targets ──▶ attach ──▶ ring buffer ──▶ lower ──▶ emit ──▶ link
-//!    ▲ watch (ptrace) until the operators are attached      ▲ control frames of the host
+//!    ▲ watch (ptrace) until the operators are attached      ▲ control frames from the host
 //! ```
-//! One thread, one loop. It sleeps up to 200 ms when little happens; the kernel wakes it when its ring
-//! buffer is a quarter full.
+//! One thread runs one loop. It sleeps up to 200 ms when little happens. The kernel wakes it when
+//! the ring buffer is a quarter full.
 
 mod capture;
 #[cfg(feature = "bench")]
@@ -38,10 +38,9 @@ use drain::Drain;
 use ending::Cause;
 use flush_on_exit::flush_on_exit;
 
-/// Runs one session to its end.
 ///
 /// # Errors
-/// When nothing can be traced; then nothing is left behind and the host got the reason.
+/// If nothing can be traced. Then nothing stays behind, and the host receives the reason.
 pub fn run(
     plan: &Plan,
     target: &Target,
@@ -50,7 +49,7 @@ pub fn run(
     host: &mut Host<'_>,
 ) -> Result<Summary> {
     let emit = Emitter::begin(output, identity::nonce()?);
-    // The ring buffer's callback and the loop take turns with it.
+    // The callback of the ring buffer and the loop borrow it in turn.
     let drain = RefCell::new(Drain::new(Lower::new(emit, plan.levels)));
     let outcome = capture::capture(plan, target, &drain, signals, host);
     let mut emit = drain.into_inner().lower.emit;
@@ -63,16 +62,16 @@ pub fn run(
         Some(e) => Err(e),
         None if !sent => Err(Diagnostic::new(
             "sending the rest of the stream",
-            "the link takes no more bytes",
-            "the recording lacks its end; use a faster link or fewer levels",
+            "the link accepts no more bytes",
+            "the recording is truncated; use a faster link or fewer levels",
         )),
         None => Ok(summary),
     }
 }
 
-/// Tells a host why it gets no session.
+/// Sends a host the reason why it gets no session.
 pub fn refuse(output: Output, why: &Diagnostic, signals: &Signals) {
-    // The nonce identifies a session that a host resumes. Nobody resumes this one.
+    // The nonce identifies a session for `Resume`. No host resumes this one.
     let mut emit = Emitter::begin(output, identity::nonce().unwrap_or_default());
     emit_refusal(&mut emit, why);
     flush_on_exit(&mut emit, &mut Host::nobody(), signals);
@@ -84,41 +83,39 @@ fn emit_refusal(emit: &mut Emitter, why: &Diagnostic) {
     emit.emit(&Record::Refused(Refused { reason }), Weight::Essential);
 }
 
-/// What a session came to.
+/// The result of a session.
 #[derive(Debug, Clone)]
 pub struct Summary {
-    /// Why it ended.
     pub reason: EndReason,
-    /// Final totals.
     pub end: End,
-    /// Exit status of the program that the agent started, when it ended.
+    /// Exit status of the program that the agent started, if it ended.
     pub status: Option<i32>,
-    /// Why nothing was traced, where nothing was.
+    /// Set if nothing was traced.
     pub nothing: Option<Cause>,
-    /// What to do about that, where the agent could trace nothing.
+    /// Set if the agent could not trace, with what to do.
     pub error: Option<Diagnostic>,
 }
 
 impl Summary {
-    /// Operators that were seen to end and were not sent.
+    /// Operators that ended and were not sent.
     #[must_use]
     pub const fn lost(&self) -> u64 {
         let l = &self.end.loss;
         l.spans_ring_full + l.spans_queue_full + l.spans_no_graph
     }
 
-    /// One line for the terminal, and a second one where nothing was traced.
+    /// One line for the terminal, and a second one if nothing was traced.
     #[must_use]
     pub fn line(&self) -> String {
         let l = &self.end.loss;
         let reasons = [
-            (l.spans_ring_full, "for want of room in the ring buffer"),
-            (l.spans_queue_full, "because the link was slow"),
-            (l.spans_no_graph, "without their graph"),
+            (l.spans_ring_full, "ring buffer full"),
+            (l.spans_queue_full, "link too slow"),
+            (l.spans_no_graph, "graph unknown"),
         ];
         let lost = self.lost();
         let reasons: Vec<String> =
-            reasons.iter().filter(|(n, _)| *n > 0).map(|(n, why)| format!("{n} {why}")).collect();
+            reasons.iter().filter(|(n, _)| *n > 0).map(|(n, why)| format!("{why}: {n}")).collect();
         let reasons = if lost > 0 { format!(" ({})", reasons.join(", ")) } else { String::new() };
         let nothing = self
             .nothing

@@ -1,4 +1,4 @@
-//! Records of the session itself: what it is, what it counts, what was lost, how it ended.
+//! Records about the session: its identity, its counters, its losses, its end.
 
 use nix::unistd::{SysconfVar, sysconf};
 use profinfer_wire::WIRE_VERSION;
@@ -17,7 +17,7 @@ use crate::observe::cost;
 use crate::observe::cost::sample;
 use crate::observe::counter::{Counters, pmu};
 
-/// Says what this session and its machine are.
+/// Sends the identity of the session and the machine.
 pub(super) fn introduce(board: &str, levels: u32, emit: &mut Emitter) {
     let uname = nix::sys::utsname::uname().ok();
     let of = |s: Option<&std::ffi::OsStr>| s.map(|s| s.to_string_lossy().into_owned()).unwrap_or_default();
@@ -40,7 +40,7 @@ pub(super) fn introduce(board: &str, levels: u32, emit: &mut Emitter) {
     emit.emit(&Record::Clock(now), Weight::Essential);
 }
 
-/// CPUs online, not those that the agent itself may use: its affinity and its cgroup's quota are its own.
+/// Online CPUs. The affinity and the cgroup quota of the agent do not matter.
 fn online_cpus() -> u16 {
     let online = sysconf(SysconfVar::_NPROCESSORS_ONLN).ok().flatten();
     online.map_or(0, |n| u16::try_from(n).unwrap_or(u16::MAX))
@@ -69,7 +69,8 @@ pub(super) fn emit_heartbeat(bpf: &Bpf<'_>, lower: &mut Lower) {
     lower.emit.emit(&Record::Loss(loss), Weight::Droppable);
 }
 
-/// Says what was lost of nested calls and experts, and returns the ledger of all else, of the same moment.
+/// Sends the losses of nested calls, experts and other levels. Returns the ledger of everything
+/// else, of the same moment.
 fn emit_losses(bpf: &Bpf<'_>, lower: &mut Lower, weight: Weight) -> Loss {
     let (now, totals) = (clock::monotonic_ns(), bpf.totals());
     lower.emit_nested_loss(now, &bpf.nested_totals(), weight);

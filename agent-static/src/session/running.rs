@@ -1,7 +1,8 @@
-//! The loop of a session: from the last probe in place to the last event.
+//! The loop of a session: from the last attached probe to the last event.
 //!
 //! ```text
-//! sleep ─▶ drain (ring buffer ─▶ lower) ─▶ watch (new processes, stops) ─▶ steer ─▶ flush ─▶ over? ─▶ once a second: heartbeat
+//! sleep ─▶ drain (ring buffer ─▶ lower) ─▶ watch (new processes, stops) ─▶ steer ─▶ flush ─▶ over?
+//!       ─▶ once per second: heartbeat
 //! end: detach ─▶ last drain ─▶ totals ─▶ End
 //! ```
 
@@ -35,16 +36,18 @@ use crate::session::host::Host;
 use crate::signals::{Signals, Sleeper};
 use crate::sys::ring::waiting;
 
-/// Longest sleep between two looks at the ring buffer: how old what a host sees may be. The kernel wakes the agent earlier when there is
-/// much to do.
+/// Maximum sleep between two reads of the ring buffer, and so the maximum age of what a host sees.
+/// The kernel wakes the agent earlier if there is much to do.
 const SLEEP_MAX: Duration = Duration::from_millis(200);
-/// Between two records of clocks and totals, and two looks at whether the engine lives.
+/// Interval between two records of clocks and totals, and between two checks whether the engine is
+/// alive.
 const HEARTBEAT: Duration = Duration::from_secs(1);
-/// Most records that are taken from the ring buffer before the agent looks at anything else. An engine that writes faster than the agent
-/// reads (a slow board, whose CPUs it has all) would keep it here for ever, deaf to signals and to its host.
+/// Maximum number of records that the agent reads before it does anything else. An engine that
+/// writes faster than the agent reads (on a slow board whose CPUs it occupies) would keep it in
+/// this loop, unresponsive to signals and its host.
 const AT_ONCE: usize = 1 << 16;
 
-/// What works together in a session, in the order in which it is dropped.
+/// The parts of a session, in the order in which they are dropped.
 pub(super) struct Running<'c, 's> {
     pub(super) sampler: Sampler,
     #[cfg(feature = "direct")]
@@ -60,28 +63,28 @@ pub(super) struct Running<'c, 's> {
     pub(super) gauges: Gauges,
     pub(super) sched: &'c mut sched::Level,
     pub(super) bpf: &'c Bpf<'s>,
-    /// The ring buffer's callback borrows it too: nothing else may have it while the ring is read.
+    /// The callback of the ring buffer borrows it too: nothing else may borrow it while the ring is
+    /// read.
     pub(super) drain: &'c RefCell<Drain>,
-    /// When the last heartbeat was.
+    /// Time of the last heartbeat.
     pub(super) heartbeat: Instant,
-    /// How long to sleep next.
+    /// Duration of the next sleep.
     pub(super) sleep: Duration,
 }
 
-/// What a round of the loop found.
 #[derive(Debug, Clone, Copy)]
 struct Drained {
-    /// Frames sent before the round.
+    /// Frames sent before this iteration.
     frames: u32,
-    /// The ring buffer may have more.
+    /// True if the ring buffer may have more records.
     more: bool,
 }
 
 impl Running<'_, '_> {
-    /// Goes round until somebody or something ends the session; why.
+    /// Runs until something ends the session. Returns the reason.
     ///
     /// # Errors
-    /// When the program could not be started, or the kernel refuses a new process.
+    /// If the program cannot be started, or the kernel refuses a new process.
     pub(super) fn run(&mut self, signals: &Signals, host: &mut Host<'_>) -> Result<EndReason> {
         loop {
             self.wait();
@@ -98,14 +101,14 @@ impl Running<'_, '_> {
         }
     }
 
-    /// Sleeps until something happens or is due.
+    /// Sleeps until an event arrives or something is due.
     fn wait(&mut self) {
         let due = [self.sampler.step(), self.gauges.due_in(), self.steer.due_in()];
         let sleep = due.into_iter().flatten().fold(self.sleep, Duration::min);
         self.sleeper.sleep(sleep);
     }
 
-    /// Reads sensors that are due, then the ring buffer.
+    /// Reads the sensors that are due, then the ring buffer.
     fn drain_ring(&mut self) -> Drained {
         let frames = {
             let emit = &mut self.drain.borrow_mut().lower.emit;
@@ -126,7 +129,7 @@ impl Running<'_, '_> {
         Drained { frames, more }
     }
 
-    /// Handles new processes and stops, and decides how long to sleep.
+    /// Handles new processes and stops, and sets the next sleep.
     fn watch(&mut self, drained: Drained) -> Result<()> {
         let Drain { lower, executed, .. } = &mut *self.drain.borrow_mut();
         let stopped = self.tracer.step(executed, lower)?;
@@ -146,23 +149,24 @@ impl Running<'_, '_> {
         Ok(())
     }
 
-    /// Tells the programs what is forgotten and left out, and puts operator probes in or out.
+    /// Informs the programs about forgotten topologies and left-out nodes, and inserts or removes
+    /// operator probes.
     fn steer(&mut self) {
         let Drain { lower, forgotten, .. } = &mut *self.drain.borrow_mut();
-        // At once: a topology that only the kernel remembers costs its graphs' spans.
+        // Immediately: a topology that only the kernel remembers loses the spans of its graphs.
         forgotten.drain(..).for_each(|key| self.bpf.forget_topology(key));
         lower.left_out.drain(..).for_each(|(topology, node)| self.bpf.leave_out(topology, node));
         self.steer.step(&mut self.tracer, lower);
         lower.emit.flush();
     }
 
-    /// Whether the session is over, and why.
+    /// The reason if the session is over.
     fn over(&self, signals: &Signals, host: &mut Host<'_>) -> Option<EndReason> {
         let emit = &mut self.drain.borrow_mut().lower.emit;
         end_reason(&self.tracer, signals, host, emit)
     }
 
-    /// Once a second: what has ended is forgotten, what is slow to change is read, totals are sent.
+    /// Once per second: forgets ended processes, reads what changes slowly, sends totals.
     fn beat(&mut self) {
         let Drain { lower, forgotten, .. } = &mut *self.drain.borrow_mut();
         self.tracer.look_alive();
@@ -176,7 +180,8 @@ impl Running<'_, '_> {
         records::emit_heartbeat(self.bpf, lower);
     }
 
-    /// Removes the probes, reads what is left and sends the totals. `unprobed`: why the session could not begin.
+    /// Removes the probes, reads the remaining events and sends the totals. `unprobed`: the error
+    /// if the session could not start.
     pub(super) fn end(mut self, reason: EndReason, unprobed: Option<Diagnostic>) -> Summary {
         let error = match reason {
             EndReason::EngineEnded => {
@@ -198,7 +203,7 @@ impl Running<'_, '_> {
         Summary { reason, end, status: self.tracer.status(), nothing, error }
     }
 
-    /// Removes every probe, and reads the ring buffer for the last time.
+    /// Removes all probes and reads the ring buffer for the last time.
     fn detach(&mut self) {
         self.gauges.sample(&mut self.drain.borrow_mut().lower.emit, true);
         self.drain.borrow_mut().lower.drained_ns = clock::monotonic_ns();
@@ -206,7 +211,7 @@ impl Running<'_, '_> {
         self.tracer.detach();
         self.sched.detach();
         let _ = self.ring.consume();
-        // It may take long: by now no operator is lost for it.
+        // Last, because it may take long: no operator is lost any more.
         let lower = &mut self.drain.borrow_mut().lower;
         self.facts.end(&mut lower.computing, &mut lower.emit);
         if self.sched.recorded() != 0 {
@@ -215,14 +220,14 @@ impl Running<'_, '_> {
     }
 }
 
-/// Finds out where the weights of new topologies lie, while the engine has them.
+/// Determines where the weights of new topologies are placed, while the engine still has them.
 fn place(placements: &mut Placements, lower: &mut Lower) {
     for unplaced in std::mem::take(&mut lower.unplaced) {
         placements.send(&unplaced, &mut lower.emit);
     }
 }
 
-/// Sleeps longer the longer nothing happens. While a process is watched every stop is waited for.
+/// The next sleep. It is short while a process is watched, because the agent waits for its stops.
 fn next_sleep(last: Duration, busy: bool, watching: bool) -> Duration {
     match (watching, busy) {
         (true, _) => Duration::from_millis(5),

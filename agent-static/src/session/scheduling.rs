@@ -1,29 +1,31 @@
-//! How the agent itself is scheduled while a session runs.
+//! How the agent is scheduled during a session.
 //!
-//! Where the engine's threads have every CPU, the agent gets one only when the scheduler takes it from them. It asks for
-//! little and must have it soon: a small model fills the ring buffer in some tenths of a second. So the agent has the highest
-//! weight that a task without a fixed priority can have, and where the engine's threads are kept to some CPUs, it stays on the others.
+//! If the engine uses every CPU, the agent runs only when the scheduler preempts an engine thread.
+//! It needs little time but needs it soon: a small model fills the ring buffer in a few tenths of a
+//! second. So the agent takes the highest weight of a task without real-time priority. If the
+//! engine is restricted to some CPUs, the agent stays on the others.
 
 use nix::sched::{CpuSet, sched_getaffinity, sched_setaffinity};
 use nix::unistd::Pid;
 
 use crate::sys::priority;
 
-/// The nice value of a session: the lowest that there is (sched(7)).
+/// Nice value during a session: the lowest one (sched(7)).
 const NICE: i32 = -20;
 
-/// The agent's scheduling in a session. When it is dropped, everything is as before.
+/// Scheduling of the agent in a session. Dropping it restores the previous state.
 #[derive(Debug)]
 pub(super) struct Scheduling {
     nice: Option<i32>,
-    /// The CPUs that the agent was given, and those that it has by now.
+    /// The CPUs that the agent was given, and those that it uses now.
     all: Option<CpuSet>,
     own: Option<CpuSet>,
 }
 
 impl Scheduling {
-    /// Takes effect at once. Begin it when the engine was started: a child would inherit it. What the kernel does not allow is left
-    /// as it is: then more may be lost, which is counted.
+    /// Takes effect immediately. Call it after the engine was started: a child would inherit it. If
+    /// the kernel refuses a setting, it stays as it is; more events may then be lost, and those are
+    /// counted.
     pub(super) fn begin() -> Self {
         let before = priority::nice();
         let nice = priority::set_nice(NICE).ok().map(|()| before);
@@ -31,12 +33,12 @@ impl Scheduling {
         Self { nice, all, own: all }
     }
 
-    /// Leaves the CPUs on which these threads, which compute, may run, if any others are left.
+    /// Avoids the CPUs on which these computing threads may run, if other CPUs are left.
     pub(super) fn leave_cpus_to(&mut self, threads: impl Iterator<Item = u32>) {
         let Some(all) = self.all else { return };
         let mut theirs = CpuSet::new();
         for tid in threads {
-            // A thread that has ended has none.
+            // A thread that has ended has no affinity.
             if let Ok(cpus) = sched_getaffinity(Pid::from_raw(tid.cast_signed())) {
                 theirs = either(&theirs, &cpus);
             }
@@ -50,7 +52,7 @@ impl Scheduling {
 
 impl Drop for Scheduling {
     fn drop(&mut self) {
-        // What was allowed before is allowed again.
+        // Restoring the previous values is always allowed.
         if let Some(nice) = self.nice {
             let _ = priority::set_nice(nice);
         }
@@ -67,7 +69,7 @@ fn cpus(set: &CpuSet) -> impl Iterator<Item = usize> {
 fn of(cpus: impl Iterator<Item = usize>) -> CpuSet {
     let mut set = CpuSet::new();
     for cpu in cpus {
-        // There is room: it came out of a set.
+        // There is room: the number came from a set.
         let _ = set.set(cpu);
     }
     set
@@ -77,7 +79,7 @@ fn either(a: &CpuSet, b: &CpuSet) -> CpuSet {
     of(cpus(a).chain(cpus(b)))
 }
 
-/// Those of `all` that are not in `taken`; `None` when there are none.
+/// The CPUs of `all` that are not in `taken`. `None` if there are none.
 fn rest(all: &CpuSet, taken: &CpuSet) -> Option<CpuSet> {
     let rest = of(cpus(all).filter(|cpu| !taken.is_set(*cpu).unwrap_or(false)));
     cpus(&rest).next().map(|_| rest)
@@ -99,7 +101,7 @@ mod tests {
     fn afterwards_everything_is_as_before() {
         let (nice, all) = (priority::nice(), sched_getaffinity(Pid::from_raw(0)));
         let mut scheduling = Scheduling::begin();
-        // A thread that may run wherever the agent may leaves nothing.
+        // A thread that may run on all CPUs of the agent leaves none.
         scheduling.leave_cpus_to(std::iter::once(std::process::id()));
         assert_eq!(sched_getaffinity(Pid::from_raw(0)), all);
         drop(scheduling);

@@ -1,22 +1,25 @@
-//! Memory that the BPF programs and the agent share: the programs' own variables, which libbpf maps.
+//! Memory that the BPF programs and the agent share: the global variables of the programs, which
+//! libbpf maps.
 
 use std::sync::atomic::AtomicU64;
 
-/// The variables as words. Reading them is no system call: see `TOTALS_CPUS` in `bpf/include/maps.h`.
+/// The variables as 64-bit words. Reading them needs no system call: see `TOTALS_CPUS` in
+/// `bpf/include/maps.h`.
 #[derive(Debug, Clone, Copy)]
 pub struct Shared<'m>(&'m [AtomicU64]);
 
 impl<'m> Shared<'m> {
-    /// Takes the mapped variables, all of which are words of 64 bits.
+    /// Views the mapped variables, which are all 64-bit words.
     pub fn of<T>(variables: &'m mut T) -> Self {
         const { assert!(align_of::<T>() >= align_of::<AtomicU64>() && size_of::<T>().is_multiple_of(8)) };
         let first = std::ptr::from_mut(variables).cast_const().cast::<AtomicU64>();
-        // SAFETY: The memory is one `T`, which is borrowed for as long as the words are and by nobody else, and is aligned for them;
-        // every value is one of an AtomicU64. The programs write to it, but by atomic additions and whole words.
+        // SAFETY: The memory is one `T`, aligned for the words. It is borrowed exclusively for as
+        // long as the words are. Every value is a valid AtomicU64. The programs write to it, but
+        // only by atomic additions and complete words.
         Self(unsafe { std::slice::from_raw_parts(first, size_of::<T>() / 8) })
     }
 
-    /// So many words from byte `offset` on; none where there are fewer.
+    /// N words from byte `offset` on. Empty if there are fewer.
     #[must_use]
     pub fn words(&self, offset: usize, words: usize) -> &'m [AtomicU64] {
         self.0.get(offset / 8..).and_then(|rest| rest.get(..words)).unwrap_or(&[])

@@ -1,7 +1,11 @@
-//! The only files with `unsafe`: mapping a file, mounting a file system, starting a program, passing on what it writes, the nice value,
-//! capabilities, counters, a function to probe, BPF statistics, maps, links and the ring buffer, serial lines, measuring loops, direct probes.
+//! The only files with `unsafe`: mapping files, mounting a file system, starting a program,
+//! forwarding its output, the nice value, capabilities, counters, a function to probe, BPF
+//! statistics, maps, links and the ring buffer, serial lines, measurement loops, direct probes.
 
-#![allow(unsafe_code, reason = "what the system offers only so; every block says why it is sound")]
+#![allow(
+    unsafe_code,
+    reason = "system interfaces without a safe wrapper; every block states why it is sound"
+)]
 
 #[cfg(feature = "bench")]
 pub mod bench;

@@ -1,4 +1,5 @@
-//! A file system mounted for this process alone: it has no place in any folder, and is gone with its descriptor.
+//! A file system mounted for this process only: it is attached to no folder, and vanishes with its
+//! descriptor.
 
 use std::ffi::CStr;
 use std::io;
@@ -15,10 +16,11 @@ const FSOPEN_CLOEXEC: libc::c_uint = 1;
 const FSCONFIG_CMD_CREATE: libc::c_uint = 6;
 const FSMOUNT_CLOEXEC: libc::c_uint = 1;
 
-/// Mounts a file system of type `kind` nowhere; its files are below `/proc/self/fd/` and the number of the descriptor.
+/// Mounts a file system of type `kind` without a mount point. Its files are below
+/// `/proc/self/fd/N`, where N is the descriptor.
 ///
 /// # Errors
-/// What fsopen(2), fsconfig(2) or fsmount(2) answer (Linux 5.2).
+/// The error of fsopen(2), fsconfig(2) or fsmount(2), which need Linux 5.2.
 pub fn detached(kind: &CStr) -> io::Result<OwnedFd> {
     // SAFETY: `kind` ends with a zero byte and outlives the call, which only reads it.
     let context = owned(unsafe { libc::syscall(SYS_FSOPEN, kind.as_ptr(), FSOPEN_CLOEXEC) })?;
@@ -34,7 +36,7 @@ pub fn detached(kind: &CStr) -> io::Result<OwnedFd> {
 
 fn owned(answer: libc::c_long) -> io::Result<OwnedFd> {
     match i32::try_from(answer) {
-        // SAFETY: The call that answered returned this descriptor to us alone.
+        // SAFETY: The call returned this descriptor to us alone.
         Ok(fd) if fd >= 0 => Ok(unsafe { OwnedFd::from_raw_fd(fd) }),
         _ => Err(io::Error::last_os_error()),
     }

@@ -1,15 +1,17 @@
-//! Whether the kernel attaches a program to many places of one process by one link (uprobe_multi).
+//! Whether the kernel can attach a program to many places of one process by one link
+//! (uprobe_multi).
 
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 
 use libbpf_sys as bpf;
 use nix::errno::Errno;
 
-/// Tried with a program that does nothing, and with places that cannot be: what is refused, and why, tells what the kernel knows. The
-/// first kernels that had it (Linux 6.6) took a process for one of its threads; since they were repaired, they refuse a
-/// process that cannot be before they look at the file.
+/// Tries a program that does nothing, with places that cannot exist. The errors show what the
+/// kernel supports. The first kernels with uprobe_multi (Linux 6.6) matched a single thread instead
+/// of a process. Repaired kernels reject a process that cannot exist before they look at the file.
 ///
-/// For tests, `PROFINFER_NO_UPROBE_MULTI` in the environment makes every kernel one that lacks it, so that perf events are used.
+/// For tests: with `PROFINFER_NO_UPROBE_MULTI` in the environment, every kernel counts as one
+/// without it, so that the agent uses perf events.
 #[must_use]
 pub fn uprobe_multi() -> bool {
     if std::env::var_os("PROFINFER_NO_UPROBE_MULTI").is_some() {
@@ -19,7 +21,7 @@ pub fn uprobe_multi() -> bool {
     refusal(&program, 0) == Some(Errno::EBADF) && refusal(&program, u32::MAX) == Some(Errno::EINVAL)
 }
 
-/// A program for such links.
+/// A program that such a link accepts.
 fn program() -> Option<OwnedFd> {
     // `r0 = 0; exit`, as the kernel numbers its instructions (include/uapi/linux/bpf.h).
     let nothing = [0xb7, 0x95].map(|code| bpf::bpf_insn { code, ..Default::default() });
@@ -28,7 +30,8 @@ fn program() -> Option<OwnedFd> {
         expected_attach_type: bpf::BPF_TRACE_UPROBE_MULTI,
         ..Default::default()
     };
-    // SAFETY: The instructions, the name, the license and the options outlive the call, which only reads them; the count is theirs.
+    // SAFETY: The instructions, the name, the license and the options outlive the call, which only
+    // reads them; the count is that of the instructions.
     let fd = unsafe {
         bpf::bpf_prog_load(
             bpf::BPF_PROG_TYPE_KPROBE,
@@ -43,7 +46,8 @@ fn program() -> Option<OwnedFd> {
     (fd >= 0).then(|| unsafe { OwnedFd::from_raw_fd(fd) })
 }
 
-/// What the kernel answers to a link to a place in `/`, which is no file, in process `pid`; `None`: it took it.
+/// The error of the kernel for a link to a place in `/`, which is no file, in process `pid`. `None`
+/// if it accepts the link.
 fn refusal(program: &OwnedFd, pid: u32) -> Option<Errno> {
     let place = 0;
     let mut opts =

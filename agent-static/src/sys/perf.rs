@@ -5,63 +5,61 @@ use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 
 use perf_event_open_sys as perf;
 
-/// What to count.
 #[derive(Debug, Clone, Copy)]
 pub struct Event {
-    /// Type of the PMU, from its sysfs; `PERF_TYPE_SOFTWARE` for the kernel's own counts.
+    /// PMU type, from sysfs; `PERF_TYPE_SOFTWARE` for software events.
     pub pmu_type: u32,
-    /// Event number.
     pub config: u64,
-    /// User mode only.
+    /// Count in user mode only.
     pub user_only: bool,
 }
 
-/// Type of the kernel's tracepoints.
+/// PMU type of tracepoints.
 pub const TRACEPOINT: u32 = perf::bindings::PERF_TYPE_TRACEPOINT;
-/// Type of the kernel's own counts.
+/// PMU type of software events.
 pub const SOFTWARE: u32 = perf::bindings::PERF_TYPE_SOFTWARE;
-/// Page faults that needed no disk.
+/// Page faults without disk access.
 pub const MINOR_FAULTS: u64 = perf::bindings::PERF_COUNT_SW_PAGE_FAULTS_MIN as u64;
-/// Page faults that did.
+/// Page faults with disk access.
 pub const MAJOR_FAULTS: u64 = perf::bindings::PERF_COUNT_SW_PAGE_FAULTS_MAJ as u64;
 
-/// Begins to count on `cpu`, together with the group that `leader` leads.
+/// Starts to count on `cpu`, in the group of `leader`.
 ///
 /// # Errors
-/// What perf_event_open answers.
+/// The error of perf_event_open(2).
 pub fn open(event: Event, cpu: u32, leader: Option<BorrowedFd<'_>>) -> io::Result<OwnedFd> {
     open_as(event, cpu, leader, false)
 }
 
-/// Begins to count on `cpu` with a counter of its own, or not at all; [`counts`] tells.
+/// Starts to count on `cpu`, pinned to a hardware counter. [`counts`] reports whether it got one.
 ///
 /// # Errors
-/// What perf_event_open answers.
+/// The error of perf_event_open(2).
 pub fn open_pinned(event: Event, cpu: u32) -> io::Result<OwnedFd> {
     open_as(event, cpu, None, true)
 }
 
-/// Whether a pinned event has a counter: without one, reading it gives nothing.
+/// Whether a pinned event has a counter. Without one, read(2) returns 0 bytes.
 #[must_use]
 pub fn counts(event: &OwnedFd) -> bool {
     let mut value = [0; 8];
     nix::unistd::read(event, &mut value) == Ok(8)
 }
 
-/// Begins to count on `cpu`, for [`read_timed`].
+/// Starts to count on `cpu`, for [`read_timed`].
 ///
 /// # Errors
-/// What perf_event_open answers.
+/// The error of perf_event_open(2).
 pub fn open_timed(event: Event, cpu: u32) -> io::Result<OwnedFd> {
     let times =
         perf::bindings::PERF_FORMAT_TOTAL_TIME_ENABLED | perf::bindings::PERF_FORMAT_TOTAL_TIME_RUNNING;
     open_with(event, cpu, None, false, times.into())
 }
 
-/// The count of an event of [`open_timed`]; `None` when it did not count all the time since it was opened.
+/// The count of an event of [`open_timed`]. `None` if it did not count all the time.
 ///
 /// # Errors
-/// What read(2) answers.
+/// The error of read(2).
 pub fn read_timed(event: &OwnedFd) -> io::Result<Option<u64>> {
     let mut bytes = [0; 24];
     if nix::unistd::read(event, &mut bytes)? != bytes.len() {
@@ -98,7 +96,7 @@ fn open_with(
     attr.set_exclude_hv(event.user_only.into());
     let cpu = i32::try_from(cpu).map_err(|_| io::Error::from(io::ErrorKind::InvalidInput))?;
     let leader = leader.map_or(-1, |fd| fd.as_raw_fd());
-    // SAFETY: `attr` is a whole perf_event_attr with its size set, and outlives the call.
+    // SAFETY: `attr` is a complete perf_event_attr with its size set, and outlives the call.
     let fd = unsafe {
         perf::perf_event_open(&raw mut attr, -1, cpu, leader, perf::bindings::PERF_FLAG_FD_CLOEXEC.into())
     };

@@ -4,17 +4,16 @@ use std::io;
 
 use nix::libc;
 
-/// The nice value.
 #[must_use]
 pub fn nice() -> i32 {
-    // SAFETY: getpriority takes no pointers. -1 is a value too, and the call cannot fail for the caller itself.
+    // SAFETY: getpriority takes no pointers. -1 is a valid result, and the call cannot fail for the
+    // caller itself.
     unsafe { libc::getpriority(libc::PRIO_PROCESS, 0) }
 }
 
-/// Sets it.
 ///
 /// # Errors
-/// What setpriority(2) answers: a lower value needs CAP_SYS_NICE.
+/// The error of setpriority(2): a lower value needs CAP_SYS_NICE.
 pub fn set_nice(value: i32) -> io::Result<()> {
     // SAFETY: setpriority takes no pointers.
     let answer = unsafe { libc::setpriority(libc::PRIO_PROCESS, 0, value) };

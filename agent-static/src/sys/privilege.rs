@@ -1,15 +1,16 @@
-//! What the kernel allows the calling thread: capabilities (capabilities(7)), no new privileges, system calls that are filtered.
+//! Privileges of the calling thread: capabilities (capabilities(7)), no new privileges, filtered
+//! system calls.
 
 use std::io;
 
 use nix::libc;
 
-/// Sets of capabilities, a bit for each.
+/// Capability sets, one bit per capability.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Sets {
-    /// What is checked.
+    /// The capabilities that the kernel checks.
     pub effective: u64,
-    /// What may be made effective.
+    /// The capabilities that may become effective.
     pub permitted: u64,
 }
 
@@ -30,10 +31,10 @@ struct Data {
     inheritable: u32,
 }
 
-/// Those of the calling thread.
+/// The sets of the calling thread.
 ///
 /// # Errors
-/// What capget(2) answers.
+/// The error of capget(2).
 pub fn sets() -> io::Result<Sets> {
     let mut header = Header { version: VERSION_3, pid: 0 };
     let mut data = [Data::default(), Data::default()];
@@ -50,10 +51,10 @@ pub fn sets() -> io::Result<Sets> {
     })
 }
 
-/// Sets those of the calling thread and of the threads that it makes from now on; nothing can be inherited by a program.
+/// Sets the sets of the calling thread and the threads that it creates. A program inherits none.
 ///
 /// # Errors
-/// What capset(2) answers: what is not permitted cannot come back.
+/// The error of capset(2): a capability that is not permitted cannot come back.
 pub fn set(sets: Sets) -> io::Result<()> {
     let mut header = Header { version: VERSION_3, pid: 0 };
     let part = |shift: u32| Data {
@@ -67,20 +68,21 @@ pub fn set(sets: Sets) -> io::Result<()> {
     if answer == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
-/// Does something with a capability that is permitted and not effective.
+/// Runs `work` with capabilities that are permitted but not effective.
 pub fn raised<T>(bits: u64, work: impl FnOnce() -> T) -> T {
     let before = sets().unwrap_or_default();
     let raise = bits & before.permitted & !before.effective != 0
         && set(Sets { effective: before.effective | bits & before.permitted, ..before }).is_ok();
     let done = work();
     if raise {
-        // To less is always allowed.
+        // Lowering is always allowed.
         let _ = set(before);
     }
     done
 }
 
-/// Whether a capability can still be had, also by beginning another program; `None` when the kernel does not know it.
+/// Whether a capability is in the bounding set, so that a program could still gain it. `None` if
+/// the kernel does not know it.
 #[must_use]
 pub fn bounding(capability: u32) -> Option<bool> {
     // SAFETY: This call takes no pointers.
@@ -91,10 +93,10 @@ pub fn bounding(capability: u32) -> Option<bool> {
     }
 }
 
-/// Takes a capability out of what can be had.
+/// Removes a capability from the bounding set.
 ///
 /// # Errors
-/// What prctl(2) answers: CAP_SETPCAP is needed.
+/// The error of prctl(2): it needs CAP_SETPCAP.
 pub fn drop_bounding(capability: u32) -> io::Result<()> {
     // SAFETY: This call takes no pointers.
     match unsafe { libc::prctl(libc::PR_CAPBSET_DROP, libc::c_ulong::from(capability)) } {
@@ -103,7 +105,7 @@ pub fn drop_bounding(capability: u32) -> io::Result<()> {
     }
 }
 
-/// Whether system calls of the calling thread are filtered.
+/// Whether a seccomp filter applies to the calling thread.
 #[must_use]
 pub fn filtered() -> bool {
     // SAFETY: This call takes no pointers.
@@ -126,7 +128,7 @@ mod tests {
         assert_eq!((sets.effective, sets.permitted), (of("CapEff:"), of("CapPrm:")));
         let bits = (0..64).filter(|n| bounding(*n) == Some(true)).fold(0u64, |bits, n| bits | 1 << n);
         assert_eq!(bits, of("CapBnd:"));
-        // To the same is allowed to everybody.
+        // Setting the same sets is always allowed.
         set(sets).unwrap();
         assert_eq!(super::sets().unwrap(), sets);
     }

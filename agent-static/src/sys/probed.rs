@@ -1,5 +1,5 @@
-//! A function of the agent's own for its probes: two instructions with nothing between them, of the kind that
-//! operators' probes sit on (a call and a branch).
+//! A function of the agent to probe: two adjacent instructions of the kind that operator probes are
+//! placed on (a call and a branch).
 
 #[cfg(target_arch = "x86_64")]
 std::arch::global_asm!(
@@ -31,7 +31,8 @@ std::arch::global_asm!(
 );
 
 unsafe extern "C" {
-    /// Passes both instructions `pairs` times; `node` stays in the second argument's register all the while.
+    /// Executes both instructions `pairs` times. `node` stays in the register of the second
+    /// argument.
     fn profinfer_probed(pairs: u64, node: u64);
     static profinfer_probed_start: u8;
     static profinfer_probed_end: u8;
@@ -40,17 +41,18 @@ unsafe extern "C" {
 /// Addresses of the two instructions.
 #[must_use]
 pub fn sites() -> [u64; 2] {
-    // Only the addresses of the labels are taken.
+    // Only the addresses of the labels are used.
     [&raw const profinfer_probed_start, &raw const profinfer_probed_end].map(|p| p.addr() as u64)
 }
 
-/// Passes both `pairs` times, with `node` as the second argument of the call.
+/// Executes both instructions `pairs` times, with `node` as second argument of the call.
 pub fn pass(pairs: u32, node: u64) {
     if pairs == 0 {
         return;
     }
-    // SAFETY: The function above keeps the C calling convention: it changes only the first argument's register
-    // (and x9 and x30 on aarch64, which a callee may), touches no memory but the return address that its own call
-    // pushes, and returns after `pairs` rounds, which is not 0.
+    // SAFETY: The function above follows the C calling convention: it changes only the register of
+    // the first argument (and x9 and x30 on aarch64, which a callee may change). It touches no
+    // memory except the return address that its call pushes. It returns after `pairs` rounds, which
+    // is not 0.
     unsafe { profinfer_probed(u64::from(pairs), node) }
 }

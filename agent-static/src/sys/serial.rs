@@ -1,4 +1,5 @@
-//! A serial line at any speed: termios(3) names only some, the kernel's `termios2` takes a number.
+//! A serial line at any speed. termios(3) has only some speeds; `termios2` of the kernel takes a
+//! number.
 
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -9,7 +10,7 @@ use std::path::Path;
 
 use nix::libc;
 
-/// An open line in raw mode; as it was before when dropped.
+/// An open serial line in raw mode. Dropping it restores the previous settings.
 #[derive(Debug)]
 pub struct Port {
     file: File,
@@ -18,10 +19,11 @@ pub struct Port {
 }
 
 impl Port {
-    /// Opens `device` without blocking, makes it raw (8 data bits, no parity, no flow control) and sets its speed.
+    /// Opens `device` non-blocking, sets raw mode (8 data bits, no parity, no flow control) and the
+    /// speed.
     ///
     /// # Errors
-    /// What open(2) and the terminal's ioctl(2)s answer.
+    /// The error of open(2) or of the terminal ioctl(2).
     pub fn open(device: &Path, baud: u32) -> io::Result<Self> {
         let flags = libc::O_NOCTTY | libc::O_NONBLOCK;
         let file = OpenOptions::new().read(true).write(true).custom_flags(flags).open(device)?;
@@ -40,16 +42,16 @@ impl Port {
         Ok(Self { file, before, baud })
     }
 
-    /// The speed that the driver says it has.
+    /// The speed that the driver reports.
     #[must_use]
     pub fn baud(&self) -> u32 {
         self.baud
     }
 
-    /// A descriptor of the line.
+    /// A new descriptor of the line.
     ///
     /// # Errors
-    /// When the process has too many.
+    /// If the process has too many descriptors.
     pub fn descriptor(&self) -> io::Result<OwnedFd> {
         Ok(self.file.try_clone()?.into())
     }
@@ -63,14 +65,14 @@ impl Drop for Port {
 
 fn failed(what: &str) -> io::Error {
     let e = io::Error::last_os_error();
-    io::Error::new(e.kind(), format!("{what} (ioctl): {e}; it is no serial line"))
+    io::Error::new(e.kind(), format!("{what} (ioctl): {e}; the device is not a serial line"))
 }
 
 fn get(file: &File) -> io::Result<libc::termios2> {
     let mut settings = MaybeUninit::<libc::termios2>::zeroed();
     // SAFETY: TCGETS2 fills a `termios2`, which `settings` has room for and outlives the call.
     if unsafe { libc::ioctl(file.as_raw_fd(), libc::TCGETS2, settings.as_mut_ptr()) } != 0 {
-        return Err(failed("reading its settings"));
+        return Err(failed("reading the settings"));
     }
     // SAFETY: The call filled it; zeroed bytes are a valid `termios2` as well.
     Ok(unsafe { settings.assume_init() })
@@ -79,7 +81,7 @@ fn get(file: &File) -> io::Result<libc::termios2> {
 fn set(file: &File, settings: &libc::termios2) -> io::Result<()> {
     // SAFETY: TCSETS2 only reads a `termios2`, which `settings` is and outlives the call.
     if unsafe { libc::ioctl(file.as_raw_fd(), libc::TCSETS2, std::ptr::from_ref(settings)) } != 0 {
-        return Err(failed("changing its settings"));
+        return Err(failed("changing the settings"));
     }
     Ok(())
 }

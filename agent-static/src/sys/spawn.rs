@@ -1,4 +1,4 @@
-//! Starts the engine so that nothing of it runs before the agent watches it.
+//! Starts the engine suspended: no instruction of it runs before the agent observes it.
 
 use std::ffi::{CStr, CString, OsString};
 use std::io::Read;
@@ -18,24 +18,24 @@ use nix::unistd::{
 use super::user::User;
 use crate::error::{Diagnostic, Result};
 
-/// Most groups of a user that it has in the engine too.
+/// Maximum number of supplementary groups that the engine gets.
 const MAX_GROUPS: usize = 64;
 
-/// A program that waits, before its first instruction, to be let go.
+/// A program that waits before its first instruction.
 #[derive(Debug)]
 pub struct Spawned {
-    /// Its process id.
     pub pid: Pid,
     go: OwnedFd,
     failed: OwnedFd,
 }
 
-/// Forks; the child waits for [`Spawned::release`] and then runs `command`, which messages call `shown`, as `user` if one is given. It can gain no privileges that it
-/// does not begin with (set-user-id programs give none). With `stdout_to_stderr` the program's standard output goes where its standard
-/// error would go, because the agent's own carries the stream; `stderr` is what its standard error becomes.
+/// Forks. The child waits for [`Spawned::release`], then runs `command` as `user`, if one is given.
+/// Messages show the command as `shown`. The program cannot gain privileges: set-user-ID programs
+/// have no effect. With `stdout_to_stderr`, its standard output goes to standard error, because
+/// that of the agent carries the stream. `stderr` replaces its standard error.
 ///
 /// # Errors
-/// When the command is empty or holds a zero byte, or fork(2) or pipe(2) fail.
+/// If the command is empty or contains a zero byte, or if fork(2) or pipe(2) fails.
 pub fn spawn(
     command: &[OsString],
     shown: &str,
@@ -50,14 +50,14 @@ pub fn spawn(
         .collect::<std::result::Result<_, _>>()
         .map_err(|e| Diagnostic::new(tried(), e, "an argument must not contain a zero byte"))?;
     let program =
-        argv.first().ok_or_else(|| Diagnostic::new(tried(), "no command given", "write it after `--`"))?;
+        argv.first().ok_or_else(|| Diagnostic::new(tried(), "no command given", "add it after `--`"))?;
     let os = |e: Errno| Diagnostic::new(tried(), e.desc(), "check `ulimit -u` and free memory");
     let environment = user.map(|user| variables(&user.environment()));
     let (go_read, go) = pipe2(OFlag::O_CLOEXEC).map_err(os)?;
     let (failed, failed_write) = pipe2(OFlag::O_CLOEXEC).map_err(os)?;
-    // SAFETY: The agent has one thread, so the child's memory is as consistent as the parent's was; the
-    // child only calls read, dup2, sigprocmask, prctl, setgroups, setresgid, setresuid, execvp, write and _exit before it becomes another
-    // program.
+    // SAFETY: The agent has one thread, so the memory of the child is as consistent as that of the
+    // parent. Before it becomes another program, the child only calls read, dup2, sigprocmask,
+    // prctl, setgroups, setresgid, setresuid, execvp, write and _exit.
     match unsafe { fork() }.map_err(os)? {
         ForkResult::Parent { child } => Ok(Spawned { pid: child, go, failed }),
         ForkResult::Child => {
@@ -65,7 +65,8 @@ pub fn spawn(
             let mut byte = [0u8];
             let released = read(&go_read, &mut byte) == Ok(1);
             if released {
-                // The agent blocks the signals that it reads from a signalfd; the engine shall not.
+                // The agent blocks the signals that it reads from a signalfd. The engine must not
+                // inherit that.
                 let _ = SigSet::all().thread_unblock();
                 if stdout_to_stderr {
                     let _ = dup2_stdout(std::io::stderr().as_fd());
@@ -76,13 +77,13 @@ pub fn spawn(
                 let e = begin(program, &argv, user, environment.as_deref());
                 let _ = write(failed_write.as_fd(), &(e as i32).to_ne_bytes());
             }
-            // SAFETY: _exit is async-signal-safe and runs no handlers of the parent's memory.
+            // SAFETY: _exit is async-signal-safe and runs no handlers of the parent.
             unsafe { nix::libc::_exit(127) }
         }
     }
 }
 
-/// Becomes the program; what the system answered where it cannot.
+/// Executes the program. Returns the error if that fails.
 fn begin(program: &CStr, argv: &[CString], user: Option<&User>, environment: Option<&[CString]>) -> Errno {
     if let Err(e) = become_user(user).and_then(|()| set_no_new_privs()) {
         return e;
@@ -94,7 +95,7 @@ fn begin(program: &CStr, argv: &[CString], user: Option<&User>, environment: Opt
     e
 }
 
-/// For good: the saved ids change too.
+/// Permanent: the saved IDs change too.
 fn become_user(user: Option<&User>) -> nix::Result<()> {
     let Some(user) = user else { return Ok(()) };
     let mut groups = [Gid::from_raw(0); MAX_GROUPS];
@@ -108,40 +109,42 @@ fn become_user(user: Option<&User>) -> nix::Result<()> {
     setresuid(uid, uid, uid)
 }
 
-/// `NAME=value` each. What has a zero byte cannot be a variable, and came from none.
+/// Each as `NAME=value`. Text with a zero byte cannot be a variable, so it is skipped.
 fn variables(all: &[(OsString, OsString)]) -> Vec<CString> {
     let text = |(name, value): &(OsString, OsString)| [name.as_bytes(), value.as_bytes()].join(&b'=');
     all.iter().filter_map(|variable| CString::new(text(variable)).ok()).collect()
 }
 
-/// Goes on twice: true in a copy of this process, whose parent is whoever collects orphans (prctl(2), PR_SET_CHILD_SUBREAPER). For the test
-/// that kills thousands of agents: a copy has read the engine's files already.
+/// Forks twice. Returns true in a copy of this process, which is reparented to the subreaper
+/// (prctl(2), PR_SET_CHILD_SUBREAPER). For the test that kills thousands of agents: a copy has
+/// already read the files of the engine.
 ///
 /// # Errors
-/// When fork(2) fails.
+/// If fork(2) fails.
 pub fn orphan() -> std::result::Result<bool, Errno> {
-    // SAFETY: The caller has one thread, so the child's memory is as consistent as the parent's.
+    // SAFETY: The caller has one thread, so the memory of the child is as consistent as that of the
+    // parent.
     match unsafe { fork() }? {
         ForkResult::Parent { child } => waitpid(child, None).map(|_| false),
         // SAFETY: As above.
         ForkResult::Child => match unsafe { fork() } {
             Ok(ForkResult::Child) => Ok(true),
-            // SAFETY: _exit is async-signal-safe and runs no handlers of the parent's memory.
+            // SAFETY: _exit is async-signal-safe and runs no handlers of the parent.
             _ => unsafe { nix::libc::_exit(0) },
         },
     }
 }
 
 impl Spawned {
-    /// Lets the program begin.
+    /// Lets the program start.
     pub fn release(&self) {
         let _ = write(&self.go, &[1]);
     }
 
-    /// Whether the program could not be begun; call it when the child has exited.
+    /// Checks whether the program could be executed. Call it after the child has exited.
     ///
     /// # Errors
-    /// The diagnostic to show, with what execvp(3) answered.
+    /// The error of execvp(3).
     pub fn check(self, command: &str) -> Result<()> {
         let mut answer = [0u8; 4];
         let _ = nix::fcntl::fcntl(self.failed.as_fd(), nix::fcntl::FcntlArg::F_SETFL(OFlag::O_NONBLOCK));
@@ -152,7 +155,7 @@ impl Spawned {
             return Err(Diagnostic::new(
                 format!("starting `{command}`"),
                 errno.desc(),
-                "check the path after `--`, its execute permission and its architecture; --user needs an agent that runs as root",
+                "check the path after `--`, its execute permission and its architecture; --user requires the agent to run as root",
             ));
         }
         Ok(())

@@ -1,12 +1,13 @@
-//! The kernel's run-time statistics of BPF programs.
+//! Run-time statistics of BPF programs.
 
 use std::io;
 use std::os::fd::{FromRawFd, OwnedFd};
 
-/// Switches them on until the descriptor is closed, also by the agent's death (Linux 5.8).
+/// Enables the statistics until the descriptor is closed, also by the exit of the agent (Linux
+/// 5.8).
 ///
 /// # Errors
-/// What bpf(BPF_ENABLE_STATS) answers.
+/// The error of bpf(BPF_ENABLE_STATS).
 pub fn enable() -> io::Result<OwnedFd> {
     // SAFETY: bpf_enable_stats takes no pointers.
     let fd = unsafe { libbpf_sys::bpf_enable_stats(libbpf_sys::BPF_STATS_RUN_TIME) };

@@ -1,12 +1,13 @@
-//! Passes an engine's standard error on, unchanged, and keeps its last bytes.
+//! Forwards the standard error of an engine unchanged, and keeps its last bytes.
 //!
 //! ```text
 //! engine ─ pipe ─▶ a separate process ─▶ the standard error that the agent was started with
-//!                  └─ at the engine's end: its last bytes ─ pipe ─▶ agent
+//!                  └─ when the engine has ended: its last bytes ─ pipe ─▶ agent
 //! ```
-//! A process, not a thread of the agent: when the agent dies, the engine's next line would meet a pipe without a reader, which kills
-//! the engine. This one lives as long as the engine has the pipe open (docs/decisions/stderr-through-a-process.md). Nothing of it allocates or takes
-//! a lock, because it may be forked off a program with several threads.
+//! It is a process, not a thread of the agent. If the agent died, the next line of the engine would
+//! go to a pipe without a reader, which kills the engine. This process lives as long as the engine
+//! has the pipe open (docs/decisions/stderr-through-a-process.md). It neither allocates nor takes a
+//! lock, because it may be forked from a program with several threads.
 
 use std::io::Read;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
@@ -23,17 +24,18 @@ use nix::unistd::{ForkResult, fork, pipe2, read, setsid, write};
 
 use super::privilege::{self, Sets};
 
-/// Bytes that are kept.
+/// Number of bytes that are kept.
 pub const KEPT: usize = 4096;
-/// How long the agent waits for them when the engine has ended. A surviving child of the engine may keep standard error open.
+/// How long the agent waits for the bytes after the engine has ended. A surviving child of the
+/// engine may keep standard error open.
 const PATIENCE: Duration = Duration::from_millis(500);
 
-/// The last bytes of an engine's standard error, once it has ended.
+/// The source of the last bytes, available when the engine has ended.
 #[derive(Debug)]
 pub struct Tail(OwnedFd);
 
 impl Tail {
-    /// The last bytes, at most [`KEPT`]; `None` where they did not come in time.
+    /// The last bytes, at most [`KEPT`]. `None` if they did not arrive in time.
     #[must_use]
     pub fn read(self) -> Option<Vec<u8>> {
         let begun = Instant::now();
@@ -55,14 +57,15 @@ impl Tail {
     }
 }
 
-/// Starts the process. Returns what an engine shall have as its standard error, and where its last bytes will come from.
+/// Starts the process. Returns the descriptor for the standard error of the engine, and the source
+/// of its last bytes.
 ///
 /// # Errors
-/// What pipe(2), fork(2) and waitpid(2) answer; then there is no such process.
+/// The error of pipe(2), fork(2) or waitpid(2). Then there is no such process.
 pub fn begin() -> nix::Result<(OwnedFd, Tail)> {
     let (from, to) = pipe2(OFlag::O_CLOEXEC)?;
     let (tail, tell) = pipe2(OFlag::O_CLOEXEC)?;
-    // SAFETY: The child only makes system calls and leaves by _exit.
+    // SAFETY: The child only makes system calls and exits through _exit.
     match unsafe { fork() }? {
         ForkResult::Parent { child } => match waitpid(child, None)? {
             WaitStatus::Exited(_, 0) => Ok((to, Tail(tail))),
@@ -73,7 +76,7 @@ pub fn begin() -> nix::Result<(OwnedFd, Tail)> {
         ForkResult::Child => match unsafe { fork() } {
             Ok(ForkResult::Child) => {
                 pass_on(&from, &tell);
-                // SAFETY: _exit is async-signal-safe and runs no handlers of the parent's memory.
+                // SAFETY: _exit is async-signal-safe and runs no handlers of the parent.
                 unsafe { libc::_exit(0) }
             }
             forked => {
@@ -84,9 +87,9 @@ pub fn begin() -> nix::Result<(OwnedFd, Tail)> {
     }
 }
 
-/// Until nobody has the other end of the pipe.
+/// Forwards until no process has the other end of the pipe.
 fn pass_on(from: &OwnedFd, tell: &OwnedFd) {
-    // Ctrl-C is for the engine. Its last words come after it.
+    // Ctrl-C is for the engine, whose last output comes after it.
     let _ = setsid();
     for ignored in [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP, Signal::SIGPIPE, Signal::SIGTTOU] {
         // SAFETY: Ignoring a signal installs no handler.
@@ -98,7 +101,8 @@ fn pass_on(from: &OwnedFd, tell: &OwnedFd) {
     if !only_these(from, tell) {
         return;
     }
-    // SAFETY: These three were put there, or were there before, and nobody closes them.
+    // SAFETY: `only_these` put these three in place, or they were there before, and nothing closes
+    // them.
     let [from, tell, out] = [0, 1, 2].map(|fd| unsafe { BorrowedFd::borrow_raw(fd) });
     let (mut kept, mut total) = ([0; KEPT], 0);
     let mut bytes = [0; KEPT];
@@ -124,10 +128,11 @@ fn pass_on(from: &OwnedFd, tell: &OwnedFd) {
     let _ = write_all(tell, older) && write_all(tell, newer);
 }
 
-/// Nothing else of the agent's stays open here: its probes, its link to the host and its recording end with the agent. The pipe becomes
-/// standard input, the one to the agent standard output.
+/// Closes everything else of the agent: its probes, its link to the host and its recording must end
+/// with it. The pipe becomes standard input, the one to the agent standard output.
 fn only_these(from: &OwnedFd, tell: &OwnedFd) -> bool {
-    // SAFETY: The calls take numbers. What is closed belongs to nobody in this process, which uses the three that stay.
+    // SAFETY: The calls take numbers. No code in this process owns the descriptors that are closed;
+    // it uses the three that stay.
     unsafe {
         if libc::dup2(from.as_raw_fd(), 0) == -1 || libc::dup2(tell.as_raw_fd(), 1) == -1 {
             return false;
@@ -142,10 +147,10 @@ fn only_these(from: &OwnedFd, tell: &OwnedFd) -> bool {
     true
 }
 
-/// Descriptors that are closed one by one on older kernels.
+/// Number of descriptors that are closed one by one on older kernels.
 const MOST_FILES: i32 = 65_536;
 
-/// False when nobody reads it any more: then the engine is to meet that itself.
+/// False if no process reads it any more. Then the engine must receive that error itself.
 fn write_all(to: BorrowedFd<'_>, mut bytes: &[u8]) -> bool {
     while !bytes.is_empty() {
         match write(to, bytes) {
@@ -155,7 +160,7 @@ fn write_all(to: BorrowedFd<'_>, mut bytes: &[u8]) -> bool {
                 let _ = poll(&mut [PollFd::new(to, PollFlags::POLLOUT)], PollTimeout::NONE);
             }
             Err(Errno::EPIPE) => return false,
-            // A disk that is full costs the engine its lines, not its life.
+            // A full disk costs the engine its lines, not its life.
             Err(_) => return true,
         }
     }

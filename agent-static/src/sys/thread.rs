@@ -1,4 +1,4 @@
-//! ptrace(2) of single threads: what `nix` does not know (real-time signals, restartable sequences).
+//! ptrace(2) of single threads, with what `nix` lacks: real-time signals and restartable sequences.
 
 use std::fs::File;
 use std::io;
@@ -6,24 +6,24 @@ use std::os::fd::AsRawFd;
 
 use nix::libc;
 
-/// How a stopped thread is let go.
+/// How a stopped thread continues.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Go {
-    /// It goes on, still traced.
+    /// It continues and stays traced.
     On,
-    /// It goes on to its next system call or the end of this one.
+    /// It continues to its next system call or to the end of this one.
     ToSystemCall,
-    /// It is not traced any more.
+    /// It continues untraced.
     Free,
 }
 
-/// Of tracees and children of the calling thread only: other threads of the agent have their own.
+/// Only tracees and children of the calling thread: other threads of the agent have separate ones.
 const OWN: libc::c_int = libc::__WALL | libc::WNOHANG | libc::__WNOTHREAD;
 
-/// What waitpid(2) says of one thread, without waiting; `None`: nothing yet.
+/// The waitpid(2) status of one thread, without waiting. `None` if there is none yet.
 ///
 /// # Errors
-/// What the kernel answers: ECHILD where the thread is gone.
+/// The error of the kernel: ECHILD if the thread is gone.
 pub fn poll(tid: i32) -> io::Result<Option<i32>> {
     let mut status = 0;
     // SAFETY: The kernel writes one int, which outlives the call.
@@ -34,10 +34,10 @@ pub fn poll(tid: i32) -> io::Result<Option<i32>> {
     }
 }
 
-/// The next status of any child or tracee, without waiting; `None`: nothing yet.
+/// The next status of any child or tracee, without waiting. `None` if there is none yet.
 ///
 /// # Errors
-/// ECHILD where there is none.
+/// ECHILD if there is no child or tracee.
 pub fn poll_any() -> io::Result<Option<(i32, i32)>> {
     let mut status = 0;
     // SAFETY: As in `poll`.
@@ -48,33 +48,32 @@ pub fn poll_any() -> io::Result<Option<(i32, i32)>> {
     }
 }
 
-/// What waitpid(2) tells of a thread. Signals are numbers: `nix` has none for those of real time.
+/// A decoded waitpid(2) status. Signals are numbers, because `nix` lacks real-time signals.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WaitStatus {
-    /// It stands still, because a signal came that it has not got yet.
+    /// Stopped: this signal is pending delivery.
     Signal(i32),
-    /// It stands still for an event of ptrace(2), with this signal.
+    /// Stopped at a ptrace(2) event, with this signal.
     Event {
-        /// SIGTRAP, or the signal of job control.
+        /// SIGTRAP, or the job-control signal.
         signal: i32,
         /// `PTRACE_EVENT_…`.
         event: i32,
     },
-    /// It ended.
     Ended(Exit),
 }
 
 /// How a process ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Exit {
-    /// It left with this status.
+    /// It exited with this status.
     Status(i32),
-    /// This signal ended it.
+    /// This signal killed it.
     Signal(i32),
 }
 
 impl Exit {
-    /// As a shell has it: 128 and the signal when one killed it.
+    /// The exit status of a shell: 128 plus the number of the signal.
     #[must_use]
     pub const fn shell(self) -> i32 {
         match self {
@@ -84,7 +83,7 @@ impl Exit {
     }
 }
 
-/// Reads a status of waitpid(2).
+/// Decodes a waitpid(2) status.
 #[must_use]
 pub const fn wait_status(status: i32) -> WaitStatus {
     let (low, high) = (status & 0xff, status >> 8 & 0xff);
@@ -96,18 +95,20 @@ pub const fn wait_status(status: i32) -> WaitStatus {
     }
 }
 
-/// Gives the calling thread a table of open files of its own, in which of those from 3 on only `keep` is.
+/// Gives the calling thread a separate file table. Of the descriptors from 3 on, it has only
+/// `keep`.
 ///
 /// # Errors
-/// What unshare(2) or close_range(2) answer; the latter is there since Linux 5.9.
+/// The error of unshare(2) or close_range(2), which needs Linux 5.9.
 pub fn own_files(keep: &File) -> io::Result<()> {
     let keep = keep.as_raw_fd().cast_unsigned();
-    // SAFETY: The call takes a number, and changes only where this thread's files are listed.
+    // SAFETY: The call takes a number, and changes only the file table of this thread.
     if unsafe { libc::unshare(libc::CLONE_FILES) } == -1 {
         return Err(io::Error::last_os_error());
     }
     for (first, last) in [(3, keep - 1), (keep + 1, libc::c_uint::MAX)] {
-        // SAFETY: The call takes three numbers. Files that other threads own stay open: in this table nobody owns any but `keep`.
+        // SAFETY: The call takes three numbers. Files that other threads own stay open: in this
+        // table, no code owns any descriptor but `keep`.
         if first <= last && unsafe { libc::syscall(libc::SYS_close_range, first, last, 0) } == -1 {
             return Err(io::Error::last_os_error());
         }
@@ -115,10 +116,10 @@ pub fn own_files(keep: &File) -> io::Result<()> {
     Ok(())
 }
 
-/// Lets a stopped thread go, with a signal unless it is 0.
+/// Continues a stopped thread, with a signal unless it is 0.
 ///
 /// # Errors
-/// What the kernel answers: ESRCH where the thread is gone or not stopped.
+/// The error of the kernel: ESRCH if the thread is gone or not stopped.
 pub fn go(tid: i32, how: Go, signal: i32) -> io::Result<()> {
     let request = match how {
         Go::On => libc::PTRACE_CONT,
@@ -130,13 +131,13 @@ pub fn go(tid: i32, how: Go, signal: i32) -> io::Result<()> {
     if answer == -1 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }
 
-/// Sends a signal to one thread. A thread that is gone needs none.
+/// Sends a signal to one thread. A thread that is gone is no error.
 pub fn signal_thread(pid: u32, tid: i32, signal: i32) {
     // SAFETY: The call takes three numbers.
     let _ = unsafe { libc::syscall(libc::SYS_tgkill, pid, tid, signal) };
 }
 
-/// Marks stops at system calls, so that they are not taken for a SIGTRAP; `also` stays set.
+/// Marks stops at system calls, so that they differ from a SIGTRAP. `also` stays set.
 ///
 /// # Errors
 /// As [`go`].
@@ -147,8 +148,8 @@ pub fn mark_system_calls(tid: i32, mark: bool, also: i32) -> io::Result<()> {
     if answer == -1 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }
 
-/// Address of the thread's `struct rseq`; 0: it registered none, or the kernel has none. `None`: the kernel cannot tell
-/// (before Linux 5.13).
+/// Address of the `struct rseq` of the thread. 0: it registered none, or the kernel has no rseq.
+/// `None`: the kernel cannot report it (before Linux 5.13).
 #[must_use]
 pub fn restartable(tid: i32) -> Option<u64> {
     /// include/uapi/linux/ptrace.h.
@@ -161,7 +162,8 @@ pub fn restartable(tid: i32) -> Option<u64> {
         rest: [u32; 4],
     }
     let mut configuration = Configuration::default();
-    // SAFETY: The kernel writes at most as many bytes as it is told in the third argument, which outlive the call.
+    // SAFETY: The kernel writes at most the number of bytes in the third argument, and they outlive
+    // the call.
     let answer = unsafe {
         libc::ptrace(GET_RSEQ_CONFIGURATION as _, tid, size_of::<Configuration>(), &raw mut configuration)
     };

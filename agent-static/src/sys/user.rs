@@ -1,36 +1,33 @@
-//! As which user the agent starts an engine: by name or number, from /etc/passwd and /etc/group. The static agent has no libc that would
-//! ask a name service.
+//! The user that the agent starts an engine as: by name or number, from /etc/passwd and /etc/group.
+//! The static agent has no libc that could query a name service.
 
 use std::fs;
 use std::path::Path;
 
 use crate::error::{Diagnostic, Result};
 
-/// A user to start a program as.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct User {
-    /// Its number.
     pub uid: u32,
-    /// Its group's.
     pub gid: u32,
-    /// Numbers of its other groups.
+    /// IDs of its other groups.
     pub groups: Vec<u32>,
-    /// Name and home, where /etc/passwd has it.
+    /// Name and home, if /etc/passwd has the user.
     pub known: Option<(String, String)>,
 }
 
 impl User {
-    /// Reads `NAME`, `UID`, `NAME:GID` or `UID:GID`. `root` is `/`.
+    /// Parses `NAME`, `UID`, `NAME:GID` or `UID:GID`. `root` is `/`, except in tests.
     ///
     /// # Errors
-    /// When there is no such user, or no group is known of it.
+    /// If the user does not exist, or its group is unknown.
     pub fn find(text: &str, root: &Path) -> Result<Self> {
         let error = |answer: &dyn std::fmt::Display| {
-            let help = "give a name of /etc/passwd, or numbers: --user UID:GID";
+            let help = "use a name from /etc/passwd, or numbers: --user UID:GID";
             Diagnostic::new(format!("looking for the user `{text}`"), answer, help)
         };
         let (who, group) = text.split_once(':').map_or((text, None), |(who, group)| (who, Some(group)));
-        // What cannot be read has no names; numbers do without it.
+        // An unreadable file has no names. Numbers work without it.
         let passwd = fs::read_to_string(root.join("etc/passwd")).unwrap_or_default();
         let number = who.parse::<u32>().ok();
         let line = passwd.lines().map(fields).find(|f| {
@@ -42,11 +39,11 @@ impl User {
         let uid = id(2).or(number).ok_or_else(|| error(&"/etc/passwd has no such user"))?;
         let gid = match group {
             Some(group) => group.parse().map_err(|e| error(&e))?,
-            None => id(3).ok_or_else(|| error(&"/etc/passwd has no such user, so that no group is known"))?,
+            None => id(3).ok_or_else(|| error(&"/etc/passwd has no such user, so its group is unknown"))?,
         };
-        // -1 stands for `as before`.
+        // -1 means unchanged (setresuid(2)).
         if uid == u32::MAX || gid == u32::MAX {
-            return Err(error(&"there is no such number"));
+            return Err(error(&"the number is out of range"));
         }
         let known = field(0).zip(field(5)).map(|(name, home)| ((*name).to_owned(), (*home).to_owned()));
         let member = known.as_ref().map(|(name, _)| name.as_str());
@@ -63,7 +60,7 @@ impl User {
         Ok(Self { uid, gid, groups, known })
     }
 
-    /// Reads it for a command line.
+    /// Parses the option of the command line.
     ///
     /// # Errors
     /// As [`Self::find`].
@@ -71,7 +68,8 @@ impl User {
         Self::find(text, Path::new("/"))
     }
 
-    /// The environment of a program that is started as this user: the agent's own, with name and home of the user.
+    /// The environment of a program that is started as this user: that of the agent, with name and
+    /// home of the user.
     #[must_use]
     pub fn environment(&self) -> Vec<(std::ffi::OsString, std::ffi::OsString)> {
         let names = ["HOME", "USER", "LOGNAME"];

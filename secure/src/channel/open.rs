@@ -1,4 +1,4 @@
-//! From frames to plain text.
+//! Decrypts frames.
 
 use std::fmt;
 
@@ -6,7 +6,8 @@ use super::{Count, FRAME_OVERHEAD, LENGTH_LEN, MAX_PLAIN, Shared, lock};
 use crate::error::Error;
 use crate::noise::TAG_LEN;
 
-/// The receiving direction: takes the link's bytes in any pieces. Its buffers are taken at its start, 128 KiB.
+/// The receiving direction. It accepts the bytes of the link in any pieces. It allocates its
+/// buffers, 128 KiB, when they are first needed.
 pub struct Opener {
     shared: Shared,
     count: Count,
@@ -25,19 +26,20 @@ impl fmt::Debug for Opener {
 }
 
 impl Opener {
-    /// Without buffers: who is at the other side may not be known yet.
+    /// Without buffers: the host may not be authenticated yet.
     pub(super) fn new(shared: Shared) -> Self {
         let (frame, plain) = (Box::default(), Box::default());
         Self { shared, count: Count::new(), frame, have: 0, plain, from: 0, to: 0, broken: false }
     }
 
-    /// Takes the buffers.
+    /// Allocates the buffers.
     pub(crate) fn prepare(&mut self) {
         self.frame = vec![0; LENGTH_LEN + MAX_PLAIN + TAG_LEN].into();
         self.plain = vec![0; MAX_PLAIN + TAG_LEN].into();
     }
 
-    /// Where the next bytes of the link go: never more than belongs to the frame that comes. Read the plain text before.
+    /// Buffer for the next bytes of the link. It never extends past the current frame. Read the
+    /// plain text first.
     pub fn room(&mut self) -> &mut [u8] {
         if self.frame.is_empty() {
             self.prepare();
@@ -46,7 +48,7 @@ impl Opener {
         &mut self.frame[self.have..end]
     }
 
-    /// Where the bytes that are known to come end.
+    /// End of the bytes that are known to belong to the frame.
     fn end(&self) -> usize {
         match self.frame.first_chunk() {
             Some(length) if self.have >= LENGTH_LEN => LENGTH_LEN + usize::from(u16::from_be_bytes(*length)),
@@ -54,14 +56,15 @@ impl Opener {
         }
     }
 
-    /// `n` bytes came into the room.
+    /// Handles `n` bytes that were read into [`Self::room`].
     ///
     /// # Errors
-    /// When a frame does not open. Nothing opens after it.
+    /// If a frame does not decrypt. Nothing decrypts after it.
     pub fn filled(&mut self, n: usize) -> Result<(), Error> {
         let n = n.min(self.room().len());
         self.have += n;
-        // Frames without plain text are not made after the first one: none waits for a reader who gets nothing.
+        // Only the first frame may be empty. A later empty frame is an error: a reader would wait
+        // for it and get nothing.
         if self.broken || self.have >= LENGTH_LEN && self.end() <= FRAME_OVERHEAD {
             self.broken = true;
             return Err(Error::Frame);
@@ -75,7 +78,7 @@ impl Opener {
         opened
     }
 
-    /// Opens one whole frame.
+    /// Decrypts one complete frame.
     pub(crate) fn open_whole(&mut self, frame: &[u8]) -> Result<(), Error> {
         let text = frame.get(LENGTH_LEN..).ok_or(Error::Frame)?;
         let mut state = lock(&self.shared);
@@ -106,7 +109,7 @@ impl Opener {
         self.from = (self.from + n).min(self.to);
     }
 
-    /// For tests: a new key after so many frames.
+    /// For tests: changes the key after this number of frames.
     #[doc(hidden)]
     pub fn rekey_every(&mut self, frames: u64) {
         self.count.every = frames;

@@ -1,10 +1,10 @@
-//! From plain text to frames.
+//! Encrypts plain text as frames.
 
 use std::fmt;
 
 use super::{Count, FRAME_OVERHEAD, LENGTH_LEN, MAX_PLAIN, Shared, lock};
 
-/// The sending direction. It allocates nothing.
+/// The sending direction. It does not allocate.
 pub struct Sealer {
     shared: Shared,
     count: Count,
@@ -21,8 +21,9 @@ impl Sealer {
         Self { shared, count: Count::new() }
     }
 
-    /// Writes `plain` as one frame into `frame` and gives the frame's length, which is [`FRAME_OVERHEAD`] more. `None`, and nothing is
-    /// counted, if `plain` is longer than [`MAX_PLAIN`] or `frame` too short. The frame must be sent, or nothing behind it opens.
+    /// Encrypts `plain` as one frame into `frame`. Returns the length of the frame, which is
+    /// [`FRAME_OVERHEAD`] more. `None` if `plain` is longer than [`MAX_PLAIN`] or `frame` is too
+    /// short; then nothing is counted. The frame must be sent, or no later frame decrypts.
     pub fn seal(&mut self, plain: &[u8], frame: &mut [u8]) -> Option<usize> {
         let len = plain.len() + FRAME_OVERHEAD;
         if plain.len() > MAX_PLAIN || frame.len() < len {
@@ -38,7 +39,7 @@ impl Sealer {
         Some(len)
     }
 
-    /// For tests: a new key after so many frames.
+    /// For tests: changes the key after this number of frames.
     #[doc(hidden)]
     pub fn rekey_every(&mut self, frames: u64) {
         self.count.every = frames;

@@ -11,7 +11,7 @@ pub(crate) fn key() -> Key {
     Key::new("board-1", [9; 32]).unwrap()
 }
 
-/// Gives the agent's side all the bytes that it takes.
+/// Feeds the agent side all bytes that it accepts.
 pub(crate) fn give(responder: &mut Responder, mut bytes: &[u8], key: &Key) -> Result<Step, Refusal> {
     loop {
         let room = responder.room();
@@ -25,7 +25,7 @@ pub(crate) fn give(responder: &mut Responder, mut bytes: &[u8], key: &Key) -> Re
     }
 }
 
-/// Gives the host's side all the bytes that it takes; `None` when it wants more.
+/// Feeds the host side all bytes that it accepts. `None` if it needs more.
 pub(crate) fn answer(mut initiator: Initiator, mut bytes: &[u8]) -> Result<Option<Connected>, Error> {
     while !bytes.is_empty() {
         let room = initiator.room();
@@ -40,7 +40,7 @@ pub(crate) fn answer(mut initiator: Initiator, mut bytes: &[u8]) -> Result<Optio
     Ok(None)
 }
 
-/// What both sides sent, and what they have.
+/// What both sides sent, and their channels.
 pub(crate) struct Session {
     pub(crate) request: [u8; REQUEST_LEN],
     pub(crate) first: [u8; FRAME_OVERHEAD],
@@ -59,7 +59,7 @@ pub(crate) fn session() -> Session {
     Session { request, first, host: (sealer, opener), agent: (agent_sealer, agent_opener) }
 }
 
-/// Gives an opener bytes; the plain text.
+/// Feeds an opener bytes. Returns the plain text.
 pub(crate) fn open(opener: &mut Opener, mut bytes: &[u8]) -> Result<Vec<u8>, Error> {
     let mut plain = Vec::new();
     while !bytes.is_empty() {

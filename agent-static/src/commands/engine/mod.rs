@@ -1,4 +1,4 @@
-//! The command `engine`: what the agent would probe in an engine, from its files or from a running process.
+//! The command `engine`: what the agent would probe in an engine, from files or a running process.
 
 use std::fs::File;
 use std::io::Write;
@@ -15,10 +15,10 @@ use crate::sys::file::map;
 use crate::target::maps::code_files;
 use crate::target::process;
 
-/// Prints the findings. The returned number is the exit status: 1 if a level cannot be traced.
+/// Prints the plan. Returns the exit status: 1 if a level cannot be traced.
 ///
 /// # Errors
-/// When a named file cannot be read, or there is no such process.
+/// If a named file cannot be read, or the process does not exist.
 pub(super) fn engine(targets: &[String], all_tables: bool, format: Format) -> Result<i32> {
     let mut named = Vec::new();
     for target in targets {
@@ -28,7 +28,7 @@ pub(super) fn engine(targets: &[String], all_tables: bool, format: Format) -> Re
     for file in &named {
         match File::open(&file.open).and_then(|f| map(&f)) {
             Ok(bytes) => maps.push((file, bytes)),
-            // A folder or a process may name files that cannot be read. They are not needed.
+            // Files that were found in a folder or a process may be unreadable.
             Err(_) if !file.named => {}
             Err(e) => {
                 return Err(Diagnostic::new(
@@ -51,12 +51,11 @@ pub(super) fn engine(targets: &[String], all_tables: bool, format: Format) -> Re
     Ok(i32::from(!found.complete()))
 }
 
-/// A file to examine.
 struct Named {
-    /// As it is printed.
+    /// The path to print.
     path: String,
     open: PathBuf,
-    /// The command line names it. Otherwise it was found in a folder or a process.
+    /// The command line names the file. Otherwise it was found in a folder or a process.
     named: bool,
 }
 
@@ -80,7 +79,7 @@ fn files_of(target: &str) -> Result<Vec<Named>> {
     };
     let mut found: Vec<PathBuf> = Vec::new();
     for entry in path.read_dir().map_err(no)? {
-        // A library and its links are one file.
+        // A library and its symbolic links are one file.
         let Ok(file) = entry.map_err(no)?.path().canonicalize() else { continue };
         if file.is_file() && !found.contains(&file) {
             found.push(file);

@@ -1,44 +1,42 @@
-//! Filters, ready for use.
+//! Parsed filters.
 
 use profinfer_wire::options::{parts, range};
 use profinfer_wire::record::filter::FilterOn;
 
 use super::glob;
 
-/// Numbers that pass: from and to, both included.
+/// Inclusive ranges of numbers.
 pub type Ranges = Vec<(u32, u32)>;
 
-/// Which threads pass.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Threads {
-    /// So many of a graph, by their index in it.
+    /// The first N threads of a graph, by their index in it.
     Most(u32),
-    /// These.
+    /// Threads with these IDs.
     Tids(Vec<u32>),
 }
 
-/// All filters of a session. What has none passes.
+/// All filters of a session. An empty filter matches everything.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Filters {
     ops: Vec<String>,
     names: Vec<String>,
     layers: Ranges,
-    /// Threads.
     pub threads: Option<Threads>,
-    /// Decode token calls, from 1.
+    /// Numbers of decode calls, from 1.
     pub tokens: Ranges,
-    /// Requests, from 1.
+    /// Numbers of requests, from 1.
     pub requests: Ranges,
 }
 
-/// Whether a number is in one of the ranges; every number where there is none.
+/// True if a range contains the number, or if there are no ranges.
 #[must_use]
 pub fn passes(ranges: &Ranges, number: u32) -> bool {
     ranges.is_empty() || ranges.iter().any(|(from, to)| (*from..=*to).contains(&number))
 }
 
 impl Filters {
-    /// Of texts that can be read; see [`profinfer_wire::options::filter`].
+    /// Parses valid texts; see [`profinfer_wire::options::filter`].
     #[must_use]
     pub(super) fn new(texts: &[(FilterOn, String)]) -> Self {
         let mut filters = Self::default();
@@ -65,20 +63,21 @@ impl Filters {
         filters
     }
 
-    /// Some nodes of a graph may be left out.
+    /// True if some nodes of a graph may be left out.
     #[must_use]
     pub fn of_nodes(&self) -> bool {
         !self.ops.is_empty() || !self.names.is_empty() || !self.layers.is_empty()
     }
 
-    /// Whole token calls may be left out.
+    /// True if complete `llama_decode` calls may be left out.
     #[must_use]
     pub fn of_calls(&self) -> bool {
         !self.tokens.is_empty() || !self.requests.is_empty()
     }
 
-    /// Whether a node of this type (`UNARY`, and `SILU` as the engine describes it) and name passes; its layer is asked for
-    /// apart, because a node without a name of its own is in the layer of its sources.
+    /// True if a node with this type and name matches. `op` is a type such as `UNARY`, `desc` the
+    /// description of the engine, such as `SILU`. The layer is tested separately: an unnamed node
+    /// is in the layer of its sources.
     #[must_use]
     pub fn pass_node(&self, op: &str, desc: &str, name: &str) -> bool {
         let of_type = |o: &String| o.eq_ignore_ascii_case(op) || o.eq_ignore_ascii_case(desc);
@@ -87,14 +86,13 @@ impl Filters {
             && (self.names.is_empty() || self.names.iter().any(named))
     }
 
-    /// Whether what belongs to that layer passes.
     #[must_use]
     pub fn pass_layer(&self, layer: Option<u32>) -> bool {
         self.layers.is_empty() || layer.is_some_and(|l| passes(&self.layers, l))
     }
 
-    /// Whether the operators of such a call pass: its number among the decode calls, `None` for a prompt's, and that of its
-    /// request.
+    /// True if the operators of this call are captured. `token` is its number among the decode
+    /// calls; `None` for a prompt.
     #[must_use]
     pub fn pass_call(&self, token: Option<u32>, request: u32) -> bool {
         let by_token = self.tokens.is_empty() || token.is_some_and(|n| passes(&self.tokens, n));
@@ -102,10 +100,10 @@ impl Filters {
     }
 }
 
-/// The layer that a tensor's name tells: `blk.3.attn_q.weight`, `ffn_out-3`, `cache_k_l3 (view)`.
+/// The layer in the name of a tensor: `blk.3.attn_q.weight`, `ffn_out-3`, `cache_k_l3 (view)`.
 #[must_use]
 pub fn layer_of(name: &str) -> Option<u32> {
-    // What ggml adds to the name of what a tensor was made of.
+    // ggml appends how the tensor was derived.
     let base = name.split(" (").next().unwrap_or(name);
     let number = |text: &str| text.parse().ok();
     if let Some(rest) = base.strip_prefix("blk.") {
@@ -117,7 +115,7 @@ pub fn layer_of(name: &str) -> Option<u32> {
     number(base.rsplit_once('-')?.1)
 }
 
-/// The name says nothing: ggml numbered the node itself.
+/// True if the name carries no information: ggml numbered the node itself.
 #[must_use]
 pub fn nameless(name: &str) -> bool {
     let base = name.split(" (").next().unwrap_or(name);

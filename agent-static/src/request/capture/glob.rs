@@ -1,9 +1,9 @@
-//! Patterns for names.
+//! Glob patterns.
 
-/// Whether `pattern` matches all of `name`: `*` stands for any bytes, `?` for one.
+/// True if `pattern` matches all of `name`: `*` matches any bytes, `?` one byte.
 #[must_use]
 pub(super) fn matches(pattern: &[u8], name: &[u8]) -> bool {
-    // Where to go on when what follows the last star does not match: one byte further on.
+    // Where to continue when the text after the last star does not match: one byte later.
     let (mut p, mut n, mut star) = (0, 0, None);
     while n < name.len() {
         match pattern.get(p) {
@@ -56,7 +56,7 @@ mod tests {
         for (pattern, name) in bad {
             assert!(!matches(pattern.as_bytes(), name.as_bytes()), "{pattern} {name}");
         }
-        // Many stars do not take long.
+        // Many stars must not take long.
         assert!(!matches("*a".repeat(32).as_bytes(), "a".repeat(31).as_bytes()));
     }
 }

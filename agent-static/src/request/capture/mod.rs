@@ -1,7 +1,8 @@
-//! What of the engine's operators shall be captured, and what of that can be.
+//! Operator capture: what was requested, and what of that takes effect.
 //!
-//! From: the plan. To: [`Effective`], which the rest obeys, and the records that tell the host of it. Promises: what is not in
-//! force is refused with a reason, and nothing is left out that was not asked to be.
+//! From: the plan. To: [`Effective`], which the other modules follow, and the records that inform
+//! the host. Promises: a request that does not take effect is refused with a reason, and only what
+//! was requested is left out.
 
 pub mod filter;
 mod glob;
@@ -19,23 +20,23 @@ use crate::link::emit::Emitter;
 use crate::link::output::Weight;
 use filter::{Filters, Threads};
 
-/// What was asked for.
+/// The request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Wanted {
-    /// Share of the token calls, thousandths.
+    /// Share of the `llama_decode` calls, per mille.
     pub duty_permille: u16,
-    /// Which edges of an operator are probed.
+    /// Whether start and end of an operator are probed, or the start alone.
     pub ends: Ends,
-    /// Decode speed to keep, thousandths of a token per second; 0 for none.
+    /// Decode speed to keep, in thousandths of a token per second; 0 for none.
     pub keep_above_milli: u32,
-    /// Slowdown not to exceed, millionths; 0 for none.
+    /// Maximum slowdown, ppm; 0 for none.
     pub max_slowdown_ppm: u32,
-    /// Filters, at most one on each thing.
+    /// At most one filter per property.
     pub filters: Vec<(FilterOn, String)>,
 }
 
 impl Default for Wanted {
-    /// Everything.
+    /// Captures all operators.
     fn default() -> Self {
         let (keep_above_milli, max_slowdown_ppm) = (0, 0);
         Self {
@@ -49,7 +50,6 @@ impl Default for Wanted {
 }
 
 impl From<&CaptureArgs> for Wanted {
-    /// What a command line asks for.
     fn from(args: &CaptureArgs) -> Self {
         let mut wanted = Self::default();
         args.request().iter().for_each(|request| wanted.request(request));
@@ -59,7 +59,7 @@ impl From<&CaptureArgs> for Wanted {
 }
 
 impl Wanted {
-    /// Takes a host's request.
+    /// Applies the request of a host.
     pub fn request(&mut self, r: &CaptureRequest) {
         self.duty_permille = r.duty_permille;
         self.ends = r.ends;
@@ -67,31 +67,31 @@ impl Wanted {
         self.max_slowdown_ppm = r.max_slowdown_ppm;
     }
 
-    /// Takes a filter; a later one on the same thing replaces the earlier one.
+    /// Adds a filter. A later filter on the same property replaces the earlier one.
     pub fn filter(&mut self, on: FilterOn, text: &str) {
         self.filters.retain(|(other, _)| *other != on);
         self.filters.push((on, text.to_owned()));
     }
 
-    /// Token calls must be seen for it.
+    /// True if the `llama_decode` calls must be probed for this request.
     #[must_use]
     pub fn needs_tokens(&self) -> bool {
         let by_token = |(on, _): &(FilterOn, String)| matches!(on, FilterOn::Token | FilterOn::Request);
         self.steered() || self.filters.iter().any(by_token)
     }
 
-    /// Probes go in and out by speed or duty.
+    /// True if the agent inserts and removes probes by speed or share.
     fn steered(&self) -> bool {
         self.duty_permille != ALWAYS || self.keep_above_milli > 0 || self.max_slowdown_ppm > 0
     }
 }
 
-/// What is in force.
+/// The part of the request that takes effect.
 #[derive(Debug, Default)]
 pub struct Effective {
-    /// As it was asked for, with everything that was refused set to what leaves out nothing.
+    /// The request, with every refused part set to a value that leaves out nothing.
     pub in_force: Wanted,
-    /// The filters, ready for use.
+    /// The parsed filters.
     pub filters: Filters,
     duty_refused: Option<Refusal>,
     ends_refused: Option<Refusal>,
@@ -99,12 +99,13 @@ pub struct Effective {
     max_slowdown_refused: Option<Refusal>,
     filters_refused: Vec<(FilterOn, String, Refusal)>,
     asked: bool,
-    /// Operators may be probed directly: then they do not pass the kernel's programs.
+    /// True if direct probes may be used: their events do not pass through the BPF programs.
     pub direct: bool,
 }
 
 impl Effective {
-    /// Decides before anything is attached: `levels` are captured, with counters or not.
+    /// Decides before any probe is attached. `levels` are the captured levels; `counters` is true
+    /// if operators are counted.
     #[must_use]
     pub fn new(wanted: &Wanted, levels: u32, counters: bool) -> Self {
         let mut g = Self { asked: *wanted != Wanted::default(), ..Self::default() };
@@ -139,25 +140,26 @@ impl Effective {
         g
     }
 
-    /// Something may be left out, so that it must be counted.
+    /// True if something may be left out and must therefore be counted.
     #[must_use]
     pub fn asked(&self) -> bool {
         self.asked
     }
 
-    /// Operator probes go in and out while the session runs.
+    /// True if operator probes are inserted and removed during the session.
     #[must_use]
     pub fn switches(&self) -> bool {
         self.in_force.needs_tokens()
     }
 
-    /// Starts and ends of operators are probed, in all threads: what a pair costs can be measured, and any kind of probes serves.
+    /// True if starts and ends are probed in all threads. Then the cost of a pair can be measured,
+    /// and any kind of probe works.
     #[must_use]
     pub fn in_pairs(&self) -> bool {
         self.in_force.ends == Ends::Both && self.filters.threads.is_none()
     }
 
-    /// The engine has no token calls that could be probed: what needs them is not in force.
+    /// Refuses what needs `llama_decode` calls: the engine has none that can be probed.
     pub fn no_token_calls(&mut self) {
         let none = Some(Refusal::NoTokenCalls);
         let force = &mut self.in_force;
@@ -177,7 +179,7 @@ impl Effective {
         self.filters = Filters::new(&self.in_force.filters);
     }
 
-    /// Tells the host; nothing where nothing was asked for.
+    /// Sends the result to the host, if anything was requested.
     pub fn emit(&self, emit: &mut Emitter) {
         if !self.asked {
             return;
@@ -206,12 +208,12 @@ impl Effective {
         }
     }
 
-    /// Where a filter that is in force works.
+    /// Where an effective filter is applied.
     fn place(&self, on: FilterOn) -> FilterPlace {
         match on {
             FilterOn::Token | FilterOn::Request => FilterPlace::Trap,
             FilterOn::Thread => FilterPlace::Kernel,
-            // The start of an operator that is left out is the end of the one before.
+            // The start of an operator that is left out is the end of the previous operator.
             FilterOn::Op | FilterOn::Name | FilterOn::Layer
                 if self.direct || self.in_force.ends == Ends::None =>
             {
@@ -221,7 +223,7 @@ impl Effective {
         }
     }
 
-    /// What the programs are told before they are loaded.
+    /// Configuration of the BPF programs, set before they are loaded.
     #[must_use]
     pub fn programs(&self) -> Programs<'_> {
         let nodes = self.filters.of_nodes() && self.in_force.ends == Ends::Both;
@@ -234,7 +236,7 @@ impl Effective {
     }
 }
 
-/// What of a host's text fits a record: it refused what was longer.
+/// Truncates to the length of a record. Longer text was refused already.
 fn cut(text: &str) -> &str {
     &text[..text.floor_char_boundary(MAX_TEXT)]
 }

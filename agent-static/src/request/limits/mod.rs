@@ -1,7 +1,8 @@
-//! What a host may ask for: hard limits of a plan, whoever sends it.
+//! Hard limits of a plan, for any host.
 //!
-//! A host names things that the agent reads. It has no address to write to, no command to run and no file to make: the plan has no words
-//! for them. What it names is bounded here, so that a hostile plan costs little and reads only what sensors are read from.
+//! A plan names things that the agent reads. It has no fields for an address to write to, a command
+//! to run or a file to create. The limits bound the names, so that a hostile plan costs little and
+//! reads only sensor files.
 //!
 //! ```text
 //! plan ─▶ checked ─▶ session          beyond a limit ─▶ `Refused`, no session
@@ -15,47 +16,44 @@ use std::fmt;
 use crate::error::{Diagnostic, Result};
 use crate::request::plan::{GaugeSource, MAX_REQUESTS, Plan};
 
-/// Longest name of a board, an engine, a counter, a sensor, a PMU and its event, bytes.
+/// Maximum length of a board, engine, counter, sensor, PMU or event name, bytes.
 const MAX_NAME: usize = 100;
-/// Longest list of CPUs or of numbers of threads, bytes.
+/// Maximum length of a list of CPUs or thread counts, bytes.
 const MAX_LIST: usize = 200;
 
-/// What of a plan is beyond its limit.
+/// How a plan exceeds a limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Beyond {
-    /// More requests of one kind than there may be.
+    /// Too many requests of one kind.
     Requests(What),
-    /// A name that is longer than it may be.
+    /// A name or list is too long.
     Long(What),
-    /// A name with other characters than it may have.
+    /// A name or list has invalid characters.
     Characters(What),
-    /// A name of engines that fits processes of any name.
+    /// The engine name matches processes with any name.
     AnyName,
 }
 
-/// What a limit is of.
+/// The part of a plan that a limit applies to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum What {
-    /// The board's name.
     Board,
-    /// The name of the engine's processes.
+    /// The name of the engine processes.
     Target,
-    /// A counter.
     Counter,
-    /// A sensor.
     Gauge,
-    /// CPUs and threads to measure ceilings with.
+    /// CPU list or thread counts for ceilings.
     Bench,
 }
 
 impl fmt::Display for What {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Board => "the board's name",
-            Self::Target => "the engine's name",
-            Self::Counter => "a counter's name",
-            Self::Gauge => "a sensor's name",
-            Self::Bench => "the list of CPUs or threads to measure with",
+            Self::Board => "the board name",
+            Self::Target => "the engine name",
+            Self::Counter => "a counter name",
+            Self::Gauge => "a sensor name",
+            Self::Bench => "the list of CPUs or thread counts of the ceilings",
         })
     }
 }
@@ -63,32 +61,32 @@ impl fmt::Display for What {
 impl fmt::Display for Beyond {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Requests(What::Counter) => write!(f, "it asks for more than {MAX_REQUESTS} counters"),
-            Self::Requests(_) => write!(f, "it asks for more than {MAX_REQUESTS} sensors"),
+            Self::Requests(What::Counter) => write!(f, "it requests more than {MAX_REQUESTS} counters"),
+            Self::Requests(_) => write!(f, "it requests more than {MAX_REQUESTS} sensors"),
             Self::Long(what @ What::Bench) => write!(f, "{what} is longer than {MAX_LIST} bytes"),
             Self::Long(what) => write!(f, "{what} is longer than {MAX_NAME} bytes"),
-            Self::Characters(what) => write!(f, "{what} has characters that no such name has"),
-            Self::AnyName => f.write_str("the engine's name fits every process"),
+            Self::Characters(what) => write!(f, "{what} has invalid characters"),
+            Self::AnyName => f.write_str("the engine name matches every process"),
         }
     }
 }
 
-/// The plan, if it is within the limits.
+/// Returns the plan if it is within the limits.
 ///
 /// # Errors
-/// What is beyond one.
+/// If the plan exceeds a limit.
 pub fn checked(plan: Plan) -> Result<Plan> {
     match beyond(&plan) {
         None => Ok(plan),
         Some(beyond) => Err(Diagnostic::new(
-            "carrying out the host's plan",
+            "checking the plan of the host",
             beyond,
-            "ask for less; what a plan may ask for is in docs/security.md",
+            "request less; docs/security.md lists the limits of a plan",
         )),
     }
 }
 
-/// The first thing of a plan that is beyond its limit.
+/// The first limit that the plan exceeds.
 #[must_use]
 pub fn beyond(plan: &Plan) -> Option<Beyond> {
     let requests = |n: usize, what| (n > MAX_REQUESTS).then_some(Beyond::Requests(what));
@@ -101,7 +99,7 @@ pub fn beyond(plan: &Plan) -> Option<Beyond> {
         .or_else(|| plan.bench.iter().find_map(|b| list(&b.cpus).or_else(|| list(&b.threads))))
 }
 
-/// It is copied into the recording and shown by whoever reads it.
+/// The name is copied into the recording and shown to readers.
 fn name(text: &str, what: What) -> Option<Beyond> {
     bounded(text, MAX_NAME, what, |c| !c.is_control())
 }
@@ -118,7 +116,7 @@ fn bounded(text: &str, most: usize, what: What, allowed: impl Fn(char) -> bool) 
     }
 }
 
-/// Whose processes are traced: a host must say whose, so that it cannot have whatever runs.
+/// A host must name the processes to trace, so that it cannot trace whatever runs.
 fn target(text: &str) -> Option<Beyond> {
     let any = text.starts_with('*');
     let slash = |c: char| !c.is_control() && c != '/';
@@ -127,7 +125,7 @@ fn target(text: &str) -> Option<Beyond> {
 
 fn source(source: &GaugeSource) -> Option<Beyond> {
     match source {
-        // Where it leads is asked when it is opened.
+        // The path is checked when the file is opened.
         GaugeSource::File { .. } => None,
         GaugeSource::Pmu { pmu, event } => name(pmu, What::Gauge).or_else(|| name(event, What::Gauge)),
     }

@@ -1,9 +1,10 @@
-//! The places of /sys and /proc from which a sensor may be read.
+//! The folders of /sys and /proc from which a sensor may be read.
 //!
-//! Only numbers of known forms are read of a file ([`crate::observe::gauge::parse`]), but a file of the kernel may also do something when it is
-//! read, and numbers of other processes are nobody's business here.
+//! [`crate::observe::gauge::parse`] reads only numbers of known formats. But reading a kernel file
+//! can have side effects, and numbers of other processes must not leave the board.
 
-/// Folders, a pattern for each name; what is below them may be named too. `*` stands for any part of one name.
+/// Folders, one pattern per path component; anything below them is allowed. `*` matches any part of
+/// one name.
 const PLACES: [&[&str]; 24] = [
     &["sys", "class", "thermal"],
     &["sys", "class", "hwmon"],
@@ -30,37 +31,37 @@ const PLACES: [&[&str]; 24] = [
     &["proc", "mtk_mali*"],
     &["proc", "gpufreq*"],
 ];
-/// Longest path, bytes; most `*` in it, because each looks through a folder.
+/// Maximum path length in bytes, and maximum number of `*`, because each one lists a folder.
 const MAX_PATH: usize = 256;
 const MAX_STARS: usize = 4;
 
-/// Whether the path, which may have a `*` in its names, is one of a sensor.
+/// Checks that a path is one of a sensor. Its names may contain `*`.
 ///
 /// # Errors
-/// Why it is not.
+/// The reason why it is not.
 pub fn check(path: &str) -> Result<(), &'static str> {
     if path.len() > MAX_PATH {
-        return Err("the path is longer than the 256 bytes that it may have");
+        return Err("the path is longer than 256 bytes");
     }
     if path.matches('*').count() > MAX_STARS {
-        return Err("the path has more than the 4 `*` that it may have");
+        return Err("the path has more than 4 `*`");
     }
     let Some(path) = path.strip_prefix('/') else { return Err(OUTSIDE) };
     let parts: Vec<&str> = path.split('/').collect();
     if parts.iter().any(|p| p.is_empty() || *p == "." || *p == ".." || p.contains('\0')) {
         return Err(OUTSIDE);
     }
-    // A `*` of the request is a character like any other here: it only fits where the place has one too.
+    // A `*` in the request is an ordinary character here: it matches only where the pattern has a
+    // `*` too.
     let below = |place: &&[&str]| {
         parts.len() > place.len() && place.iter().zip(&parts).all(|(pattern, part)| fits(part, pattern))
     };
     if PLACES.iter().any(below) { Ok(()) } else { Err(OUTSIDE) }
 }
 
-const OUTSIDE: &str =
-    "the path is not within the places of /sys and /proc where sensors are (docs/security.md)";
+const OUTSIDE: &str = "the path is outside the sensor folders of /sys and /proc (docs/security.md)";
 
-/// Whether `name` matches `pattern`, in which each `*` stands for any text.
+/// True if `name` matches `pattern`, in which each `*` matches any text.
 #[must_use]
 pub fn fits(name: &str, pattern: &str) -> bool {
     let Some((first, rest)) = pattern.split_once('*') else { return name == pattern };

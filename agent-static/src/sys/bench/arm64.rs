@@ -1,7 +1,7 @@
 //! The loops for aarch64.
 //!
-//! Arguments come in x0, x1, x2. Registers v8 to v15 are the caller's, so they are not used. The names are
-//! global because the table below may land in another object file of the crate.
+//! Arguments arrive in x0, x1, x2. Registers v8 to v15 belong to the caller, so they are not used.
+//! The names are global because the table below may be in another object file of the crate.
 
 use std::arch::is_aarch64_feature_detected as has;
 
@@ -16,7 +16,7 @@ std::arch::global_asm!(
     ".irp n,16,17,18,19,20,21,22,23",
     "movi v\\n\\().2d, #0",
     ".endr",
-    // Four goes at a block.
+    // Four steps per block.
     "lsl x1, x1, #2",
     "2:",
     "ldp q0, q1, [x0]",
@@ -42,7 +42,7 @@ std::arch::global_asm!(
     "ret",
 );
 
-/// A loop that copies with this instruction for the stores.
+/// A copy loop with this store instruction.
 macro_rules! copying {
     ($name:literal, $store:literal) => {
         std::arch::global_asm!(
@@ -72,7 +72,7 @@ copying!("profinfer_copy_stp", "stp");
 // A hint that the target is not needed soon.
 copying!("profinfer_copy_stnp", "stnp");
 
-/// An arithmetic loop: the factors in v0 and v1, sixteen accumulators in v16 to v31.
+/// An arithmetic loop: factors in v0 and v1, sixteen accumulators in v16 to v31.
 macro_rules! arithmetic {
     ($name:literal, $extension:literal, [$($round:literal),*]) => {
         std::arch::global_asm!(
@@ -141,10 +141,10 @@ pub(super) const COPIERS: &[Copier] = &[
     Copier { how: "ldp q, stnp q", run: profinfer_copy_stnp },
 ];
 
-/// Whether the CPU has what a loop needs, and the loop.
+/// The condition that the CPU has the instructions of a loop, and the loop.
 type Row = (fn() -> bool, Arithmetic);
 
-/// A loop with the sixteen accumulators of 16 bytes that all have here.
+/// A loop with sixteen accumulators of 16 bytes, as all loops here have.
 const fn row(
     numbers: Numbers,
     how: &'static str,
@@ -158,7 +158,7 @@ const fn row(
 pub(super) const ARITHMETIC: &[Row] = &[
     (|| has!("i8mm"), row(Numbers::Int8, "smmla", Form::Matrix, 64, profinfer_int8_smmla)),
     (|| has!("dotprod"), row(Numbers::Int8, "sdot", Form::Dot, 32, profinfer_int8_sdot)),
-    // On cores with sdot, no engine uses it.
+    // No engine uses it on cores with sdot.
     (|| !has!("dotprod"), row(Numbers::Int8, "smull, sadalp", Form::Pairs, 32, profinfer_int8_smull)),
     (|| true, row(Numbers::F32, "fmla 4s", Form::Lanes, 8, profinfer_f32_fmla)),
     (|| has!("fp16"), row(Numbers::F16, "fmla 8h", Form::HalfLanes, 16, profinfer_f16_fmla)),

@@ -1,13 +1,14 @@
 //! The loops for x86-64.
 //!
-//! Arguments come in rdi, rsi, rdx. All vector registers are the callee's. The names are
-//! global because the tables below may land in another object file of the crate. The `.irp` lists write a loop's body out.
+//! Arguments arrive in rdi, rsi, rdx. The callee may change all vector registers. The names are
+//! global because the tables below may be in another object file of the crate. The `.irp` lists
+//! unroll the body of a loop.
 
 use std::arch::is_x86_feature_detected as has;
 
 use super::{Accumulators, Arithmetic, Block, Copier, Factors, Form, Numbers, Reader};
 
-/// A loop that adds up `$n` accumulators, and the sum of their lanes in rax.
+/// A loop that sums into `$n` accumulators, and returns the sum of their lanes in rax.
 macro_rules! reading {
     ($name:literal, $register:literal, $zero:literal, $add:literal, $width:literal, $fold:literal) => {
         std::arch::global_asm!(
@@ -21,7 +22,7 @@ macro_rules! reading {
             concat!(".irp n,0,1,2,3,4,5,6,7"),
             concat!($add, " ", $register, "\\n, ", $register, "\\n, [rdi + \\n*", $width, "]"),
             ".endr",
-            // Narrower registers need two goes at a block.
+            // Narrower registers need two steps per block.
             concat!(".if ", $width, " < 64"),
             concat!(".irp n,0,1,2,3,4,5,6,7"),
             concat!($add, " ", $register, "\\n, ", $register, "\\n, [rdi + 256 + \\n*", $width, "]"),
@@ -64,7 +65,7 @@ std::arch::global_asm!(
     ".irp n,0,1,2,3,4,5,6,7",
     "pxor xmm\\n, xmm\\n",
     ".endr",
-    // Four goes at a block.
+    // Four steps per block.
     "shl rsi, 2",
     "2:",
     ".irp n,0,1,2,3,4,5,6,7",
@@ -86,7 +87,7 @@ std::arch::global_asm!(
 std::arch::global_asm!(
     ".text",
     ".balign 64",
-    // Stores that go past the caches: the lines of the target are not read first.
+    // Non-temporal stores: the cache lines of the target are not read first.
     ".globl profinfer_copy_streaming",
     ".hidden profinfer_copy_streaming",
     "profinfer_copy_streaming:",
@@ -115,7 +116,7 @@ std::arch::global_asm!(
     "ret",
 );
 
-/// An arithmetic loop: the factors in registers 0 and 1, its accumulators in the registers of `$list`.
+/// An arithmetic loop: factors in registers 0 and 1, accumulators in the registers of `$list`.
 macro_rules! arithmetic {
     ($name:literal, $load:expr, $list:literal, $zero:literal, [$($round:expr),*], $store:literal, $width:literal) => {
         std::arch::global_asm!(
@@ -142,7 +143,7 @@ macro_rules! arithmetic {
     };
 }
 
-/// The upper half of the registers of AVX-512.
+/// The upper half of the AVX-512 registers.
 macro_rules! arithmetic_512 {
     ($name:literal, [$($round:expr),*]) => {
         arithmetic!(
@@ -157,7 +158,7 @@ macro_rules! arithmetic_512 {
     };
 }
 
-/// Twelve accumulators; registers 0 to 3 are left for factors and products.
+/// Twelve accumulators. Registers 0 to 3 are for factors and products.
 macro_rules! arithmetic_256 {
     ($name:literal, $load:expr, [$($round:expr),*]) => {
         arithmetic!(
@@ -175,13 +176,13 @@ macro_rules! arithmetic_256 {
 arithmetic_512!("profinfer_int8_avx512_vnni", ["vpdpbusd zmm\\n, zmm0, zmm1"]);
 arithmetic_512!("profinfer_f32_avx512", ["vfmadd231ps zmm\\n, zmm0, zmm1"]);
 arithmetic_512!("profinfer_f16_avx512_fp16", ["vfmadd231ph zmm\\n, zmm0, zmm1"]);
-// Both factors are converted for each product, as engines do that have 16-bit weights.
+// Both factors are converted for each product, as engines with 16-bit weights do.
 arithmetic_512!(
     "profinfer_f16_avx512_f16c",
     ["vcvtph2ps zmm2, [rsi]", "vcvtph2ps zmm3, [rsi + 64]", "vfmadd231ps zmm\\n, zmm2, zmm3"]
 );
 arithmetic_256!("profinfer_int8_avx_vnni", "", ["{{vex}} vpdpbusd ymm\\n, ymm0, ymm1"]);
-// Register 3: sixteen times 1.
+// Register 3 holds sixteen times the value 1.
 arithmetic_256!(
     "profinfer_int8_avx2",
     "vpcmpeqw ymm3, ymm3, ymm3\n vpsrlw ymm3, ymm3, 15",
@@ -225,7 +226,7 @@ pub(super) const COPIERS: &[Copier] = &[
     Copier { how: "rep movsb", run: profinfer_copy_string },
 ];
 
-/// Whether the CPU has what a loop needs, and the loop.
+/// The condition that the CPU has the instructions of a loop, and the loop.
 type Row = (fn() -> bool, Arithmetic);
 
 /// A loop with sixteen accumulators of 64 bytes, or twelve of 32.

@@ -1,14 +1,17 @@
-//! The stubs and the bootstrap, position-independent, for arm64. Nothing of this runs where it lies: it is copied.
+//! The stubs and the bootstrap for arm64, position-independent. They do not run in place: they are
+//! copied.
 //!
-//! A stub is called by a thunk behind it in the same page and preserves every register: a linker's veneer may change x16 and x17 at a
-//! call, but the end of an operator is no call. The flags are the thunk's business. There is no red zone below the stack pointer.
-//! `isb` keeps the clock from being read before the operator's instructions are done; it empties the pipeline, some tens of cycles.
+//! A thunk later in the same page calls a stub. The stub preserves every register: a veneer of the
+//! linker may change x16 and x17 at a call, but the end of an operator is not a call. The thunk is
+//! responsible for the flags. There is no red zone below the stack pointer. `isb` prevents the
+//! clock from being read before the instructions of the operator are complete; it flushes the
+//! pipeline, which takes tens of cycles.
 
 use std::arch::global_asm;
 
 use super::layout as at;
 
-// The claim of a slot has no offset to give.
+// Claiming a slot needs no offset.
 const _: () = assert!(at::SLOT_KEY == 0);
 
 global_asm!(
@@ -19,7 +22,8 @@ global_asm!(
     "profinfer_direct_page:",
     ".Lpage:",
     ".skip {header}",
-    // x3 = shared memory, w4 = this thread's number, x5 = below its control block, x6 = its slot. Nothing to record: to 9; no slot: to 8.
+    // x3 = shared memory, w4 = thread ID, x5 = start of the searched control block, x6 = slot of
+    // the thread. Nothing to record: jump to 9. No slot: jump to 8.
     ".macro profinfer_enter",
     "stp x3, x4, [sp, #-80]!",
     "stp x5, x6, [sp, #16]",
@@ -43,7 +47,7 @@ global_asm!(
     "cbz x6, 8f",
     "4:",
     ".endm",
-    // x8 = clock, x17 = CPU as the thread's restartable sequence has it; 0xfff: it is not known.
+    // x8 = clock, x17 = CPU from the restartable sequence of the thread; 0xfff: unknown.
     ".macro profinfer_now",
     "ldr x8, .Lpage + {page} + {control_cpu}",
     "mov x17, #0xfff",
@@ -61,7 +65,7 @@ global_asm!(
     "ldp x3, x4, [sp], #80",
     "ret",
     ".endm",
-    // Adds 1 to what all threads share, x6 bytes behind x3.
+    // Adds 1 to a number that all threads share, x6 bytes after x3.
     ".macro profinfer_count",
     "add x6, x3, x6",
     "1: ldxr x7, [x6]",
@@ -106,7 +110,7 @@ global_asm!(
     "ldr x7, [x6, #{node}]",
     "cbz x7, 7f",
     "profinfer_now",
-    // This thread's ring.
+    // The ring of this thread.
     "sub x16, x6, x3",
     "lsl x16, x16, #{ring_shift} - {slot_shift}",
     "add x16, x16, x3",
@@ -132,7 +136,7 @@ global_asm!(
     "bfi x7, x5, #48, #16",
     "str x7, [x16, #{record_node}]",
     "str w4, [x16, #{record_tid}]",
-    // Who sees the new number sees the record.
+    // A reader that sees the new number sees the record.
     "add x3, x3, #1",
     "add x5, x6, #{head}",
     "stlr x3, [x5]",
@@ -149,8 +153,8 @@ global_asm!(
     "8: mov x6, #{no_slot_ends}",
     "profinfer_count",
     "b 9b",
-    // x6 = the slot of thread w4, from number w7 at x6 on, claiming a free one; 0: there is none. Without LSE's atomics: older
-    // processors have none. Changes w7, w8, w16, w17.
+    // x6 = the slot of thread w4, from number w7 at x6 on, or a free one that is claimed; 0: there
+    // is none. Without LSE atomics: older processors have none. Changes w7, w8, w16, w17.
     ".balign 32",
     ".Lsearch:",
     "mov w16, #{slots}",
@@ -175,10 +179,11 @@ global_asm!(
     ".purgem profinfer_now",
     ".purgem profinfer_leave",
     ".purgem profinfer_count",
-    // What one stopped thread of the engine is made to run, once: it maps the pages and the shared memory, puts its registers back by
-    // itself and goes on where it was. So it does not matter whether the one who sent it here still lives. No stack is used. A
-    // call that fails leads to the end: who watches the system calls sees it. No register is free to hold where to go on: a
-    // branch that is made for it leads there.
+    // One stopped thread of the engine runs this once. It maps the pages and the shared memory,
+    // restores its registers itself and continues where it was. So the agent may die meanwhile. It
+    // uses no stack. A system call that fails jumps to the end; the agent watches the system calls
+    // and sees it. No register is free to hold the address to continue at, so it is reached by a
+    // branch that is generated for it.
     ".balign 16",
     ".globl profinfer_direct_boot",
     ".hidden profinfer_direct_boot",
@@ -228,7 +233,7 @@ global_asm!(
     "b.hs 3f",
     "str x13, [x9, #{control_map}]",
     "3: mov x0, x12",
-    "mov x8, #57",                 // close: the last call, behind which the agent puts the thread back itself
+    "mov x8, #57",                 // close: the last call; after it the agent restores the thread itself
     "svc #0",
     "1: ldr x30, .Lflags",
     "msr nzcv, x30",

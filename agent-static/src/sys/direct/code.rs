@@ -1,4 +1,5 @@
-//! The bytes of the stubs and of the bootstrap, between the labels that each processor's file gives them.
+//! The machine code of the stubs and the bootstrap, between the labels in the file of each
+//! processor.
 
 use super::{Boot, Stubs};
 
@@ -13,14 +14,15 @@ unsafe extern "C" {
     static profinfer_direct_boot_end: u8;
 }
 
-/// The stubs as they are copied into an engine.
+/// The stubs, as they are copied into an engine.
 #[must_use]
 pub fn stubs() -> Stubs {
     let page = &raw const profinfer_direct_page;
     let from = |label: *const u8| label.addr() - page.addr();
     let size = from(&raw const profinfer_direct_page_end);
     Stubs {
-        // SAFETY: The labels are the beginning and the end of the bytes above, in that order, in read-only memory.
+        // SAFETY: The labels are the beginning and the end of the code, in that order, in read-only
+        // memory.
         bytes: unsafe { std::slice::from_raw_parts(page, size) },
         start: from(&raw const profinfer_direct_start),
         fused: from(&raw const profinfer_direct_fused),
@@ -28,7 +30,7 @@ pub fn stubs() -> Stubs {
     }
 }
 
-/// The bootstrap as it is copied into an engine.
+/// The bootstrap, as it is copied into an engine.
 #[must_use]
 pub fn boot() -> Boot {
     let code = &raw const profinfer_direct_boot;

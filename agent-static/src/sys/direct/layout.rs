@@ -1,94 +1,99 @@
-//! What the stubs in an engine and the agent share: where each word lies. All numbers are bytes but where another unit is named.
+//! The layout of the memory that the stubs in an engine share with the agent. All numbers are bytes
+//! unless another unit is named.
 //!
 //! ```text
-//! near the engine's library   code page (r-x): header, stubs, thunks │ control page (rw-, zeros in a forked child)
-//! anywhere                    shared memory: slots │ common words │ a ring for each slot
+//! near the library of the engine   code page (r-x): header, stubs, thunks
+//!                                  control page (rw-, zeros in a forked child)
+//! anywhere                         shared memory: slots │ common words │ a ring per slot
 //! ```
 
-/// Size of the code page and of the control page; arm64's kernels have pages of 4 to 64 KiB.
+/// Size of the code page and of the control page. Pages of arm64 kernels have 4 to 64 KiB.
 pub const PAGE: usize = if cfg!(target_arch = "aarch64") { 65_536 } else { 4096 };
 
-/// First word of the code page: `profinf` and the number of this layout.
+/// First word of the code page: `profinf` and the layout version.
 pub const MAGIC: u64 = 0x01_66_6e_69_66_6f_72_70;
-/// Places that a page serves at most.
+/// Maximum number of probed places per page.
 pub const PLACES: usize = 20;
-/// Header of the code page: seven words, then the places.
+/// Header of the code page: seven words, followed by the places.
 pub const HEADER_WORDS: usize = 7;
-/// Words of one place in the header: address, file offset, bytes as in the file, bytes as changed.
+/// Words of one place in the header: address, file offset, original bytes, changed bytes.
 pub const PLACE_WORDS: usize = 4;
-/// The header. The stubs lie behind it.
+/// Size of the header, which the stubs follow.
 pub const HEADER: usize = 8 * (HEADER_WORDS + 1 + PLACES * PLACE_WORDS);
 
-/// Control page: address of the shared memory in the engine; 0: record nothing.
+/// Control page: address of the shared memory in the engine. 0: record nothing.
 pub const CONTROL_DATA: usize = 0;
-/// Where a thread's control block holds the thread's number.
+/// Offset of the thread ID in the control block of a thread.
 pub const CONTROL_TID: usize = 8;
-/// Address of the shared memory, also while nothing is recorded. Written last by the bootstrap.
+/// Address of the shared memory, also while recording is off. The bootstrap writes it last.
 pub const CONTROL_MAP: usize = 16;
-/// Process id of the agent that owns the probes, and when it began, in clock ticks since boot as /proc/PID/stat has it.
+/// Process ID of the agent that owns the probes, and its start time, in clock ticks since boot as
+/// in /proc/PID/stat.
 pub const CONTROL_OWNER: usize = 24;
 /// See [`CONTROL_OWNER`].
 pub const CONTROL_OWNER_BEGAN: usize = 32;
-/// On arm64: where a thread's control block holds the thread's CPU; 0: nowhere.
+/// arm64: offset of the CPU in the control block of a thread; 0: none.
 pub const CONTROL_CPU: usize = 40;
-/// Words of the control page that are used.
+/// Number of used words of the control page.
 pub const CONTROL_WORDS: usize = 6;
 
-/// How much of a thread's control block is looked at; on arm64 it ends at the thread pointer.
+/// Number of bytes of the control block that are searched. On arm64, they end at the thread
+/// pointer.
 pub const BLOCK: usize = 2048;
 
-/// Threads that are recorded at once, as a power of two.
+/// Maximum number of recorded threads, as a power of two.
 pub const SLOT_BITS: usize = 6;
-/// The same.
+/// The same as a number.
 pub const SLOTS: usize = 1 << SLOT_BITS;
-/// A slot has two cache lines: the thread's, and the agent's.
+/// A slot has two cache lines: one that the thread writes, one that the agent writes.
 pub const SLOT_SHIFT: usize = 7;
-/// The thread's number, 32 bits; 0: the slot is free.
+/// Thread ID, 32 bits. 0: the slot is free.
 pub const SLOT_KEY: usize = 0;
-/// CPU at the start of the operator that runs, 32 bits.
+/// CPU at the start of the running operator, 32 bits.
 pub const SLOT_CPU: usize = 4;
-/// Clock at its start.
+/// Clock at the start of the running operator.
 pub const SLOT_START: usize = 8;
-/// Its first node; 0: none runs.
+/// First node of the running operator. 0: none is running.
 pub const SLOT_NODE: usize = 16;
-/// Its last node.
+/// Last node of the running operator.
 pub const SLOT_LAST: usize = 24;
-/// Records written, ever.
+/// Total number of records written.
 pub const SLOT_HEAD: usize = 32;
-/// Operators dropped because the ring was full.
+/// Number of operators dropped because the ring was full.
 pub const SLOT_FULL: usize = 40;
-/// Starts that another start followed.
+/// Number of starts without an end before the next start.
 pub const SLOT_NO_END: usize = 48;
-/// Ends without a start.
+/// Number of ends without a start.
 pub const SLOT_NO_START: usize = 56;
-/// Records read, ever: written by the agent.
+/// Total number of records read. The agent writes it.
 pub const SLOT_TAIL: usize = 64;
 
-/// Behind the slots: 1 while operators are recorded. Written by the agent.
+/// After the slots: 1 while operators are recorded. The agent writes it.
 pub const ON: usize = SLOTS << SLOT_SHIFT;
-/// Starts, and 8 bytes on ends, in threads for which no slot was free.
+/// Number of starts, and 8 bytes later of ends, in threads without a free slot.
 pub const NO_SLOT_STARTS: usize = ON + 64;
 /// See [`NO_SLOT_STARTS`].
 pub const NO_SLOT_ENDS: usize = NO_SLOT_STARTS + 8;
 
-/// Records of a ring, as a power of two: at 100,000 operators a second and thread, a ring holds 80 ms.
+/// Records per ring, as a power of two. At 100,000 operators per second and thread, a ring holds 80
+/// ms.
 pub const RING_BITS: usize = 13;
-/// A record has half a cache line.
+/// Size of a record: half a cache line.
 pub const RECORD_SHIFT: usize = 5;
 /// Size of a ring, as a power of two.
 pub const RING_SHIFT: usize = RING_BITS + RECORD_SHIFT;
-/// Where the rings begin.
+/// Offset of the rings.
 pub const RINGS: usize = (NO_SLOT_ENDS + 8).next_multiple_of(PAGE);
-/// Size of the shared memory. Only what was written takes memory.
+/// Size of the shared memory. Only written pages use memory.
 pub const DATA: usize = RINGS + (SLOTS << RING_SHIFT);
 
-/// Clock at the start.
+/// Clock at the start of the operator.
 pub const RECORD_START: usize = 0;
-/// First node, and above 48 bits the CPU at the start.
+/// First node; from bit 48 on, the CPU at the start.
 pub const RECORD_NODE: usize = 8;
-/// Ticks from start to end, and above 48 bits the CPU at the end.
+/// Ticks from start to end; from bit 48 on, the CPU at the end.
 pub const RECORD_TOOK: usize = 16;
-/// Thread, 32 bits.
+/// Thread ID, 32 bits.
 pub const RECORD_TID: usize = 24;
-/// Last node minus first, in units of 8 bytes, 32 bits with a sign.
+/// Last node minus first node, in units of 8 bytes, signed 32 bits.
 pub const RECORD_LAST: usize = 28;

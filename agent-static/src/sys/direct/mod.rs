@@ -1,5 +1,5 @@
-//! What direct probes need of the system: code that is copied into an engine, memory shared with it, and what ptrace(2) offers beyond
-//! what `nix` has.
+//! The system interfaces of direct probes: code that is copied into an engine, memory shared with
+//! it, and what `nix` lacks of ptrace(2).
 
 #[cfg_attr(target_arch = "x86_64", path = "x86.rs")]
 #[cfg_attr(target_arch = "aarch64", path = "arm64.rs")]
@@ -14,24 +14,23 @@ pub mod shared;
 
 pub use code::{boot, stubs};
 
-/// Stubs, at their offsets in the code page. Up to [`layout::HEADER`] they are zeros.
+/// The stubs, at their offsets in the code page. Zeros up to [`layout::HEADER`].
 #[derive(Debug, Clone, Copy)]
 pub struct Stubs {
-    /// Header and stubs.
     pub bytes: &'static [u8],
-    /// Offset of what records the start of an operator.
+    /// Offset of the stub for the start of an operator.
     pub start: usize,
-    /// Offset of what records the start of operators that are computed together.
+    /// Offset of the stub for the start of fused operators.
     pub fused: usize,
-    /// Offset of what records the end.
+    /// Offset of the stub for the end.
     pub end: usize,
 }
 
-/// The bootstrap.
 #[derive(Debug, Clone, Copy)]
 pub struct Boot {
-    /// Code, and behind it the values that it is given.
+    /// The code, followed by its arguments.
     pub bytes: &'static [u8],
-    /// Offset of the values: address of the code page, flags for memfd_create(2), then where to go on: address, flags and registers.
+    /// Offset of the arguments: address of the code page, flags for memfd_create(2), then where to
+    /// continue: address, flags and registers.
     pub values: usize,
 }

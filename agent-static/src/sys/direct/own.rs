@@ -1,4 +1,4 @@
-//! The stubs in the agent itself, so that what they cost can be measured.
+//! The stubs inside the agent, to measure their cost.
 
 use std::io;
 use std::ops::Range;
@@ -7,75 +7,77 @@ use memmap2::{Mmap, MmapMut};
 
 use super::layout as at;
 
-/// Memory for a code page and a control page of the agent's own.
+/// Memory for a code page and a control page of the agent.
 #[derive(Debug)]
 pub struct Pages(MmapMut);
 
-/// The same, executable: nothing is written there any more but the control page's words, before.
+/// The same, executable and read-only. The words of the control page are set before.
 #[derive(Debug)]
 pub struct Code(Mmap);
 
 impl Pages {
-    /// Zeros.
+    /// Zero-filled pages.
     ///
     /// # Errors
-    /// What mmap(2) answers.
+    /// The error of mmap(2).
     pub fn new() -> io::Result<Self> {
         MmapMut::map_anon(2 * at::PAGE).map(Self)
     }
 
-    /// Where they lie.
+    /// The address of the pages.
     #[must_use]
     pub fn address(&self) -> u64 {
         self.0.as_ptr().addr() as u64
     }
 
-    /// The bytes.
     pub fn bytes(&mut self) -> &mut [u8] {
         &mut self.0
     }
 
-    /// Makes them executable and no longer writable.
+    /// Makes the pages executable and read-only.
     ///
     /// # Errors
-    /// What mprotect(2) answers: a system may forbid it.
+    /// The error of mprotect(2): a system may forbid it.
     pub fn executable(self) -> io::Result<Code> {
         self.0.make_exec().map(Code)
     }
 }
 
 impl Code {
-    /// Runs the loop at `code`, which [`LOOPED`] says: passes its places `pairs` times with `node` as second argument.
+    /// Runs the loop at `code`, described by [`LOOPED`]: executes its places `pairs` times, with
+    /// `node` as second argument.
     pub fn pass(&self, code: &Range<usize>, pairs: u32, node: u64) {
         if pairs == 0 || code.end > at::PAGE {
             return;
         }
         let address = self.0.as_ptr().wrapping_add(code.start);
-        // SAFETY: The bytes there are the loop of `LOOPED`, with two of its instructions led through thunks of this page: a function
-        // of the C calling convention that changes only the first argument's register, touches no memory but the stack and what
-        // the stubs write, which lives as long as the caller's `Shared`, and returns after `pairs` rounds, which is not 0.
+        // SAFETY: The bytes are the loop of `LOOPED`, with two instructions redirected through
+        // thunks of this page. It is a function of the C calling convention. It changes only the
+        // register of the first argument. It touches no memory except the stack and what the stubs
+        // write, which lives as long as the `Shared` of the caller. It returns after `pairs`
+        // rounds, which is not 0.
         let pass: unsafe extern "C" fn(u64, u64) = unsafe { std::mem::transmute(address) };
         // SAFETY: See above.
         unsafe { pass(u64::from(pairs), node) }
     }
 }
 
-/// A function with a call and an instruction behind it that can be moved. Its first argument is a number of rounds.
+/// A function with a call, followed by an instruction that can be moved. Its first argument is a
+/// number of rounds.
 #[derive(Debug)]
 pub struct Looped {
-    /// Its code.
     pub code: &'static [u8],
     /// Offset of the call.
     pub start: usize,
-    /// Offset of the instruction, and its length.
+    /// Offset of the instruction.
     pub end: usize,
-    /// See `end`.
+    /// Length of the instruction at `end`.
     pub moved: usize,
-    /// Offset of what is called.
+    /// Offset of the called function.
     pub callee: usize,
 }
 
-/// For this processor.
+/// The loop for x86-64.
 #[cfg(target_arch = "x86_64")]
 pub const LOOPED: Looped = Looped {
     code: &[
@@ -92,7 +94,7 @@ pub const LOOPED: Looped = Looped {
     callee: 19,
 };
 
-/// For this processor.
+/// The loop for arm64.
 #[cfg(target_arch = "aarch64")]
 pub const LOOPED: Looped = Looped {
     code: &[
@@ -111,13 +113,14 @@ pub const LOOPED: Looped = Looped {
     callee: 28,
 };
 
-/// Where this thread's control block lies, or on arm64 what is looked at of it.
+/// The address of the control block of this thread; on arm64, the start of the part that is
+/// searched.
 #[must_use]
 pub fn thread_pointer() -> u64 {
     let pointer: u64;
     #[cfg(target_arch = "x86_64")]
-    // SAFETY: The first word of every thread's control block is its own address, by the x86-64 ABI for thread-local storage; it is
-    // only read.
+    // SAFETY: By the x86-64 ABI for thread-local storage, the first word of the control block of
+    // every thread is its own address. It is only read.
     unsafe {
         std::arch::asm!("mov {}, fs:[0]", out(reg) pointer, options(nostack, readonly, preserves_flags));
     }

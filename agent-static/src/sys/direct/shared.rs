@@ -1,5 +1,5 @@
-//! The memory that the stubs write and the agent reads, mapped here. The engine may write anything there at any time: every word is
-//! read as an atomic, and nothing is believed of its value.
+//! The memory that the stubs write and the agent reads, mapped into the agent. The engine may write
+//! anything there at any time: every word is read as an atomic, and no value is trusted.
 
 use std::fs::OpenOptions;
 use std::io;
@@ -11,13 +11,12 @@ use profinfer_wire::span::CPU_UNKNOWN;
 
 use super::layout as at;
 
-/// The mapping.
 #[derive(Debug)]
 pub struct Shared {
     map: MmapRaw,
 }
 
-/// One record, as it lies there.
+/// One record, as it is stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Raw {
     /// Clock at the start, ticks.
@@ -28,27 +27,27 @@ pub struct Raw {
     pub node: u64,
     /// Address of the last node.
     pub last: u64,
-    /// Thread.
     pub tid: u32,
-    /// CPU at the start, [`CPU_UNKNOWN`] where nobody told.
+    /// CPU at the start, or [`CPU_UNKNOWN`].
     pub cpu_start: u16,
-    /// The same at the end.
+    /// CPU at the end, or [`CPU_UNKNOWN`].
     pub cpu_end: u16,
 }
 
-/// Bits of an address, and of a time.
+/// Number of bits of an address and of a time.
 const LOW: u64 = (1 << 48) - 1;
-/// `IA32_TSC_AUX` as Linux fills it: the CPU in 12 bits, above them its node. On arm64 the same bits of a restartable sequence's CPU.
+/// Bits of the CPU in `IA32_TSC_AUX`, as Linux fills it: 12 bits, with the NUMA node above them. On
+/// arm64, the same bits of the CPU in a restartable sequence.
 const CPU: u64 = 0xfff;
-/// From here on no CPU is meant: what the stubs of arm64 write without a restartable sequence (and `RSEQ_CPU_ID_UNINITIALIZED`, -1, looks
-/// like), and `RSEQ_CPU_ID_REGISTRATION_FAILED`, -2.
+/// Values from here on are not CPUs. The stubs of arm64 write one without a restartable sequence;
+/// `RSEQ_CPU_ID_UNINITIALIZED` (-1) reads the same. `RSEQ_CPU_ID_REGISTRATION_FAILED` is -2.
 const NO_CPU: u64 = 0xffe;
 
 impl Shared {
-    /// Maps what lies at `path` (`/proc/PID/map_files/…` of the engine's own mapping).
+    /// Maps the file at `path` (`/proc/PID/map_files/…` of the mapping of the engine).
     ///
     /// # Errors
-    /// What open(2) or mmap(2) answer, and when it is shorter than it must be.
+    /// The error of open(2) or mmap(2), or if the file is too short.
     pub fn open(path: &Path) -> io::Result<Self> {
         let file = OpenOptions::new().read(true).write(true).open(path)?;
         if file.metadata()?.len() < at::DATA as u64 {
@@ -57,15 +56,15 @@ impl Shared {
         Ok(Self { map: MmapOptions::new().len(at::DATA).map_raw(&file)? })
     }
 
-    /// Memory of the agent's own, for stubs in the agent itself.
+    /// Memory of the agent, for stubs inside the agent.
     ///
     /// # Errors
-    /// What mmap(2) answers.
+    /// The error of mmap(2).
     pub fn own() -> io::Result<Self> {
         Ok(Self { map: memmap2::MmapMut::map_anon(at::DATA)?.into() })
     }
 
-    /// Where it is mapped here.
+    /// The address of the mapping.
     #[must_use]
     pub fn address(&self) -> u64 {
         self.map.as_mut_ptr().addr() as u64
@@ -73,8 +72,9 @@ impl Shared {
 
     fn word(&self, offset: usize) -> &AtomicU64 {
         assert!(offset.is_multiple_of(8) && offset + 8 <= at::DATA, "a word of the layout");
-        // SAFETY: The word lies within the mapping, which is as long as the layout and lives as long as `self`; a mapping begins
-        // at a page, so the word is aligned. Others, also another process, change it: it is only looked at as an atomic.
+        // SAFETY: The word is inside the mapping, which is as long as the layout and lives as long
+        // as `self`. A mapping starts at a page boundary, so the word is aligned. Another process
+        // may change it, so it is only accessed as an atomic.
         unsafe { AtomicU64::from_ptr(self.map.as_mut_ptr().add(offset).cast()) }
     }
 
@@ -84,7 +84,8 @@ impl Shared {
         unsafe { AtomicU32::from_ptr(self.map.as_mut_ptr().add(offset).cast()) }
     }
 
-    /// Begins or ends recording, without stopping anybody. An operator that ran when it ended is forgotten when it begins.
+    /// Starts or stops recording, without stopping a thread. An operator that runs when recording
+    /// stops is forgotten when it starts again.
     pub fn record(&self, on: bool) {
         if on {
             (0..at::SLOTS).for_each(|n| self.word(slot(n) + at::SLOT_NODE).store(0, Ordering::Relaxed));
@@ -92,7 +93,7 @@ impl Shared {
         self.half(at::ON).store(u32::from(on), Ordering::Release);
     }
 
-    /// The thread that has slot `n`; 0: none.
+    /// The thread ID in slot `n`; 0 for none.
     #[must_use]
     pub fn owner(&self, n: usize) -> u32 {
         self.half(slot(n) + at::SLOT_KEY).load(Ordering::Acquire)
@@ -108,24 +109,24 @@ impl Shared {
         self.half(slot(n) + at::SLOT_KEY).store(0, Ordering::Release);
     }
 
-    /// A number of slot `n`, by its place in the layout.
+    /// A number of slot `n`, by its offset in the layout.
     #[must_use]
     pub fn field(&self, n: usize, field: usize) -> u64 {
         self.word(slot(n) + field).load(Ordering::Acquire)
     }
 
-    /// A number that all threads share, by its place in the layout.
+    /// A number that all threads share, by its offset in the layout.
     #[must_use]
     pub fn common(&self, field: usize) -> u64 {
         self.word(field).load(Ordering::Acquire)
     }
 
-    /// Says how many records of slot `n` were read.
+    /// Sets the number of records of slot `n` that were read.
     pub fn read_to(&self, n: usize, tail: u64) {
         self.word(slot(n) + at::SLOT_TAIL).store(tail, Ordering::Release);
     }
 
-    /// Record number `index`, ever, of slot `n`.
+    /// Record number `index` of slot `n`, counted from the first record ever written.
     #[must_use]
     pub fn raw(&self, n: usize, index: u64) -> Raw {
         let mask = (1u64 << at::RING_BITS) - 1;
@@ -146,20 +147,20 @@ impl Shared {
         }
     }
 
-    /// Makes everything zero and gives the memory back: nothing is recorded from now on.
+    /// Zeroes the memory and releases it: nothing is recorded from now on.
     ///
     /// # Errors
-    /// What madvise(2) answers.
+    /// The error of madvise(2).
     pub fn clear(&self) -> io::Result<()> {
         self.record(false);
-        // SAFETY: The pages are zeros afterwards, as when they were new, and any value is valid in atomics.
+        // SAFETY: Afterwards the pages are zero, as new ones, and any value is valid in atomics.
         unsafe { self.map.unchecked_advise(UncheckedAdvice::Remove) }
     }
 }
 
 #[cfg(test)]
 impl Shared {
-    /// Any value in every word of a slot.
+    /// Arbitrary values in every word of a slot.
     pub(crate) fn test_fill(&self, n: usize, value: u64) {
         (0..1 << at::SLOT_SHIFT)
             .step_by(8)
@@ -176,7 +177,7 @@ impl Shared {
     }
 }
 
-/// The CPU in a word whose low bits are something else.
+/// The CPU in a word whose low bits hold something else.
 fn cpu(word: u64) -> u16 {
     let number = word >> 48 & CPU;
     u16::try_from(number).ok().filter(|_| number < NO_CPU).unwrap_or(CPU_UNKNOWN)
@@ -194,7 +195,7 @@ mod tests {
     fn a_cpu_that_no_sequence_tells_is_not_known() {
         let word = |number: u64| 0x7fff_dead_beef | number << 48;
         assert_eq!([0, 3, 4093].map(|n| cpu(word(n))), [0, 3, 4093]);
-        // Not registered: -1, as the stubs write it; the registration failed: -2.
+        // Not registered: -1, as the stubs write it. Registration failed: -2.
         let negative = [-1_i32, -2].map(|n| u64::from(n.cast_unsigned()) & CPU);
         assert_eq!(negative.map(|n| cpu(word(n))), [CPU_UNKNOWN; 2]);
     }

@@ -1,7 +1,9 @@
-//! The stubs and the bootstrap, position-independent, for x86-64. Nothing of this runs where it lies: it is copied.
+//! The stubs and the bootstrap for x86-64, position-independent. They do not run in place: they are
+//! copied.
 //!
-//! A stub is called by a thunk behind it in the same page and preserves every register, also those that a callee may change:
-//! compilers know which registers a function of their own file changes, and rely on it. The flags are the thunk's business.
+//! A thunk later in the same page calls a stub. The stub preserves every register, also those that
+//! a callee may change: compilers know which registers a function of their own file changes, and
+//! rely on it. The thunk is responsible for the flags.
 
 use std::arch::global_asm;
 
@@ -15,7 +17,8 @@ global_asm!(
     "profinfer_direct_page:",
     ".Lpage:",
     ".skip {header}",
-    // r8 = this thread's slot and equal; not equal: the slot is another's or nobody's. Nothing to record: to 9. Changes rax, rcx, rdx.
+    // r8 = the slot of this thread, with `equal` set. Not equal: the slot belongs to another thread
+    // or to none. Nothing to record: jump to 9. Changes rax, rcx, rdx.
     ".macro profinfer_enter",
     "push rax",
     "push rcx",
@@ -93,7 +96,7 @@ global_asm!(
     "rdtscp",
     "shl rdx, 32",
     "or rax, rdx",
-    // This thread's ring.
+    // The ring of this thread.
     "mov rdx, r8",
     "sub rdx, r10",
     "shl rdx, {ring_shift} - {slot_shift}",
@@ -122,7 +125,7 @@ global_asm!(
     "mov [r10 + {record_node}], r9",
     "mov eax, [r8 + {key}]",
     "mov [r10 + {record_tid}], eax",
-    // Stores are seen in order: who sees the new number sees the record.
+    // Stores become visible in order: a reader that sees the new number sees the record.
     "inc qword ptr [r8 + {head}]",
     "5: mov qword ptr [r8 + {node}], 0",
     "pop r10",
@@ -136,7 +139,8 @@ global_asm!(
     "jmp 9b",
     "8: lock inc qword ptr [rcx + {no_slot_ends}]",
     "jmp 9b",
-    // The slot of thread eax, from number edx at r8 on, claiming a free one; equal, r8 = 0: there is none.
+    // Finds the slot of thread eax, from number edx at r8 on, or claims a free one. Equal and r8 =
+    // 0: there is none.
     ".balign 32",
     ".Lsearch:",
     "push r9",
@@ -167,9 +171,10 @@ global_asm!(
     "profinfer_direct_page_end:",
     ".purgem profinfer_enter",
     ".purgem profinfer_leave",
-    // What one stopped thread of the engine is made to run, once: it maps the pages and the shared memory, puts its registers back by
-    // itself and goes on where it was. So it does not matter whether the one who sent it here still lives. No stack is used but
-    // a word below the red zone. A call that fails leads to the end: who watches the system calls sees it.
+    // One stopped thread of the engine runs this once. It maps the pages and the shared memory,
+    // restores its registers itself and continues where it was. So the agent may die meanwhile. It
+    // uses no stack except a word below the red zone. A system call that fails jumps to the end;
+    // the agent watches the system calls and sees it.
     ".balign 16",
     ".globl profinfer_direct_boot",
     ".hidden profinfer_direct_boot",
@@ -223,7 +228,7 @@ global_asm!(
     "ja 3f",
     "mov [r14 + {control_map}], r13",
     "3: mov edi, r12d",
-    "mov eax, 3",          // close: the last call, behind which the agent puts the thread back itself
+    "mov eax, 3",          // close: the last call; after it the agent restores the thread itself
     "syscall",
     "1: lea rsp, [rsp - 128]",
     "push qword ptr [rip + .Lflags]",

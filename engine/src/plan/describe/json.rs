@@ -26,47 +26,45 @@ const SCHEMA: u32 = 1;
 #[derive(Debug, Serialize)]
 pub struct Engine<'a> {
     schema: u32,
-    /// Every level can be traced.
+    /// True if every level can be traced.
     complete: bool,
-    /// As the engine has it.
+    /// As the engine states it.
     version: Option<&'a str>,
     levels: Vec<LevelFound<'a>>,
     files: Vec<FileFound<'a>>,
     missing: Vec<MissingFound<'a>>,
-    /// `null`: the structs cannot be read, and `layout_text` says why.
+    /// `null` if the structs cannot be read; `layout_text` has the reason.
     layout: Option<LayoutFound<'a>>,
     layout_text: String,
     tables: TablesFound<'a>,
-    /// What is to be said of single files, also of those that were refused.
+    /// Remarks about single files, including refused ones.
     remarks: &'a [String],
 }
 
-/// How a level is traced.
 #[derive(Debug, Serialize)]
 struct LevelFound<'a> {
     level: &'static str,
     traced: bool,
-    /// What is probed; empty if the level cannot be traced.
+    /// Empty if the level cannot be traced.
     ways: Vec<WayFound<'a>>,
-    /// Symbols that were looked for and not found.
+    /// Symbols that were not found.
     without: &'a [String],
-    /// The ways, or why there is none.
+    /// The ways in words, or why there is none.
     text: String,
 }
 
-/// A way to trace a level.
 #[derive(Debug, Serialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 enum WayFound<'a> {
-    /// By these functions.
+    /// Probes these functions.
     Functions { symbols: Vec<&'a str> },
-    /// By the function that is one operator.
+    /// Probes functions that each run one operator.
     OperatorFunctions { symbols: Vec<&'a str> },
-    /// By a function that was found by what it does.
+    /// Probes a function that was found by its machine code.
     Structure,
-    /// By the calls of a function that every operator begins with, and of `fused` kernels.
+    /// Probes the calls of the function with which every operator starts, and of `fused` kernels.
     Calls { symbol: &'a str, fused: usize },
-    /// By a function of another backend: whole operators, or nested calls.
+    /// Probes a function of another backend: complete operators (`whole`) or nested calls.
     Backend { backend: &'a str, whole: bool, symbol: &'a str },
 }
 
@@ -75,35 +73,34 @@ struct FileFound<'a> {
     path: &'a str,
     machine: &'static str,
     build_id: Option<String>,
-    /// What it is to the engine; empty when it is no part of one.
+    /// Roles in the engine. Empty if the file is no part of one.
     roles: Vec<&'static str>,
     probes: Vec<ProbeFound<'a>>,
-    /// `null`: the file has no operators.
+    /// `null` if the file has no operators.
     direct: Option<DirectFound>,
 }
 
 #[derive(Debug, Serialize)]
 struct ProbeFound<'a> {
     level: &'static str,
-    /// What is seen there.
+    /// The event that the probe observes.
     what: &'static str,
-    /// In the file, hex.
+    /// File offset, hexadecimal.
     offset: String,
-    /// The return is probed as well.
+    /// The function return is probed too.
     returns: bool,
     symbol: String,
     mnemonic: &'a str,
-    /// The kernel emulates the instruction; else it single-steps it.
+    /// The kernel emulates the instruction; otherwise it single-steps it.
     emulated: bool,
     text: String,
 }
 
-/// Where direct probes can go in a file.
+/// Where a file can take direct probes.
 #[derive(Debug, Serialize)]
 struct DirectFound {
-    /// Empty: there are none, and `text` says why.
+    /// Empty if there are none; `text` has the reason.
     places: Vec<PlaceFound>,
-    /// Operators run in phases.
     has_phase: bool,
     text: String,
 }
@@ -112,9 +109,9 @@ struct DirectFound {
 struct PlaceFound {
     /// `start`, `fused_start`, `end` or `whole_call`.
     role: &'static str,
-    /// In the file, hex.
+    /// File offset, hexadecimal.
     offset: String,
-    /// Length of the instruction that is changed.
+    /// Length of the instruction that the probe changes.
     bytes: usize,
 }
 
@@ -126,10 +123,10 @@ struct MissingFound<'a> {
     text: String,
 }
 
-/// Offsets of the fields of the engine's structs.
+/// Field offsets in the engine's structs.
 #[derive(Debug, Serialize)]
 struct LayoutFound<'a> {
-    /// The releases whose layout it is, or that a fork began with.
+    /// The releases that have this layout, or from which a fork started.
     releases: &'a str,
     fields: Vec<FieldFound>,
 }
@@ -138,7 +135,7 @@ struct LayoutFound<'a> {
 struct FieldFound {
     field: &'static str,
     offset_bytes: u32,
-    /// The function that shows it; `null`: as in the releases.
+    /// The function from which the offset was read. `null` if it is that of the releases.
     accessor: Option<&'static str>,
 }
 
@@ -236,7 +233,7 @@ const fn role(role: &Role) -> &'static str {
     }
 }
 
-/// What a probe of this kind sees.
+/// What a probe of this kind observes.
 const fn what(kind: ProbeKind) -> &'static str {
     match kind {
         ProbeKind::LlamaDecode | ProbeKind::LlamaProcess | ProbeKind::LlamaEncode => "token_call",
@@ -302,7 +299,7 @@ fn layout(found: &FoundLayout) -> LayoutFound<'_> {
 
 fn tables(plan: &EnginePlan) -> TablesFound<'_> {
     let tables = &plan.tables;
-    // A number that the engine no longer uses has no name.
+    // A number that the engine no longer uses has an empty name.
     let named = (0..).zip(&tables.types).filter(|(_, t)| !t.name.is_empty());
     let types = named.map(|(number, t)| TypeFound {
         number,
@@ -313,7 +310,7 @@ fn tables(plan: &EnginePlan) -> TablesFound<'_> {
     TablesFound { operators: &tables.ops, unary: &tables.unary, glu: &tables.glu, types: types.collect() }
 }
 
-/// Offsets can have more bits than a number of JSON keeps in some readers.
+/// A string: some JSON readers keep only 53 bits of a number.
 fn hex(offset: u64) -> String {
     format!("{offset:#x}")
 }

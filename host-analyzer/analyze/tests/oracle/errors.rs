@@ -86,7 +86,7 @@ fn no_such_engine_file() {
 
 #[test]
 fn nothing_named() {
-    fails(&["record"], &["no process is named", "--pid"]);
+    fails(&["record"], &["names no process", "--pid"]);
 }
 
 #[test]

@@ -126,7 +126,7 @@ fn a_key_lets_in_and_nobody_else_disturbs() {
     let Some(served) = serve(&parts, dir.path(), &key, &["-n", "400", "--list", "-t", "2"]) else { return };
     let agent = served.port();
     let source = format!("tcp:127.0.0.1:{agent}");
-    assert!(refused(&source, dir.path(), None).contains("demands a key"));
+    assert!(refused(&source, dir.path(), None).contains("requires a key"));
     assert!(refused(&source, dir.path(), Some(&other)).contains("another key"));
     let board = std::fs::read_to_string(&key).unwrap().replace("\nboard\n", "\nboard-2\n");
     std::fs::write(&other, board).unwrap();
@@ -154,7 +154,7 @@ fn a_key_lets_in_and_nobody_else_disturbs() {
     let ledger = trace.health.ledger.unwrap();
     assert_eq!(ledger.spans_sent, trace.spans.len() as u64, "all that was sent came");
     assert!(ledger.balances() && !said.contains("broke"), "{said}");
-    served.wait_until("turned away so far");
+    served.wait_until("rejected so far");
     served.wait_until("0 lost");
     assert!(done.load(Ordering::Relaxed) > 300, "{done:?} knocked");
 }

@@ -152,9 +152,7 @@ fn a_full_disk_is_an_error_with_its_reason() {
 fn folders_that_hold_no_tables_are_refused_before_anything_is_read() {
     let dir = tempfile::tempdir().unwrap();
     let out = dir.path().join("out");
-    for (folder, answer) in
-        [("/dev/shm", "lies in memory itself"), ("/not/there", "No such file or directory")]
-    {
+    for (folder, answer) in [("/dev/shm", "is in memory"), ("/not/there", "No such file or directory")] {
         let done = analyze(None, Path::new("/no/recording"), &out, &["--scratch", folder]);
         assert!(!done.status.success());
         let said = said(&done);
