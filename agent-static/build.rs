@@ -1,5 +1,5 @@
-//! Compiles the BPF programs and generates their skeleton, and writes down what the board profiles ask for: the agent
-//! never parses them.
+//! Compiles the BPF programs, generates their skeleton and writes the board profiles as Rust
+//! constants: the agent never parses profiles.
 
 use std::env;
 use std::error::Error;
@@ -16,9 +16,10 @@ mod stack;
 fn main() -> Result<(), Box<dyn Error>> {
     let catalog = Catalog::shipped()?;
     let out = PathBuf::from(env::var_os("OUT_DIR").ok_or("cargo sets OUT_DIR")?);
-    // libbpf-cargo adds `-g -O2 -target bpf -D__TARGET_ARCH_<x86|arm64>` and the path of libbpf's headers.
-    // The instruction set is pinned: Linux 5.10 takes v3, and compilers change their default.
-    // Paths in the programs' line information are those of the repository, wherever it lies.
+    // libbpf-cargo adds `-g -O2 -target bpf -D__TARGET_ARCH_<x86|arm64>` and the path of libbpf's
+    // headers. The instruction set is pinned: Linux 5.10 accepts v3, and compilers change their
+    // default. Line information in the programs uses paths relative to the repository, so that the
+    // build is reproducible.
     let here = env::var("CARGO_MANIFEST_DIR")?;
     let mut builder = libbpf_cargo::SkeletonBuilder::new();
     builder.source("../bpf/profinfer.bpf.c").clang_args([
@@ -44,8 +45,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     without_unwinding()
 }
 
-/// Leaves the tables for unwinding out of the static agent of a release: 200 kB. It aborts on a panic (`panic` of the
-/// profile, which cargo does not pass to build scripts), so that nothing reads them.
+/// Drops the unwind tables from the static release agent, which saves 200 kB. It aborts on a panic
+/// (`panic` in the profile, which cargo does not pass to build scripts), so nothing reads them.
 fn without_unwinding() -> Result<(), Box<dyn Error>> {
     let script = Path::new(&env::var("CARGO_MANIFEST_DIR")?).join("../ci/static/no-unwinding.ld");
     println!("cargo:rerun-if-changed={}", script.display());
@@ -55,15 +56,17 @@ fn without_unwinding() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Refuses programs of which a kernel could put a function's stack where other tasks write, see `bpf/include/maps.h`.
+/// Rejects programs if a kernel could put the stack of one of their functions where other tasks
+/// write. See `bpf/include/maps.h`.
 fn stacks_fit(object: &[u8]) -> Result<(), Box<dyn Error>> {
     let elf = goblin::elf::Elf::parse(object)?;
     let mut deep = Vec::new();
     for function in elf.syms.iter().filter(|s| s.st_type() == goblin::elf::sym::STT_FUNC) {
-        let section = elf.section_headers.get(function.st_shndx).ok_or("a function lies in a section")?;
+        let section = elf.section_headers.get(function.st_shndx).ok_or("a function has a section")?;
         let begin = usize::try_from(section.sh_offset + function.st_value)?;
-        let code =
-            object.get(begin..begin + usize::try_from(function.st_size)?).ok_or("its code is there")?;
+        let code = object
+            .get(begin..begin + usize::try_from(function.st_size)?)
+            .ok_or("a function's code is in the file")?;
         let code: Vec<stack::Insn> = code.as_chunks().0.iter().map(|b| stack::Insn::read(*b)).collect();
         let depth = stack::depth(&code);
         if depth > stack::STACK_MAX {
@@ -74,16 +77,17 @@ fn stacks_fit(object: &[u8]) -> Result<(), Box<dyn Error>> {
         return Ok(());
     }
     let (most, deep) = (stack::STACK_MAX, deep.join(", "));
-    Err(format!("a BPF function may use {most} bytes of stack: {deep}. Cut it by __noinline, or use the thread's state").into())
+    Err(format!("a BPF function may use at most {most} bytes of stack, but {deep}. Split it with __noinline, or use the thread's state").into())
 }
 
-/// The first four bytes of the CPU backend's GUID, which tell its splits apart from those of other backends.
+/// The first four bytes of the CPU backend's GUID, which distinguish its splits from those of other
+/// backends.
 fn cpu_guid(catalog: &Catalog) -> Result<String, Box<dyn Error>> {
     let cpu = catalog.backends().find(|b| b.name == "cpu").and_then(Backend::first_guid_bytes);
     Ok(format!("-DCPU_GUID={:#x}U", u32::from_le_bytes(cpu.ok_or("the CPU's backend has a GUID")?)))
 }
 
-/// The first four bytes of every GUID, with what the backend is called.
+/// The first four bytes of every GUID, with the backend's title.
 fn backend_guids(catalog: &Catalog, path: &Path) -> Result<(), Box<dyn Error>> {
     let mut text = "&[\n".to_owned();
     for backend in catalog.backends() {
@@ -95,7 +99,8 @@ fn backend_guids(catalog: &Catalog, path: &Path) -> Result<(), Box<dyn Error>> {
     Ok(std::fs::write(path, text)?)
 }
 
-/// The functions of backends that are operators or work for them, as `&[Function]` of `bpf/backend_function.rs`.
+/// The functions of backends that are operators or work for them, as `&[Function]` for
+/// `bpf/backend_function.rs`.
 fn backend_functions(catalog: &Catalog, path: &Path) -> Result<(), Box<dyn Error>> {
     let mut text = "&[\n".to_owned();
     for backend in catalog.backends() {
@@ -112,7 +117,8 @@ fn backend_functions(catalog: &Catalog, path: &Path) -> Result<(), Box<dyn Error
     Ok(std::fs::write(path, text)?)
 }
 
-/// The boards as `&[Board]` of `request/boards.rs`. A change of the profiles rebuilds their crate, and so this.
+/// The boards as `&[Board]` for `request/boards.rs`. A changed profile rebuilds its crate, and
+/// therefore this file.
 fn plans(catalog: &Catalog, path: &Path) -> Result<(), Box<dyn Error>> {
     let mut text = "&[\n".to_owned();
     for board in catalog.boards() {

@@ -1,15 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Apache-2.0 */
-/* Functions of backends other than the CPU, by the symbols of the backend profiles (boards/backends).
+/* Functions of backends other than the CPU, by the symbols of the backend profiles
+ * (boards/backends).
  *
- * Some are one whole operator of a split that the backend was given (ggml_cl_compute_forward): its span. Others
- * do the work of an operator, or some of it, from within (CLBlast's ggml_cl_mul_mat in the CPU's matrix product,
- * compute_submat_mul in RKNN's): nested calls, which leave the operator around them alone. They may be called by
- * threads that run no operator themselves.
+ * Some compute one complete operator of a split that the backend was given
+ * (ggml_cl_compute_forward): a span. Others do the work of an operator, or part of it, from
+ * within (CLBlast's ggml_cl_mul_mat in the CPU's matrix product, compute_submat_mul in RKNN's):
+ * nested calls, which do not affect the operator around them. Threads that run no operator
+ * themselves may call them.
  *
- * Each function has a slot, and each slot its programs: Linux 5.10 does not tell a program which of its uprobes was hit. */
+ * Each function has a slot with its own programs, because on Linux 5.10 a program cannot find
+ * out which of its uprobes was hit. */
 #include "include/maps.h"
 
-/* Set before loading: which argument, from 0, is the tensor, or NO_TENSOR; whether a call is one whole operator. */
+/* Set before loading: index of the tensor argument, from 0, or NO_TENSOR; and whether a call is
+ * one complete operator. */
 const volatile __u8 backend_tensor[BACKEND_SLOTS] = {};
 const volatile __u8 backend_whole[BACKEND_SLOTS] = {};
 
@@ -23,8 +27,8 @@ static __always_inline int is_whole(__u32 slot)
 	return slot < BACKEND_SLOTS && backend_whole[slot];
 }
 
-/* Drops functions from number `keep` on: they are not seen to return any more, because an exception left them or because
- * their returns were not probed yet. */
+/* Drops functions from index `keep` on. Their returns were not seen, because of an exception or
+ * because their returns were not probed yet. */
 static __noinline int drop(struct thread *t, __u64 keep)
 {
 	struct nested_counters *i = nested_counters();
@@ -51,8 +55,8 @@ static __noinline int drop(struct thread *t, __u64 keep)
 			tensor = value; \
 	} while (0)
 
-/* The argument of a function that is a tensor. One after the other: a register of a computed number is none that the verifier lets be
- * read. */
+/* The tensor argument of a function. Checked one after the other, because the verifier does not
+ * accept register reads with a computed index. */
 static __noinline __u64 tensor_of(struct pt_regs *ctx, __u32 slot)
 {
 	__u64 tensor = 0;
@@ -65,7 +69,7 @@ static __noinline __u64 tensor_of(struct pt_regs *ctx, __u32 slot)
 	return tensor;
 }
 
-/* The programs of all slots share these two: a copy for each would be a tenth of the agent. */
+/* Shared by the programs of all slots: one copy per slot would be a tenth of the agent. */
 static __noinline int backend_enter(struct pt_regs *ctx, __u32 slot)
 {
 	struct thread *t = thread_of(pid_tgid());
@@ -78,7 +82,8 @@ static __noinline int backend_enter(struct pt_regs *ctx, __u32 slot)
 		ADD(counters()->span_starts, 1);
 	else
 		ADD(nested_counters()->starts, 1);
-	/* A whole operator lies in no other, and nothing nests deeper than this: what is still there was left unseen. */
+	/* A complete operator is never nested, and nothing nests deeper than this: remaining
+	 * entries were left without a seen return. */
 	if (t->backend_depth && (backend_whole[slot] || t->backend_depth >= BACKEND_DEPTH))
 		drop(t, 0);
 	at = t->backend_depth;
@@ -94,7 +99,8 @@ static __noinline int backend_enter(struct pt_regs *ctx, __u32 slot)
 	return 0;
 }
 
-/* One whole operator: a span like the CPU's, in the split that this thread handed over. */
+/* One complete operator: a span like the CPU's, in the split that this thread gave to the
+ * backend. */
 static __noinline int send_whole(struct thread *t, const struct backend_call *call, __u64 now)
 {
 	struct counters *c = counters();
@@ -120,14 +126,15 @@ static __noinline int send_whole(struct thread *t, const struct backend_call *ca
 	return 0;
 }
 
-/* The graph call that a nested call belongs to: of the CPU's operator that the thread runs, else of the backend's split. */
+/* The graph call that a nested call belongs to: that of the CPU operator that the thread runs,
+ * or else the backend's split. */
 static __noinline __u64 graph_around(const struct thread *t)
 {
 	const struct engine_state *s = state_of(t);
 	__u64 cpu = t->cpu_start ? t->cpu_start : s->cpu_graph;
 	__u64 split = t->split ? t->split : s->split;
 
-	/* Where the CPU's operators are not probed, there is no operator. */
+	/* Without probes on the CPU's operators, there is no operator. */
 	return t->op_node || !split ? cpu : split;
 }
 
@@ -150,7 +157,8 @@ static __noinline int send_nested(struct thread *t, const struct backend_call *c
 	head(&e->head, EVENT_NESTED, t->id, call->function | (__u32)depth << 16);
 	e->start_ns = call->start;
 	e->end_ns = now;
-	/* The operator that the thread runs: of the CPU, of the backend; else what the first function was given. */
+	/* The operator that the thread runs on the CPU or the backend, or else the argument of
+	 * the first function. */
 	e->node = t->op_node ? t->op_node : t->backend_calls[0].tensor;
 	if (!e->node)
 		e->node = call->tensor;
@@ -175,7 +183,7 @@ static __noinline int leave_alone(__u32 slot)
 	return 0;
 }
 
-/* The number of the innermost call of the function, from 1; 0: none is running. */
+/* Number of the innermost call of the function, from 1; 0: none is running. */
 static __noinline __u64 find_call(const struct thread *t, __u32 slot)
 {
 	__u64 found = 0;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Apache-2.0 */
-/* A traced thread in an operator loses its CPU, or gets one.
+/* A traced thread that runs an operator leaves its CPU, or gets one.
  *
- * The arguments are (preempt, prev, next) in every kernel from 5.10 on; what came later was appended. Only the
- * addresses are used, so that nothing needs to be known of the task's layout. */
+ * The arguments are (preempt, prev, next) in every kernel since 5.10; newer kernels only
+ * appended some. Only the addresses are used, so that the layout of the task struct is not
+ * needed. */
 #include "include/counter.h"
 
 SEC("raw_tp/sched_switch")

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Apache-2.0 */
-/* Experts: which ones the router of a mixture-of-experts model chose, read where a MUL_MAT_ID begins to work by the selection.
+/* Experts: which ones the router of a mixture-of-experts model selected, read when a MUL_MAT_ID
+ * starts to use the selection.
  *
- * The ids are a table in the engine's memory: a row a token, n_used of 32 bits a row. The node that wrote it is done, because
- * its barrier is passed; and only the thread that called the graph reads it, which is the first of the graph's threads. The
- * products of one layer share one selection: it is sent once.
+ * The ids are a table in the engine's memory: one row per token with n_used values of 32 bits. The
+ * node that wrote it is complete, because its barrier has passed. Only the thread that called the
+ * graph reads it, which is the first of the graph's threads. The products of one layer share one
+ * selection, which is sent once.
  *
  * Global functions, as in graph.bpf.c: a prompt's selection is read in rounds of pieces.
  */
@@ -11,7 +13,7 @@
 
 enum { PIECES = 64 };
 
-/* Reads the `n` experts from position `at` on into the record. */
+/* Reads `n` experts from position `at` into the record. */
 static __noinline int read_experts(struct thread *t, __u32 at, __u32 n)
 {
 	struct event_experts *e = &t->out.experts;
@@ -28,7 +30,7 @@ static __noinline int read_experts(struct thread *t, __u32 at, __u32 n)
 	return 0;
 }
 
-/* Tells the next piece of the selection. Returns 0 after the last one. */
+/* Sends the next piece of the selection. Returns 0 after the last one. */
 __attribute__((noinline)) int expert_piece(__u64 id)
 {
 	struct thread *t = known_thread(id);
@@ -62,7 +64,7 @@ __attribute__((noinline)) int expert_pieces(__u64 id)
 	return 1;
 }
 
-/* The ids that the thread's node, a MUL_MAT_ID, works by; 0 when it has none. */
+/* The ids tensor that the thread's node, a MUL_MAT_ID, uses; 0 if there is none. */
 static __noinline __u64 find_ids(struct thread *t)
 {
 	const struct engine_config *g = config_of(t);
@@ -77,7 +79,7 @@ static __noinline __u64 find_ids(struct thread *t)
 	return src[0] && t->expert_type == g->index_type ? src[0] : 0;
 }
 
-/* Sends the selection that the thread's node, a MUL_MAT_ID, works by, unless it was sent already. */
+/* Sends the selection that the thread's node, a MUL_MAT_ID, uses, unless it was sent already. */
 static __noinline int expert_selection(struct thread *t)
 {
 	const struct engine_config *g = config_of(t);
@@ -109,7 +111,7 @@ static __noinline int expert_selection(struct thread *t)
 	return 0;
 }
 
-/* Every operator of a graph with experts comes by here, so only its kind is read. */
+/* Every operator of a graph with experts passes here, so only its kind is read. */
 static __noinline int expert_begin(struct thread *t)
 {
 	__u32 op = 0;

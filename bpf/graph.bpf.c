@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Apache-2.0 */
-/* Graph level: calls. What a graph is made of: topology.bpf.c. */
+/* Graph level: calls. topology.bpf.c reads the structure of graphs. */
 #include "include/capture.h"
 #include "topology.bpf.c"
 
 /* wire's graph::layer */
 enum { SCHEDULER = 0, BACKEND = 1 };
 
-/* CPU_GUID: first four bytes of the CPU backend's GUID, whose graphs its own function reports: from llama.cpp b2717
- * on. It comes from boards/backends/cpu.toml, by agent-static/build.rs. */
+/* CPU_GUID: first four bytes of the CPU backend's GUID. Its graphs are reported by the CPU's own
+ * function, since llama.cpp b2717. agent-static/build.rs takes it from boards/backends/cpu.toml. */
 
-/* Begins the record of a call; the callers set what else is known of it. */
+/* Starts the record of a call; the callers set the other fields. */
 static __noinline struct event_graph *graph_record(struct thread *t, __u32 kind, __u32 layer)
 {
 	struct event_graph *e = &t->out.graph;
@@ -27,7 +27,7 @@ static __noinline int send_graph(struct thread *t)
 	return 0;
 }
 
-/* The size of a graph, and what of its first node tells the number of tokens. */
+/* Reads the size of a graph, and the fields of its first node that show the number of tokens. */
 static __noinline int read_graph(struct thread *t, __u64 cgraph)
 {
 	const struct engine_config *g = config_of(t);
@@ -44,7 +44,8 @@ static __noinline int read_graph(struct thread *t, __u64 cgraph)
 	return 0;
 }
 
-/* The scheduler goes on: the split that this thread handed over to another backend is over, as the agent has it too. */
+/* The scheduler continues: the split that this thread gave to another backend has ended. The
+ * agent does the same. */
 static __always_inline void end_split(struct thread *t, struct engine_state *s)
 {
 	if (s->split == t->split)
@@ -86,8 +87,8 @@ int scheduler_graph_return(UNUSED struct pt_regs *ctx)
 	return 0;
 }
 
-/* How many tokens are in the context already: the position of the batch's first one, which the rotary embedding reads. The inputs of
- * a graph are set before it is computed. */
+/* Number of tokens already in the context: the position of the batch's first token, which the
+ * rotary embedding reads. A graph's inputs are set before it is computed. */
 static __noinline __s32 past_of(const struct thread *t)
 {
 	const struct engine_config *g = config_of(t);
@@ -104,7 +105,7 @@ static __noinline __s32 past_of(const struct thread *t)
 	return first;
 }
 
-/* Reads the graph with the engine standing still, then begins the call's time. */
+/* Reads the graph while the engine is stopped here, then starts the call's time. */
 static __always_inline int begin_cpu_graph(struct thread *t, __u64 cgraph)
 {
 	const struct engine_config *g = config_of(t);
@@ -168,7 +169,7 @@ int cpu_graph_return(UNUSED struct pt_regs *ctx)
 	return 0;
 }
 
-/* First bytes of the GUID of a backend. */
+/* First bytes of a backend's GUID. */
 static __noinline __u64 backend_of(__u64 backend)
 {
 	__u64 guid = 0, first = 0;
@@ -178,9 +179,9 @@ static __noinline __u64 backend_of(__u64 backend)
 	return first;
 }
 
-/* ggml_backend_graph_compute_async(backend, cgraph): the scheduler hands a split of a graph to a backend. Its return is not
- * probed: a backend with a processor of its own returns when it has its work. The split ends where the scheduler
- * goes on. */
+/* ggml_backend_graph_compute_async(backend, cgraph): the scheduler gives a split of a graph to a
+ * backend. The return is not probed, because a backend with a separate processor returns before
+ * the work is done. The split ends when the scheduler continues. */
 SEC("uprobe")
 int backend_graph_enter(struct pt_regs *ctx)
 {

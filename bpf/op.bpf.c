@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Apache-2.0 */
-/* Operator level: one record for every operator that a thread ran.
+/* Operator level: one record for every operator that a thread runs.
  *
- * The start probe sits on the call that every dispatched node makes, the end probe on the branch that
- * all of them reach before the barrier. These two programs run some thousand times a token, so they do
- * the least that can be done: remember, and write one record.
+ * The start probe is on the call that every dispatched node makes. The end probe is on the branch
+ * that all of them reach before the barrier. These two programs run several thousand times per
+ * token, so they do the minimum: store some values, and write one record.
  */
 #include "include/capture.h"
 #include "include/counter.h"
 
-/* The end of the operator before was not seen. */
+/* The end of the previous operator was not seen. */
 static __always_inline void no_end(const struct thread *t, struct counters *c)
 {
-	/* It began in a call that is not captured, and went on when its end probe was taken out: maybe before its start probe was. */
+	/* The operator began in a call that is not captured, and its end probe was removed
+	 * before it ended, perhaps before its start probe. */
 	if (skips(config_of(t), t->op_start))
 		ADD(c->starts_gated, 1);
 	else
@@ -104,11 +105,13 @@ static __noinline int end_alone(const struct thread *t)
 		/* The graph was running when the probes were attached. */
 		ADD(c->spans_no_start, 1);
 	} else if (t->cpu_start ? t->cpu_skip : s->cpu_skip) {
-		/* In a call that is not captured, the start probe may be put in later or taken out earlier. */
+		/* In a call that is not captured, the start probe may be attached later or
+		 * removed earlier. */
 		ADD(c->spans_gated, 1);
 	} else {
-		/* The graph's start was seen, and its probe is the last that is attached: so the start probe was in place. The engine
-		 * did not dispatch this node, because it has no elements: nothing was computed. */
+		/* The graph's start was seen, and its probe is attached last, so the start probe
+		 * was in place. The engine did not dispatch this node because it has no
+		 * elements: nothing was computed. */
 		ADD(c->spans_no_start, 1);
 		ADD(c->spans_empty, 1);
 	}
@@ -131,13 +134,14 @@ static __always_inline int op_begin(struct pt_regs *ctx, __u64 last)
 	t->op_node = PT_REGS_PARM2(ctx);
 	t->op_last = last ? last : t->op_node;
 	t->op_cpu = bpf_get_smp_processor_id();
-	/* Before the operator's time begins; only the thread that called the graph, and only where there are experts. */
+	/* Before the operator's time begins; only on the thread that called the graph, and only
+	 * if there are experts. */
 	if (t->cpu_experts && t->cpu_start)
 		expert_begin(t);
 	if (counter_slots)
 		count_begin(t);
 	t->op_start = bpf_ktime_get_ns();
-	/* It goes on to the thread's next start, as the agent finds out. */
+	/* The span lasts until the thread's next start, which the agent determines. */
 	return starts_only ? op_finish(t, 0) : 0;
 }
 
@@ -171,7 +175,7 @@ int op_end(UNUSED struct pt_regs *ctx)
 	return op_over(bpf_ktime_get_ns());
 }
 
-/* ggml_compute_forward(params, tensor) where it is a function. Old builds call it in three phases. */
+/* ggml_compute_forward(params, tensor), if it is a function. Old builds call it in three phases. */
 SEC("uprobe")
 int op_enter(struct pt_regs *ctx)
 {

@@ -1,18 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Apache-2.0 */
-/* Parts: which sequences the tokens of a batch belong to, at which positions, and of how many an output is asked for. A server
- * gives each of its slots a sequence, so that its requests can be told apart. What the tokens are is not read.
+/* Parts: sequences and positions of a batch's tokens, and the number of requested outputs. A server
+ * assigns a sequence to each of its slots, which distinguishes its requests. The tokens themselves
+ * are not read.
  *
- * A part is a stretch of tokens of one sequence (or of the same number of sequences with the same first one) whose positions follow
- * each other. A prompt is one part, whatever its length; what a slot answers is a part of one token in each batch.
+ * A part is a range of tokens of one sequence (or of the same number of sequences with the same
+ * first one) with consecutive positions. A prompt of any length is one part. A generating slot has
+ * a part of one token in each batch.
  *
  * Global functions, as in graph.bpf.c: a batch is read in rounds of tokens.
  */
 #include "include/capture.h"
 
-/* Tokens that are looked at: four times what a server puts into a batch. And parts: a server with as many slots has other troubles. */
+/* Most tokens that are examined: four times the batch of a server. And most parts: no server has
+ * that many slots. */
 enum { PART_ROUND = 64, PART_ROUNDS = 128, PARTS_MAX = 256 };
 
-/* Tells the part that was read. */
+/* Sends the part that was read. */
 __attribute__((noinline)) int part_send(__u64 id)
 {
 	struct thread *t = known_thread(id);
@@ -39,7 +42,7 @@ __attribute__((noinline)) int part_send(__u64 id)
 	return 0;
 }
 
-/* What is read of a token. */
+/* The fields of one token. */
 struct part_of_token {
 	__s32 pos;
 	__s32 seq;
@@ -49,7 +52,8 @@ struct part_of_token {
 	__u8 output;
 };
 
-/* Whether a token at this position goes on with the part. The second token decides whether positions follow or are the same. */
+/* Whether a token at this position continues the part. The second token decides whether
+ * positions are consecutive or equal. */
 static __always_inline int part_goes_on(struct thread *t, const struct part_of_token *p)
 {
 	if (!t->part_n || p->seq != t->part_seq || p->n_seq != t->part_n_seq)
@@ -63,7 +67,7 @@ static __always_inline int part_goes_on(struct thread *t, const struct part_of_t
 	return p->pos == t->part_pos + (__s32)t->part_n;
 }
 
-/* Reads the token with number `i`. Not 0: some of it could not be read. */
+/* Reads token `i`. Returns nonzero if some of it could not be read. */
 static __noinline int part_read(const struct thread *t, struct part_of_token *p, __u32 i)
 {
 	const struct llama_batch *b = &t->batch;
@@ -86,7 +90,7 @@ static __noinline int part_read(const struct thread *t, struct part_of_token *p,
 	return failed;
 }
 
-/* Reads the next token. Returns 0 after the last one, and where there are too many parts. */
+/* Reads the next token. Returns 0 after the last one, and if there are too many parts. */
 __attribute__((noinline)) int part_token(__u64 id)
 {
 	struct thread *t = known_thread(id);
@@ -141,7 +145,7 @@ __attribute__((noinline)) int part_rounds(__u64 id)
 	return 0;
 }
 
-/* Tells the parts of the batch of a token call that begins. */
+/* Sends the parts of the batch of a decode call that begins. */
 static __noinline int parts(struct thread *t)
 {
 	const struct llama_batch *b = &t->batch;
@@ -153,7 +157,7 @@ static __noinline int parts(struct thread *t)
 	t->batch_parts = 0;
 	t->part_n = 0;
 	if (!b->pos && !b->seq && !b->outputs) {
-		/* It tells nothing, so that there is nothing to read token by token. */
+		/* It has no arrays, so there is nothing to read per token. */
 		t->part_first = t->part_told = t->part_n_seq = t->part_outputs = 0;
 		t->part_seq = t->part_pos = 0;
 		t->part_n = b->n_tokens;

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Apache-2.0 */
-/* New programs, for an agent that waits for an engine by name; library loads of watched processes; and the end of threads. */
+/* New programs, for an agent that waits for an engine by name; library loads of watched
+ * processes; and the end of threads. */
 #include "include/maps.h"
 
-/* The same events for the thread that stops new processes at once (agent-static/src/target/catch.rs). */
+/* The same events for the thread that stops new processes at once
+ * (agent-static/src/target/catch.rs). */
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
-	__uint(max_entries, 64 * 1024); /* a page at least, whatever its size */
+	__uint(max_entries, 64 * 1024); /* at least one page of any size */
 } executions SEC(".maps");
 
 static __always_inline void send_exec(void *ring)
@@ -20,7 +22,7 @@ static __always_inline void send_exec(void *ring)
 	bpf_ringbuf_submit(p, BPF_RB_FORCE_WAKEUP);
 }
 
-/* Only attached while the agent waits. The kernel has set the new name before this tracepoint. */
+/* Only attached while the agent waits. The kernel sets the new name before this tracepoint. */
 SEC("raw_tp/sched_process_exec")
 int process_exec(UNUSED void *ctx)
 {
@@ -29,7 +31,7 @@ int process_exec(UNUSED void *ctx)
 	return 0;
 }
 
-/* A thread ends: its state is for another one from now on. No program of it runs any more. */
+/* A thread ends: its state is freed. None of its programs runs any more. */
 SEC("raw_tp/sched_process_exit")
 int thread_exit(UNUSED void *ctx)
 {
@@ -39,9 +41,9 @@ int thread_exit(UNUSED void *ctx)
 	return 0;
 }
 
-/* The dynamic linker calls _dl_debug_state before and after every change of the loaded libraries, for
- * debuggers to put a breakpoint there. The stop lets the agent attach to a library before its first
- * instruction runs. */
+/* The dynamic linker calls _dl_debug_state before and after every change of the loaded
+ * libraries, as a breakpoint location for debuggers. The stop here lets the agent attach to a
+ * library before its first instruction runs. */
 SEC("uprobe")
 int library_event(UNUSED struct pt_regs *ctx)
 {

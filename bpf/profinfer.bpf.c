@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Apache-2.0 */
-/* All programs as one object, so that they share their maps. One file a level. */
+/* All programs as one object, so that they share their maps. One file per level. */
 #include "token.bpf.c"
 #include "graph.bpf.c"
 #include "expert.bpf.c"

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Apache-2.0 */
-/* Scheduler level: switches, wake-ups and migrations of the engine's threads, every switch on a CPU for which one of them
- * waits, and interrupts on the CPUs that they have.
+/* Scheduler level: switches, wake-ups and migrations of the engine's threads, every switch on a CPU
+ * for which one of them waits, and interrupts on the CPUs that they use.
  *
- * Tracepoints in the plain form: their records are the only ones whose layout every kernel tells, in text. A field is read
- * by bpf_probe_read_kernel, because the verifier takes no offset of a context but one that is in the instruction.
- * All run with preemption off, so that what belongs to a CPU is not torn; on PREEMPT_RT those of interrupts do not, and are not
- * attached (agent-static/src/observe/sched). sched_seen alone is called from uprobes, and uses nothing that is per CPU.
+ * Plain tracepoints: every kernel describes the layout of their records in text, unlike that of
+ * other kinds. Fields are read with bpf_probe_read_kernel, because the verifier accepts only
+ * constant offsets of a context. All programs run with preemption disabled, so that per-CPU state
+ * is consistent. On PREEMPT_RT those of interrupts do not, and are not attached
+ * (agent-static/src/observe/sched). Only sched_seen is called from uprobes, and it uses no per-CPU
+ * state.
  */
 #include "include/sched.h"
 
-/* A field of 32 bits of a tracepoint's record. */
+/* A 32-bit field of a tracepoint's record. */
 static __noinline __u32 field_at(void *ctx, __u32 offset)
 {
 	__u32 value = 0;
@@ -26,7 +28,8 @@ static __noinline struct sched_cpu *sched_cpu(void)
 	return bpf_map_lookup_elem(&sched_cpus, &zero);
 }
 
-/* Before the next event of this CPU: tells of those that were lost. 0 when there is no room for that either. */
+/* Called before the next event of this CPU: reports lost events. Returns 0 if there is still no
+ * space. */
 static __noinline int sched_room(struct sched_cpu *c, __u64 now)
 {
 	struct event_gap *g;
@@ -77,7 +80,7 @@ static __noinline int sched_waits_no_more(struct sched_thread *s)
 	return 0;
 }
 
-/* Begins to follow the calling thread. */
+/* Starts to follow the calling thread. */
 static __noinline struct sched_thread *sched_follow(__u32 tid, __u64 id)
 {
 	struct sched_thread new = {
@@ -121,15 +124,15 @@ static __always_inline struct event_switch *sched_switch_event(__u64 now)
 	return e;
 }
 
-/* A thread of an engine hits its first probe. This runs where it can be preempted, so it changes nothing of the state of CPUs and
- * threads that the tracepoints keep. The agent ignores it when it knows by an earlier switch where the thread is: the thread was
- * preempted here. */
+/* A thread of an engine hits its first probe. This code can be preempted, so it does not change
+ * the CPU and thread state that the tracepoints keep. The agent ignores the event if it knows
+ * the thread's location from an earlier switch: then the thread was preempted here. */
 static __noinline void sched_seen(__u64 id)
 {
 	__u64 now = bpf_ktime_get_ns();
 	struct event_wake *e = bpf_ringbuf_reserve(&events, sizeof(*e), 0);
 
-	/* Its loss needs no gap: nothing is recorded of a thread that is not known yet. */
+	/* Its loss needs no gap: nothing is recorded for an unknown thread. */
 	if (!e)
 		return;
 	head(&e->head, EVENT_SEEN, id, bpf_get_smp_processor_id());
@@ -137,7 +140,8 @@ static __noinline void sched_seen(__u64 id)
 	bpf_ringbuf_submit(e, wakeup());
 }
 
-/* sched:sched_wakeup, sched:sched_wakeup_new; and the switch to a thread whose wake-up was missed. */
+/* sched:sched_wakeup, sched:sched_wakeup_new; and the switch to a thread whose wake-up was
+ * missed. */
 static __noinline int sched_woken(struct sched_thread *s, __u32 cpu, __u64 now)
 {
 	int wakes = s->state != SCHED_WAITING;
@@ -167,14 +171,15 @@ static __noinline int sched_woken(struct sched_thread *s, __u32 cpu, __u64 now)
 	return 0;
 }
 
-/* The thread that leaves, which calls; 0 when it is none of a traced process. */
+/* The thread that leaves the CPU, which is the calling one; 0 if it does not belong to a traced
+ * process. */
 static __noinline struct sched_thread *sched_leaving(__u32 tid)
 {
 	struct sched_thread *s = sched_known(tid);
 	__u64 id = pid_tgid();
 	int traced = slot_of(id) < ENGINES;
 
-	/* The number is used again, or the process is traced no more. */
+	/* The id was reused, or the process is no longer traced. */
 	if (s && (!traced || s->tgid != id >> 32)) {
 		sched_forget(tid, s);
 		s = 0;
@@ -221,7 +226,7 @@ static __noinline int sched_send_switch(void *ctx, struct sched_thread *p, struc
 	return 0;
 }
 
-/* The thread `p` leaves the CPU, the thread `n` gets it; 0 stands for a task of others. */
+/* The thread `p` leaves the CPU and the thread `n` gets it; 0 stands for another program's task. */
 static __noinline int sched_switched(void *ctx, struct sched_thread *p, struct sched_thread *n, __u64 now)
 {
 	__u64 state = sched_state(ctx);
@@ -230,7 +235,7 @@ static __noinline int sched_switched(void *ctx, struct sched_thread *p, struct s
 	if (n && n->state == SCHED_WAKING)
 		sched_woken(n, cpu, now);
 	if (p) {
-		sched_waits_no_more(p); /* it was put on a CPU unseen */
+		sched_waits_no_more(p); /* its switch to a CPU was missed */
 		if (!state || state & sched_format.preempted)
 			sched_waits(p, cpu);
 		else
@@ -260,7 +265,8 @@ int sched_on_switch(void *ctx)
 	p = FIELD(prev_pid) ? sched_leaving(FIELD(prev_pid)) : 0;
 	n = FIELD(next_pid) ? sched_known(FIELD(next_pid)) : 0;
 	concerns = sched_wanted(bpf_get_smp_processor_id());
-	/* One by one: the compiler would join the pointers into one number, which the verifier does not take. */
+	/* One by one: the compiler would combine the pointers into one number, which the
+	 * verifier rejects. */
 	if (p)
 		concerns = 1;
 	barrier_var(concerns);
@@ -290,7 +296,8 @@ static __noinline int sched_on_woken(__u32 pid, __u32 cpu)
 {
 	struct sched_thread *s = sched_known(pid);
 
-	/* A thread that runs may be woken: it was about to sleep. One that waits already is not woken again. */
+	/* A running thread may be woken: it was about to sleep. A thread that waits already is
+	 * not woken again. */
 	if (s && s->state != SCHED_RUNNING && s->state != SCHED_WAITING)
 		sched_woken(s, cpu, bpf_ktime_get_ns());
 	return 0;
@@ -365,7 +372,7 @@ int sched_on_irq(void *ctx)
 	c->irq_start = 0;
 	if (!interrupted())
 		return 0;
-	/* A dynamic array: where it is in the record, and above that its length. */
+	/* A dynamic array: its position in the record, and its length in the upper half. */
 	bpf_probe_read_kernel_str(c->irq_name, sizeof(c->irq_name), (char *)ctx + (FIELD(irq_name) & 0xffff));
 	c->irq_start = bpf_ktime_get_ns();
 	return 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Apache-2.0 */
-/* Token level: llama_decode, llama_process, llama_encode; and the stop before the first token. */
+/* Token level: llama_decode, llama_process, llama_encode; and the stop before the first of them. */
 #include "include/capture.h"
 #include "part.bpf.c"
 
@@ -8,9 +8,9 @@ enum { LLAMA_DECODE = 0, LLAMA_PROCESS = 1, LLAMA_ENCODE = 2 };
 
 #define SIGURG 23
 
-/* A process that the agent watches from its start is stopped here once, because the libraries with the
- * operators were loaded after the ones with the token functions. The agent is its tracer and sees the
- * signal before the process does; should the agent be gone, SIGURG is ignored by default. */
+/* A process that the agent watches from its start is stopped here once, because the libraries
+ * with the operators were loaded after those with the llama functions. The agent is its tracer
+ * and sees the signal first. If the agent is gone, SIGURG is ignored by default. */
 static __always_inline int to_be_held(const struct engine_config *g, const struct engine_state *s)
 {
 	return g->hold && !s->held;
@@ -53,7 +53,7 @@ static __noinline int decode_event(const struct thread *t, __u32 kind, __u64 end
 	return 0;
 }
 
-/* Reads the batch of the call, which is given by value; llama_process has none. */
+/* Reads the batch of the call, which is passed by value; llama_process has none. */
 static __noinline int read_batch(struct pt_regs *ctx, struct thread *t, __u32 function)
 {
 #if defined(__TARGET_ARCH_x86)
@@ -75,7 +75,7 @@ static __always_inline int decode_enter(struct pt_regs *ctx, __u32 function)
 		return 0;
 	hold(t);
 	if (t->decode_depth++)
-		return 0; /* one calls the other: the outer call is the token */
+		return 0; /* nested calls: only the outer one counts */
 	read_batch(ctx, t, function);
 	t->decode_function = function;
 	t->decode_context = PT_REGS_PARM1(ctx);

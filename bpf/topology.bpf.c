@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Apache-2.0 */
 /* The topology of every graph that the agent does not know yet.
  *
- * It is read here and not by the agent, because only here the engine stands still: the same memory holds another graph a moment later.
+ * It is read here and not by the agent, because the engine is stopped only here: the same memory
+ * contains another graph a moment later.
  *
  *   structure_of ─▶ uid known? ─▶ done
  *        │ no
@@ -11,15 +12,15 @@
  *        ▼
  *   send_slot … one record per node and per leaf
  *
- * Global functions of scalars: the verifier looks at such a function once and not again at every
- * call, so that loops over thousands of nodes pass on Linux 5.10, which has no bpf_loop, and so that loading takes
- * milliseconds on a board: nested loops, each in a separate function.
+ * Global functions with scalar arguments: the verifier checks such a function once and not at every
+ * call. So loops over thousands of nodes pass on Linux 5.10, which has no bpf_loop, and loading
+ * takes milliseconds on a board. Nested loops are in separate functions.
  */
 #include "include/maps.h"
 
 /* A graph is walked in rounds of rounds. A node has eleven slots: ten sources and itself. */
 enum { ROUND = 64, MAX_NODES = 8192 };
-/* Nodes that are hashed in one function: what it looks up, it looks up once for all of them. */
+/* Nodes that one call of the function hashes, which saves lookups. */
 enum { HASHED = 8 };
 enum { HASH_ROUNDS = MAX_NODES / ROUND / HASHED, SEND_ROUNDS = MAX_NODES * (SOURCES + 1) / ROUND / ROUND };
 
@@ -46,8 +47,9 @@ static __noinline int read_head(struct thread *t, __u64 node)
 	return 0;
 }
 
-/* Hashes what of a node makes its graph another one. Not: op_params (the offset in the KV cache moves with every token) and data. A
- * read is what costs here, some tens of ns each: in engines without a uid this runs for every node of every graph. */
+/* Hashes the fields of a node that identify its graph. Not included: op_params (the offset in
+ * the KV cache changes with every token) and data. The reads dominate the cost, some tens of ns
+ * each: in engines without a uid this runs for every node of every graph. */
 static __noinline int hash_node(struct thread *t, __u64 node)
 {
 	const struct engine_config *g = config_of(t);
@@ -66,9 +68,10 @@ static __noinline int hash_node(struct thread *t, __u64 node)
 		h = mix(h, head->ne[j]);
 	for (int j = 0; j < SOURCES; j++)
 		h = mix(h, head->src[j]);
-	/* Type and buffer of the first source: another model at recycled addresses. Those of the node before are in already. */
+	/* Type and buffer of the first source: they detect another model at recycled addresses.
+	 * Those of the previous node are included already. */
 	if (head->src[0] && head->src[0] != t->walk_before) {
-		/* Over its own strides, which are not hashed. */
+		/* Overwrites the node's own strides, which are not hashed. */
 		bpf_probe_read_user(head->nb, 2 * sizeof(*head->nb), (void *)head->src[0]);
 		h = mix(h, head->nb[0] & 0xffffffff);
 		h = mix(h, head->nb[1]);
@@ -78,7 +81,7 @@ static __noinline int hash_node(struct thread *t, __u64 node)
 	return 0;
 }
 
-/* Reads the next WALK_LIST nodes' addresses, or as many as there are. */
+/* Reads the addresses of the next WALK_LIST nodes, or of the remaining ones. */
 static __noinline int read_list(struct thread *t)
 {
 	__u32 n = t->walk_n - t->walk_i;
@@ -90,7 +93,7 @@ static __noinline int read_list(struct thread *t)
 	return 0;
 }
 
-/* The next nodes. Returns 0 after the last one. */
+/* Hashes the next nodes. Returns 0 after the last one. */
 __attribute__((noinline)) int hash_nodes(__u64 id)
 {
 	struct thread *t = known_thread(id);
@@ -134,8 +137,8 @@ static __noinline int send_tensor(struct thread *t, __u64 address, __u32 index)
 	return 0;
 }
 
-/* Sends the next slot: a leaf is sent when it is first met, and after a node's sources the node itself. The
- * nodes among the sources were sent before, in the order of the graph. Returns 0 when there is no more to send. */
+/* Sends the next slot: a leaf at its first appearance, and a node after its sources. The nodes
+ * among the sources were sent before, in the order of the graph. Returns 0 after the last one. */
 __attribute__((noinline)) int send_slot(__u64 id)
 {
 	struct thread *t = known_thread(id);
@@ -183,7 +186,8 @@ __attribute__((noinline)) int send_rounds(__u64 id)
 	return 1;
 }
 
-/* Begins or ends a topology in the ring buffer. 0: there was no room. */
+/* Writes the begin or end mark of a topology to the ring buffer. Returns 0 if there was no
+ * space. */
 static __noinline int send_mark(struct thread *t, __u32 kind)
 {
 	struct event_topology *e = bpf_ringbuf_reserve(&events, sizeof(*e), 0);
@@ -194,7 +198,7 @@ static __noinline int send_mark(struct thread *t, __u32 kind)
 	e->topology = t->walk_topology;
 	e->n_nodes = t->walk_n;
 	e->n_leafs = t->walk_leafs;
-	/* The end at once: the agent looks where the weights lie while the engine has them. */
+	/* Wake the agent at the end: it locates the weights while the engine has them. */
 	bpf_ringbuf_submit(e, kind == EVENT_TOPOLOGY_END ? BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP);
 	return 1;
 }
@@ -219,7 +223,7 @@ static __noinline int send_structure(struct thread *t)
 	return 0;
 }
 
-/* Whether the topology with the key walk_topology is held; then walk_facts are its facts. */
+/* Whether the agent has the topology with the key walk_topology; if so, sets walk_facts. */
 static __noinline int is_held(struct thread *t)
 {
 	struct topology_facts *held = bpf_map_lookup_elem(&topologies, &t->walk_topology);
@@ -227,11 +231,12 @@ static __noinline int is_held(struct thread *t)
 	if (!held)
 		return 0;
 	t->walk_facts = *held;
-	/* An element of an LRU map goes to another key at any time, also while it is copied: then it is not found again. */
+	/* An LRU map may give an element to another key at any time, even during the copy; in
+	 * that case the second lookup differs. */
 	return held == bpf_map_lookup_elem(&topologies, &t->walk_topology);
 }
 
-/* Whether the graph's uid is known, and its topology held. */
+/* Whether the graph's uid is known and the agent has its topology. */
 static __noinline int is_known(struct thread *t)
 {
 	__u64 *known;
@@ -245,7 +250,7 @@ static __noinline int is_known(struct thread *t)
 	return known == bpf_map_lookup_elem(&uids, &t->walk_uid) && is_held(t);
 }
 
-/* Begins a walk: how many nodes there are, and where. */
+/* Starts a walk: reads the number and location of the nodes. */
 static __noinline int begin_walk(struct thread *t, __u64 cgraph)
 {
 	const struct engine_config *g = config_of(t);
@@ -265,7 +270,8 @@ static __noinline int begin_walk(struct thread *t, __u64 cgraph)
 	return 0;
 }
 
-/* Finds the key of the topology, and sends the topology when the agent does not have it. 0: unknown, because of walk_failed. */
+/* Finds the key of the topology, and sends the topology if the agent does not have it. Returns 0
+ * if it is unknown, because of walk_failed. */
 static __always_inline __u64 find_topology(struct thread *t)
 {
 	if (is_known(t)) {

@@ -1,4 +1,5 @@
-//! The acceptor with a key: who has it comes in and is understood, over everybody else, and looking at it never waits.
+//! The acceptor with a key: it admits hosts with the key despite all other connections, and polling
+//! it never blocks.
 #![expect(clippy::unwrap_used, reason = "a test fails where it cannot go on")]
 
 use std::io::{Read, Write};
@@ -22,7 +23,7 @@ fn acceptor() -> (Acceptor, SocketAddr) {
     (Acceptor::new(listener, Some(key())), address)
 }
 
-/// Looks at the acceptor until somebody is in, or `patience` is over.
+/// Polls the acceptor until a client is admitted, or `patience` is over.
 fn look(acceptor: &mut Acceptor, patience: Duration) -> Option<Client> {
     let begun = Instant::now();
     while begun.elapsed() < patience {
@@ -35,7 +36,7 @@ fn look(acceptor: &mut Acceptor, patience: Duration) -> Option<Client> {
     None
 }
 
-/// A host: gives its socket and its channel.
+/// A host: returns its socket and its channel.
 fn host(
     at: SocketAddr,
     key: Key,
@@ -65,8 +66,8 @@ fn both_directions_of_the_channel() {
     let mut client = look(&mut acceptor, Duration::from_secs(60)).unwrap();
     let (mut socket, mut channel) = host.join().unwrap().unwrap();
     let mut bytes = [0; 100];
-    let said = client.reader.peek(&mut bytes).unwrap_err();
-    assert_eq!(said.kind(), std::io::ErrorKind::WouldBlock);
+    let empty = client.reader.peek(&mut bytes).unwrap_err();
+    assert_eq!(empty.kind(), std::io::ErrorKind::WouldBlock);
 
     let mut frame = [0; 64];
     let len = channel.sealer.seal(b"a plan", &mut frame).unwrap();
@@ -98,7 +99,7 @@ fn both_directions_of_the_channel() {
         output.flush();
         assert!(!output.suspended());
     }
-    // Empty means: the link has it all. What is sealed and waits is not forgotten.
+    // Empty means that the link has everything. Sealed bytes that still wait must not be lost.
     drop(output);
     drop(client.reader);
     let plain = reader.join().unwrap();
@@ -106,7 +107,7 @@ fn both_directions_of_the_channel() {
 }
 
 #[test]
-fn who_is_not_known_is_told_why_and_keeps_nobody_out() {
+fn unknown_clients_get_a_reason_and_block_nobody() {
     let (mut acceptor, at) = acceptor();
     let other = host(at, Key::new("board", [2; 32]).unwrap());
     assert!(look(&mut acceptor, Duration::from_secs(1)).is_none());
@@ -124,7 +125,8 @@ fn who_is_not_known_is_told_why_and_keeps_nobody_out() {
     assert_eq!(refused(&[0; 3000], &mut acceptor), Some(Refusal::KeyWanted));
     assert_eq!(refused(b"PFIS\x01\x02", &mut acceptor), Some(Refusal::Unknown));
 
-    // One that says nothing, one that stops in the middle, and a host behind them: it does not wait for their two seconds.
+    // A silent client, one that stops in the middle, and a host after them, which does not wait for
+    // their two seconds.
     let mut silent = TcpStream::connect(at).unwrap();
     let mut slow = TcpStream::connect(at).unwrap();
     slow.write_all(&b"PFIS\x01\x01and no more"[..]).unwrap();
@@ -136,7 +138,7 @@ fn who_is_not_known_is_told_why_and_keeps_nobody_out() {
         assert_eq!(
             socket.read(&mut [0; 6]).unwrap_err().kind(),
             std::io::ErrorKind::WouldBlock,
-            "it has its time still"
+            "its time is not over"
         );
         socket.set_nonblocking(false).unwrap();
     }
@@ -149,7 +151,7 @@ fn who_is_not_known_is_told_why_and_keeps_nobody_out() {
 }
 
 #[test]
-fn a_thousand_who_say_nothing_keep_nobody_out() {
+fn a_thousand_silent_clients_block_nobody() {
     let (mut acceptor, at) = acceptor();
     let held: Vec<_> = (0..500).map(|_| TcpStream::connect(at).unwrap()).collect();
     let came = host(at, key());
@@ -160,7 +162,7 @@ fn a_thousand_who_say_nothing_keep_nobody_out() {
 }
 
 #[test]
-fn a_look_at_the_door_does_not_wait() {
+fn polling_the_acceptor_does_not_block() {
     let (mut acceptor, at) = acceptor();
     let _held: Vec<_> = (0..100).map(|_| TcpStream::connect(at).unwrap()).collect();
     let begun = Instant::now();
@@ -169,6 +171,6 @@ fn a_look_at_the_door_does_not_wait() {
         acceptor.look();
         looks += 1;
     }
-    assert!(looks > 100, "{looks} looks in half a second");
+    assert!(looks > 100, "{looks} polls in half a second");
     assert!(acceptor.client().is_none());
 }

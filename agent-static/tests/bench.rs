@@ -1,4 +1,5 @@
-//! The command `bench` as a person runs it, in a fraction of its time: what it prints, what it writes, and what the host reads.
+//! The command `bench` as a user runs it, in a fraction of its time: its output, its file, and what
+//! the host reads.
 #![cfg(feature = "bench")]
 #![expect(clippy::unwrap_used, reason = "a test fails where it cannot go on")]
 
@@ -30,8 +31,8 @@ fn a_short_run_measures_everything() {
     let file = dir.path().join("ceilings.pfi");
     let cpus = own().iter().take(2).map(u32::to_string).collect::<Vec<_>>();
     let run = bench(&["--cpus", &cpus.join(","), "--budget", "0.3", "--out", file.to_str().unwrap()]);
-    let (table, said) = (String::from_utf8(run.stdout).unwrap(), String::from_utf8(run.stderr).unwrap());
-    assert!(run.status.success(), "{said}");
+    let (table, stderr) = (String::from_utf8(run.stdout).unwrap(), String::from_utf8(run.stderr).unwrap());
+    assert!(run.status.success(), "{stderr}");
     let model = read(&file);
     assert!(model.health.damage.is_empty() && model.health.end.is_some());
     assert!(!model.session.kernel.is_empty() && model.session.processes.is_empty());
@@ -44,10 +45,11 @@ fn a_short_run_measures_everything() {
             assert!(c.cpus.iter().all(|cpu| cpus.contains(&cpu.to_string())) && !c.cpus.is_empty(), "{here}");
             if c.measured() {
                 assert!(c.repeats >= 5 && 0 < c.min && c.min <= c.median && c.median <= c.max, "{here}");
-                // From a toy on an emulator to a server: 1 MB/s to 100 TB/s, 1 MOP/s to 1000 TOP/s, 1 ns to 10 s.
+                // From a toy on an emulator to a server: 1 MB/s to 100 TB/s, 1 MOP/s to 1000 TOP/s,
+                // 1 ns to 10 s.
                 assert!((1..1_000_000_000_000_000).contains(&c.max), "{here}");
                 assert!(!c.how.is_empty(), "{here}");
-                // Each has its points, and the ceiling is the last of them.
+                // The ceiling is the last of its points.
                 let last = c.points.last().unwrap();
                 assert_eq!(
                     (c.repeats, c.min, c.median, c.max),
@@ -61,7 +63,7 @@ fn a_short_run_measures_everything() {
                     p.doubts.iter().all(|d| *d == Doubt::Unstable && kind == CeilingKind::Read)
                 };
                 assert!(c.points.iter().all(only_unstable), "{here}");
-                // The note is for older hosts, which take nothing else for a doubt.
+                // The note is for older hosts, which recognize a doubt by it only.
                 assert_eq!(c.note.is_empty(), last.doubts.is_empty(), "{here}");
             } else {
                 // Only instructions may be missing, and only on x86-64.
@@ -69,7 +71,7 @@ fn a_short_run_measures_everything() {
             }
         }
     }
-    // Every way that the CPU has, and no other; and each is in the table.
+    // All loops that the CPU supports, and no others; each is in the table.
     for (kind, numbers) in [
         (CeilingKind::Int8, Numbers::Int8),
         (CeilingKind::F32, Numbers::F32),
@@ -82,11 +84,11 @@ fn a_short_run_measures_everything() {
     for c in &model.ceilings {
         assert!(table.lines().any(|l| l.contains(c.kind.name()) && l.contains(&c.how)), "{c:?}\n{table}");
     }
-    assert!(said.contains(&format!("[1/{}] read", model.ceilings.len())), "{said}");
+    assert!(stderr.contains(&format!("[1/{}] read", model.ceilings.len())), "{stderr}");
 }
 
 #[test]
-fn what_cannot_be_measured_is_refused_before() {
+fn impossible_requests_are_refused_in_advance() {
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("ceilings.pfi");
     let most = own().len() + 1;
@@ -94,7 +96,7 @@ fn what_cannot_be_measured_is_refused_before() {
         (vec!["--cpus", "1023"], "CPU 1023"),
         (vec!["--cpus", "0-"], "`0-`"),
         (vec!["--threads", "none"], "`none`"),
-        (vec!["--threads", &most.to_string()], "CPUs are to be used"),
+        (vec!["--threads", &most.to_string()], "number of selected CPUs"),
         (vec!["--budget=-1"], "budget"),
         (vec!["--out", "/nowhere/at/all"], "/nowhere/at/all"),
     ] {
@@ -102,15 +104,15 @@ fn what_cannot_be_measured_is_refused_before() {
             &[&arguments[..], &["--budget", "0.1"][..usize::from(!arguments[0].starts_with("--budget")) * 2]]
                 .concat(),
         );
-        let said = String::from_utf8(run.stderr).unwrap();
+        let stderr = String::from_utf8(run.stderr).unwrap();
         assert!(!run.status.success() && run.stdout.is_empty(), "{arguments:?}");
-        assert!(said.contains(answer) && said.contains("help: "), "{arguments:?}: {said}");
+        assert!(stderr.contains(answer) && stderr.contains("help: "), "{arguments:?}: {stderr}");
     }
     assert!(!file.exists());
 }
 
 #[test]
-fn a_run_ends_when_it_is_told_to_and_tells_its_doubts() {
+fn a_run_stops_on_request_and_records_its_doubts() {
     let options = Options {
         cpus: own()[0].to_string(),
         budget: std::time::Duration::from_millis(100),
@@ -126,14 +128,15 @@ fn a_run_ends_when_it_is_told_to_and_tells_its_doubts() {
     assert_eq!(ceilings.len(), 3);
     let doubtful = |c: &Ceiling| c.points.iter().all(|p| p.doubts & doubt::ENGINE_RAN != 0);
     assert!(ceilings.iter().all(doubtful) && !ceilings[0].points.is_empty(), "{ceilings:?}");
-    let told = |c: &Ceiling| c.record(|r| !r.note.is_empty());
-    assert!(ceilings.iter().all(told), "older hosts take nothing but a note for a doubt: {ceilings:?}");
+    let noted = |c: &Ceiling| c.record(|r| !r.note.is_empty());
+    assert!(ceilings.iter().all(noted), "older hosts recognize a doubt by its note only: {ceilings:?}");
 }
 
-/// On the usual budget, reading is a curve from 256 KiB on whose steps double, up to four times the caches that this machine
-/// tells or to half of its memory, and the run takes half as long again as its budget at most.
+/// With the usual budget, reading is a curve from 256 KiB with doubling steps. It ends at four
+/// times the reported caches of this machine or at half of its memory, and the run takes at most
+/// 1.5 times its budget.
 #[test]
-fn reading_is_a_curve() {
+fn reading_gives_a_curve() {
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("ceilings.pfi");
     let cpu = own()[0].to_string();
@@ -148,10 +151,10 @@ fn reading_is_a_curve() {
     let (last, doubled) = sizes.split_last().unwrap();
     assert!(doubled.windows(2).all(|w| w[1] == 2 * w[0]), "{sizes:?}");
     assert!(doubled.last().is_none_or(|b| b < last && *last <= 2 * b), "{sizes:?}");
-    // Whatever ended it, it is not more than 2 GiB, nor than half of what is available now and what others took since.
+    // Whatever ended it, it is at most 2 GiB.
     assert!(*last <= 2 << 30, "{sizes:?}");
     let end = curve.points.last().unwrap().end;
     assert!(*last >= 32 << 20 || end != CurveEnd::Cache, "{sizes:?} {end:?}");
-    // The budget is time on a CPU of its own; other tests have this one as well.
+    // The budget assumes an otherwise idle CPU; other tests use this one too.
     assert!(took < std::time::Duration::from_secs(60), "{took:?}");
 }

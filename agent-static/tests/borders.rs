@@ -1,4 +1,5 @@
-//! The borders between the agent's folders, read out of the sources: a folder uses only those before it.
+//! The borders between the agent's folders, checked in the sources: a folder uses only those before
+//! it.
 #![expect(clippy::unwrap_used, reason = "a test fails where it cannot go on")]
 
 use std::collections::BTreeSet;
@@ -7,17 +8,17 @@ use std::path::{Path, PathBuf};
 
 /// Folders and files of `src/`, each after those that it may use.
 const LAYERS: [&str; 20] = [
-    // Small things that everybody uses.
+    // Basics that everything uses.
     "error",
     "clock",
     "proc_file",
     "kernel_options",
     "signals",
-    // What the system offers, and the way out.
+    // The system interface and the link.
     "sys",
     "confine",
     "link",
-    // The kernel's side, what is asked for, and what it is asked of.
+    // The kernel side, the request, the target, and observations without probes.
     "bpf",
     "request",
     "target",
@@ -25,11 +26,11 @@ const LAYERS: [&str; 20] = [
     // From events to records.
     "direct",
     "lower",
-    // The probes of processes, how much of them is captured, and the loop.
+    // Probes of processes, capture control, and the loop.
     "probes",
     "schedule",
     "session",
-    // What people run.
+    // Commands.
     "doctor",
     "cli",
     "commands",
@@ -58,7 +59,7 @@ fn used(source: &str) -> BTreeSet<String> {
             text[..end].to_owned()
         };
         match rest.strip_prefix('{') {
-            // A group of folders has no further groups: rustfmt and reviewers see to that.
+            // A group of folders has no nested groups, as formatted by rustfmt.
             Some(group) => {
                 let inside = &group[..group.find('}').unwrap()];
                 found.extend(inside.split(',').map(|part| name(part.trim())).filter(|n| !n.is_empty()));
@@ -73,7 +74,7 @@ fn used(source: &str) -> BTreeSet<String> {
 
 fn layer(name: &str) -> usize {
     let at = LAYERS.iter().position(|layer| *layer == name);
-    at.unwrap_or_else(|| panic!("`{name}` is in none of the layers: give it its place in LAYERS"))
+    at.unwrap_or_else(|| panic!("`{name}` is in no layer: add it to LAYERS"))
 }
 
 #[test]
@@ -86,34 +87,34 @@ fn a_folder_uses_only_those_before_it() {
             continue;
         }
         let own = inside.with_extension("").iter().next().unwrap().to_string_lossy().into_owned();
-        // Tests that are a file of their own may look at everything.
+        // Tests in separate files may use everything.
         if inside.file_stem().is_some_and(|stem| stem == "tests" || stem == "verified") {
             continue;
         }
         for other in used(&code(&fs::read_to_string(&file).unwrap())) {
             if layer(&other) > layer(&own) {
-                wrong.push(format!("{} uses {other}, which stands after {own}", inside.display()));
+                wrong.push(format!("{} uses {other}, which comes after {own}", inside.display()));
             }
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// `foo/mod.rs`, never `foo.rs` beside `foo/`: one way to find a module.
+/// `foo/mod.rs`, never `foo.rs` next to `foo/`: one way to find a module.
 #[test]
-fn a_folder_has_its_own_file() {
+fn a_folder_contains_its_mod_file() {
     let root = PathBuf::from(std::env::var_os("CARGO_MANIFEST_DIR").unwrap()).join("src");
     for file in sources(&root) {
-        let beside = file.with_extension("");
+        let folder = file.with_extension("");
         assert!(
-            !beside.is_dir(),
-            "{} and the folder of that name: move it to mod.rs in there",
+            !folder.is_dir(),
+            "{} has a folder with the same name: move it there as mod.rs",
             file.display()
         );
     }
 }
 
-/// The reader of sources finds what it has to.
+/// Positive control of the source reader.
 #[test]
 fn found_in_samples() {
     let found = |source: &str| used(&code(source)).into_iter().collect::<Vec<_>>();

@@ -1,11 +1,12 @@
-//! The type of a buffer is read out of a process's memory: here out of this one's, where structs as the engine's lie.
+//! Reads the type of a buffer from a process's memory: here from this process, with structs like
+//! the engine's.
 #![expect(clippy::unwrap_used, reason = "a test fails where it cannot go on")]
 
-use std::fs::{self, File};
+#[path = "common/stream.rs"]
+mod stream;
 
-use profinfer_agent::link::Output;
-use profinfer_agent::link::emit::Emitter;
-use profinfer_agent::link::output::Kind;
+use std::fs::File;
+
 use profinfer_agent::observe::placement::buffer_type::BufferTypes;
 use profinfer_agent::observe::placement::{Placements, Unplaced, Weight};
 use profinfer_agent::target::maps::mappings;
@@ -63,7 +64,7 @@ fn the_name_is_what_the_types_first_function_returns() {
 }
 
 #[test]
-fn what_is_no_type_has_no_name() {
+fn invalid_types_have_no_name() {
     let other = function(nothing);
     for kind in [
         [function(bell), 0, 0],
@@ -75,7 +76,7 @@ fn what_is_no_type_has_no_name() {
     ] {
         assert_eq!(read(&buffer(&[other, other], &kind)), "", "{kind:x?}");
     }
-    // A type behind another pointer to data is not looked for: it need not be this buffer's.
+    // A type after another pointer to data is ignored: it need not be this buffer's type.
     let (kind, first) = ([function(repack), 0, 0], [1_usize, 2]);
     let mut words = buffer(&[other, first.as_ptr() as usize], &kind);
     assert_eq!(read(&words), "");
@@ -86,12 +87,11 @@ fn what_is_no_type_has_no_name() {
     }
 }
 
-/// An engine that ends leaves graphs behind whose weights nobody can look for any more.
+/// An ending engine leaves graphs whose weights cannot be located any more.
 #[test]
-fn a_buffer_that_is_gone_is_what_it_was() {
+fn a_freed_buffer_keeps_its_type() {
     let out = tempfile::NamedTempFile::new().unwrap();
-    let output = Output::new(out.reopen().unwrap(), Kind::File, "the test").unwrap();
-    let mut emit = Emitter::begin(output, [7; 16]);
+    let mut emit = stream::begin(out.path());
     let kind = [function(repack), 0, 0];
     let mut lost = buffer(&[function(nothing)], &kind);
     let mut placements = Placements::default();
@@ -103,8 +103,7 @@ fn a_buffer_that_is_gone_is_what_it_was() {
     send(1, &lost);
     lost.fill(0);
     send(2, &lost);
-    emit.flush();
-    let buffers = profinfer_trace::read(&fs::read(out.path()).unwrap()).unwrap().buffers;
+    let buffers = stream::finish(emit, out.path()).buffers;
     let kinds: Vec<_> = buffers.iter().map(|b| b.kind.as_str()).collect();
-    assert_eq!(kinds, ["CPU_REPACK"], "one for both: nothing that is not known was told of the second");
+    assert_eq!(kinds, ["CPU_REPACK"], "one record for both: the second is unknown");
 }

@@ -1,37 +1,34 @@
-//! Gauges on files that another thread changes while the agent's own code samples them; the host's own code reads the
-//! stream. The values must be those that were written, at the times when they stood there.
+//! Gauges on files that another thread changes while the agent's code samples them; the host's code
+//! reads the stream. Values and times must match the writes.
 #![expect(clippy::unwrap_used, reason = "a test fails where it cannot go on")]
+
+#[path = "common/files.rs"]
+mod files;
+#[path = "common/stream.rs"]
+mod stream;
 
 use std::fs::{self, File};
 use std::os::unix::fs::FileExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use profinfer_agent::clock::monotonic_ns;
-use profinfer_agent::link::Output;
-use profinfer_agent::link::emit::Emitter;
-use profinfer_agent::link::output::Kind;
 use profinfer_agent::observe::gauge::Gauges;
 use profinfer_agent::request::boards::Board;
 use profinfer_agent::request::plan::{GaugeRequest, GaugeSource};
 use profinfer_trace::model::{self, Model};
 use profinfer_wire::record::gauge::{GaugeKind, GaugeParse, GaugeUnit};
 
+use files::put;
+
 const POLICY: &str = "sys/devices/system/cpu/cpufreq";
 const ZONES: &str = "sys/class/thermal";
 const NPU: &str = "sys/kernel/debug/rknpu/load";
 const LOAD: &str = "sys/class/devfreq/dmc/load";
 
-fn put(root: &Path, file: &str, text: &str) -> PathBuf {
-    let file = root.join(file);
-    fs::create_dir_all(file.parent().unwrap()).unwrap();
-    fs::write(&file, text).unwrap();
-    file
-}
-
-/// As the vendor's kernel for the RK3588 has them, without a memory controller's PMU.
+/// Like the vendor's kernel for the RK3588, without the PMU of a memory controller.
 fn tree(root: &Path) {
     put(root, &format!("{POLICY}/policy0/scaling_cur_freq"), "1800000\n");
     put(root, &format!("{POLICY}/policy4/scaling_cur_freq"), "2256000\n");
@@ -48,10 +45,9 @@ fn tree(root: &Path) {
     put(root, NPU, "NPU load:  Core0: 12%, Core1:  0%, Core2:  3%,\n");
 }
 
-/// Samples for a while; what the host reads of it.
+/// Samples for a while and returns the model that the host reads.
 fn sampled(gauges: &mut Gauges, out: &Path, while_: &mut dyn FnMut() -> bool) -> Model {
-    let file = File::create(out).unwrap();
-    let mut emit = Emitter::begin(Output::new(file, Kind::File, "the test").unwrap(), [7; 16]);
+    let mut emit = stream::begin(out);
     gauges.emit(&mut emit);
     while while_() {
         gauges.sample(&mut emit, false);
@@ -59,8 +55,7 @@ fn sampled(gauges: &mut Gauges, out: &Path, while_: &mut dyn FnMut() -> bool) ->
         std::thread::sleep(gauges.due_in().unwrap_or(Duration::from_millis(1)));
     }
     gauges.sample(&mut emit, true);
-    emit.flush();
-    profinfer_trace::read(&fs::read(out).unwrap()).unwrap()
+    stream::finish(emit, out)
 }
 
 fn rk3588() -> Vec<GaugeRequest> {
@@ -68,7 +63,7 @@ fn rk3588() -> Vec<GaugeRequest> {
 }
 
 #[test]
-fn the_nodes_of_a_board_and_what_is_not_there() {
+fn the_sensors_of_a_board_and_missing_ones() {
     let dir = tempfile::tempdir().unwrap();
     tree(dir.path());
     let mut gauges = Gauges::open(&rk3588(), dir.path());
@@ -110,16 +105,16 @@ fn the_nodes_of_a_board_and_what_is_not_there() {
     assert!(model.gauges.iter().all(|g| g.attached != g.values.is_empty()));
 }
 
-/// The frequency steps every 35 ms; each step is written down with the times before and after.
+/// The frequency changes every 35 ms; each step is recorded with the times before and after.
 #[test]
-fn values_and_times_are_those_that_were_written() {
+fn values_and_times_match_the_writes() {
     let dir = tempfile::tempdir().unwrap();
     let file = put(dir.path(), &format!("{POLICY}/policy0/scaling_cur_freq"), "1000000\n");
     let mut gauges = Gauges::open(&rk3588()[..1], dir.path());
     let done = Arc::new(AtomicBool::new(false));
     let over = Arc::clone(&done);
     let writer = std::thread::spawn(move || {
-        // In place and of one length, as a kernel's file never is half written.
+        // In place and with constant length, because a kernel file is never half written.
         let file = File::options().write(true).open(file).unwrap();
         let mut steps = vec![(1_000_000_000, 0, 0)];
         for step in 1..=20 {
@@ -142,11 +137,12 @@ fn values_and_times_are_those_that_were_written() {
     for (i, (at, value)) in gauge.at_ns.iter().zip(&gauge.values).enumerate() {
         assert!((begun..=ended).contains(at));
         let step = steps.iter().position(|s| Some(s.0) == *value).expect("a value that was written");
-        // Read after its time and before the next sample's: so it was written before that and replaced after this.
+        // Read after its time and before the next sample's: so it was written before that and
+        // replaced after this.
         let next = gauge.at_ns.get(i + 1).copied().unwrap_or(ended);
-        assert!(steps[step].1 <= next, "sample {i} shows what was written later");
+        assert!(steps[step].1 <= next, "sample {i} shows a value written later");
         if let Some((_, _, replaced)) = steps.get(step + 1) {
-            assert!(at <= replaced, "sample {i} shows what had been replaced");
+            assert!(at <= replaced, "sample {i} shows a replaced value");
         }
         worst = worst.max(next - at);
         seen |= 1 << step;
@@ -156,7 +152,7 @@ fn values_and_times_are_those_that_were_written() {
 }
 
 #[test]
-fn a_node_that_fails_has_no_value_and_the_others_go_on() {
+fn a_failing_sensor_has_no_value_and_the_others_continue() {
     let dir = tempfile::tempdir().unwrap();
     tree(dir.path());
     let npu = dir.path().join(NPU);
@@ -186,7 +182,7 @@ fn a_node_that_fails_has_no_value_and_the_others_go_on() {
     assert_eq!(load.values.len(), core.values.len());
 }
 
-/// Bytes count from the session's beginning, and what counts back is not believed.
+/// Bytes count from the session's start, and a decreasing count is invalid.
 #[test]
 fn bytes_begin_at_zero() {
     let dir = tempfile::tempdir().unwrap();
@@ -200,37 +196,36 @@ fn bytes_begin_at_zero() {
         texts.next().is_some_and(|text| fs::write(&file, text).is_ok())
     });
     let values = &model.gauges[0].values;
-    let said = [Some(0), Some(4096), Some(4096), None, Some(10_000), Some(10_000)];
-    assert_eq!(values.as_slice(), said);
+    let expected = [Some(0), Some(4096), Some(4096), None, Some(10_000), Some(10_000)];
+    assert_eq!(values.as_slice(), expected);
 }
 
 #[test]
-fn no_more_than_there_is_room_for() {
+fn the_number_of_gauges_is_limited() {
     let dir = tempfile::tempdir().unwrap();
     for zone in 0..70 {
         put(dir.path(), &format!("{ZONES}/thermal_zone{zone}/temp"), "1\n");
     }
     let gauges = Gauges::open(&rk3588(), dir.path());
-    // The frequency that is not there has a place, too.
+    // The missing frequency takes a place, too.
     assert_eq!(gauges.all.iter().filter(|g| g.attached).count(), 63);
     let last = gauges.all.last().unwrap();
     assert!(!last.attached && last.note.contains("more sensors than the 64"), "{last:?}");
 }
 
 #[test]
-fn a_pause_is_not_made_up_for() {
+fn samples_skipped_by_a_pause_are_not_made_up() {
     let dir = tempfile::tempdir().unwrap();
     put(dir.path(), &format!("{POLICY}/policy0/scaling_cur_freq"), "1000000\n");
     let period_ms = 1000;
     let request = GaugeRequest { period_ms, ..rk3588().remove(0) };
     let mut gauges = Gauges::open(&[request], dir.path());
     std::thread::sleep(Duration::from_millis(1100));
-    let file = File::create(dir.path().join("out.pfi")).unwrap();
-    let mut emit = Emitter::begin(Output::new(file, Kind::File, "the test").unwrap(), [7; 16]);
+    let out = dir.path().join("out.pfi");
+    let mut emit = stream::begin(&out);
     gauges.emit(&mut emit);
     (0..3).for_each(|_| gauges.sample(&mut emit, false));
-    emit.flush();
-    let model = profinfer_trace::read(&fs::read(dir.path().join("out.pfi")).unwrap()).unwrap();
+    let model = stream::finish(emit, &out);
     assert_eq!(model.gauges[0].values, [Some(1_000_000_000)]);
     assert!(gauges.due_in() > Some(Duration::from_millis(500)));
 }

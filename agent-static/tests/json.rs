@@ -1,4 +1,5 @@
-//! `--format json` of each command: one object on standard output and nothing else there, read into types that know every field.
+//! `--format json` of each command: exactly one object on standard output, read into types that
+//! know every field.
 #![expect(clippy::unwrap_used, reason = "a test fails where it cannot go on")]
 
 use std::path::Path;
@@ -27,7 +28,7 @@ fn agent(arguments: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_profinfer-agent")).args(arguments).output().unwrap()
 }
 
-/// The object that a command printed, which is all that it printed.
+/// The object that a command printed, which must be its only output.
 fn object<T: DeserializeOwned>(run: &Output) -> T {
     let text = str::from_utf8(&run.stdout).unwrap();
     assert!(text.ends_with("}\n") && text.lines().count() == 1, "{text}");
@@ -38,12 +39,15 @@ fn failed(run: &Output) -> Diagnostic {
     assert_eq!(run.status.code(), Some(1));
     let Failed { schema, error } = object(run);
     assert_eq!(schema, 1);
-    let said = String::from_utf8_lossy(&run.stderr);
-    assert!(said.contains(&error.answer) && said.contains(&error.help), "people read it too: {said}");
+    let stderr = String::from_utf8_lossy(&run.stderr);
+    assert!(
+        stderr.contains(&error.answer) && stderr.contains(&error.help),
+        "also on standard error: {stderr}"
+    );
     error
 }
 
-fn can_trace() -> bool {
+fn is_root() -> bool {
     let root = nix::unistd::geteuid().is_root();
     if !root {
         skip("it needs root, to load BPF programs");
@@ -199,7 +203,7 @@ fn is_hex(text: &str) -> bool {
     text.strip_prefix("0x").is_some_and(|digits| u64::from_str_radix(digits, 16).is_ok())
 }
 
-/// What holds of every answer.
+/// Properties of every answer.
 fn checked(engine: &Engine) {
     assert_eq!(engine.schema, 1);
     assert_eq!(
@@ -222,7 +226,7 @@ fn checked(engine: &Engine) {
 }
 
 #[test]
-fn what_is_no_engine() {
+fn files_that_are_not_engines() {
     let own = env!("CARGO_BIN_EXE_profinfer-agent");
     let run = agent(&["engine", "--format", "json", own]);
     assert_eq!(run.status.code(), Some(1), "no level can be traced");
@@ -318,7 +322,7 @@ struct Recorded {
     cpu_ns: u64,
     #[expect(dead_code, reason = "0 where the kernel does not measure it")]
     bpf_run_ns: u64,
-    #[expect(dead_code, reason = "the same")]
+    #[expect(dead_code, reason = "0 where the kernel does not measure it")]
     bpf_runs: u64,
     nothing_traced: Option<Nothing>,
     error: Option<Diagnostic>,
@@ -349,16 +353,16 @@ fn record(out: &Path, more: &[&str]) -> (Recorded, Output) {
 }
 
 #[test]
-fn a_recording_of_a_program_that_is_no_engine() {
-    if !can_trace() {
+fn a_recording_of_a_program_that_is_not_an_engine() {
+    if !is_root() {
         return;
     }
     let dir = tempfile::tempdir().unwrap();
     let (recorded, run) =
-        record(&dir.path().join("t.pfi"), &["--", "sh", "-c", "echo said by the program; exit 7"]);
+        record(&dir.path().join("t.pfi"), &["--", "sh", "-c", "echo written by the program; exit 7"]);
     assert!(
-        String::from_utf8_lossy(&run.stderr).contains("said by the program"),
-        "standard output is the object's"
+        String::from_utf8_lossy(&run.stderr).contains("written by the program"),
+        "standard output is reserved for the object"
     );
     assert_eq!(
         (recorded.reason.as_str(), recorded.exit_status, recorded.program_status),
@@ -376,7 +380,7 @@ fn a_recording_of_a_program_that_is_no_engine() {
 fn a_recording_of_an_engine() {
     let Some(bin) = needed_path("PROFINFER_ENGINE_DIR", "scripts/test.sh") else { return };
     let Some(models) = needed_path("PROFINFER_MODELS_DIR", "scripts/test.sh") else { return };
-    if !can_trace() {
+    if !is_root() {
         return;
     }
     let dir = tempfile::tempdir().unwrap();
@@ -425,7 +429,7 @@ enum Verdict {
 }
 
 #[test]
-fn what_the_doctor_finds() {
+fn findings_of_the_doctor() {
     let run = agent(&["doctor", "--format", "json", "--name", "no-such-engine-anywhere"]);
     let found: Doctor = object(&run);
     assert_eq!((found.schema, found.operators), (1, None));
@@ -481,7 +485,7 @@ mod ceilings {
     }
 
     #[test]
-    fn what_the_board_can_do() {
+    fn ceilings_of_the_board() {
         let run = agent(&["bench", "--format", "json", "--threads", "1", "--budget", "0.3"]);
         assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
         let found: Benched = object(&run);

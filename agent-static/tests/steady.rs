@@ -1,7 +1,8 @@
-//! A session that has begun allocates nothing: its memory on a board is bounded by what it took at the start.
+//! A running session allocates nothing: its memory on a board is bounded by its memory at the
+//! start.
 //!
-//! The real session on a real engine, with every allocation counted. Needs root, BPF and the engine and models that
-//! `scripts/test.sh` names; without them it says that it is skipped.
+//! The real session on a real engine, with every allocation counted. Needs root, BPF, and the
+//! engine and models that `scripts/test.sh` provides; otherwise it is skipped.
 #![expect(clippy::unwrap_used, reason = "a test fails where it cannot go on")]
 
 use std::path::Path;
@@ -19,7 +20,7 @@ use profinfer_skip::{can_trace, needed_path};
 use profinfer_wire::record::direct::Probes;
 use profinfer_wire::record::gauge::{GaugeKind, GaugeParse, GaugeUnit};
 
-/// Files that are on every machine.
+/// Files that exist on every machine.
 fn gauges() -> Vec<GaugeRequest> {
     let gauge = |path: &str| GaugeRequest {
         name: path.to_owned(),
@@ -41,7 +42,7 @@ fn a_session_that_has_begun_allocates_nothing() {
     if !can_trace() {
         return;
     }
-    // Where an allocation came from: PROFINFER_DHAT=file, then dhat's viewer.
+    // For the origin of allocations: PROFINFER_DHAT=file, then dhat's viewer.
     let _profiler = match std::env::var_os("PROFINFER_DHAT") {
         Some(file) => dhat::Profiler::builder().file_name(file).build(),
         None => dhat::Profiler::builder().testing().build(),
@@ -49,7 +50,7 @@ fn a_session_that_has_begun_allocates_nothing() {
     let always = Wanted::default();
     let duty = || Wanted { duty_permille: 300, ..Wanted::default() };
     allocates_nothing(&bin, &models, "all", Probes::Auto, always.clone(), 3);
-    // Of these nothing comes by the kernel's ring but graphs and tokens.
+    // With direct probes, only graphs and decode calls pass the kernel's ring.
     allocates_nothing(&bin, &models, "token,graph,op", Probes::Direct, always, 1);
     allocates_nothing(&bin, &models, "token,graph,op", Probes::Direct, duty(), 1);
 }
@@ -91,10 +92,10 @@ fn allocates_nothing(
         assert!(begun.elapsed() < Duration::from_secs(60), "no trace");
         std::thread::sleep(Duration::from_millis(100));
     }
-    // All topologies, threads and texts were met in the rounds before.
+    // All topologies, threads and texts have been seen in the previous rounds.
     std::thread::sleep(Duration::from_secs(1));
     let (blocks, bytes) = (dhat::HeapStats::get().total_blocks, written());
-    // So many seconds, or longer where the machine has other things to do.
+    // This many seconds, or longer if the machine is busy.
     let begun = Instant::now();
     while begun.elapsed() < Duration::from_secs(seconds)
         || written() - bytes <= 100_000 && begun.elapsed() < Duration::from_secs(60)

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Apache-2.0 */
-/* What of the operators is captured: all of a call or nothing; and filters.
+/* What is captured of operators: all of a call or nothing; and filters.
  *
- * The agent puts probes in and takes them out while the engine computes. A call must not be taken for whole because some of its
- * operators were seen. So it is decided once, when a call begins, whether its operators are captured, by a window of time that
- * the agent sets some time ahead. Where there are token calls, all graphs in one are as it is.
+ * The agent attaches and removes probes while the engine computes. A call with only some of its
+ * operators seen must not count as captured. So the decision is made once, when a call begins, by a
+ * time window that the agent sets in advance. Within a llama_decode call, all graphs follow the
+ * decision for that call.
  */
 #ifndef PROFINFER_CAPTURE_H
 #define PROFINFER_CAPTURE_H
@@ -11,17 +12,17 @@
 #include "maps.h"
 
 /* Set before loading. */
-const volatile __u32 starts_only = 0; /* there are no end probes: a start is the record */
-const volatile __u32 filter_nodes = 0; /* the map `left_out` holds nodes */
-const volatile __u32 filter_threads = 0; /* threads with this index or a higher one are left out; 0: none is */
-const volatile __u32 filter_tids = 0; /* threads that are not in the map `kept_threads` are left out */
+const volatile __u32 starts_only = 0; /* no end probes: operators produce a record at their start only */
+const volatile __u32 filter_nodes = 0; /* the map `left_out` is in use */
+const volatile __u32 filter_threads = 0; /* threads with this index or a higher one are filtered out; 0: none */
+const volatile __u32 filter_tids = 0; /* threads that are not in the map `kept_threads` are filtered out */
 
 struct node_key {
 	__u64 topology;
 	__u64 node;
 };
 
-/* Nodes that filters leave out, as far as the agent has told them: it knows their names. */
+/* Nodes that filters exclude, as sent by the agent: only the agent knows their names. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 16384);
@@ -36,14 +37,14 @@ struct {
 	__type(value, __u32);
 } kept_threads SEC(".maps");
 
-/* Whether the operators of a call that began at `start` are not captured. To be asked after `start` was read, so that a window
- * that the agent sets ahead of its own clock is seen by every call that it concerns. */
+/* Whether the operators of a call that began at `start` are not captured. Must be called after
+ * `start` was read, so that every affected call sees a window that the agent sets in advance. */
 static __always_inline __u32 skips(const struct engine_config *g, __u64 start)
 {
 	return start < g->ops_from || start >= g->ops_until;
 }
 
-/* Whether a filter on threads leaves out the operator that begins with these parameters. */
+/* Whether a thread filter excludes the operator that begins with these parameters. */
 static __noinline __u32 thread_left_out(const struct thread *t, __u64 params)
 {
 	__u32 tid = (__u32)t->id, ith = 0;

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Apache-2.0 */
-/* Counters of one operator: what its thread counted, and nobody else.
+/* Counters of one operator: the counts of its own thread only.
  *
- * The events are counted per CPU, because a thread's own events would have to be opened after the thread was made,
- * and some engines make new threads for every graph. A thread's share is put together of the stretches for which
- * it was on a CPU: a stretch begins at the operator's start and whenever the scheduler puts the thread on a CPU,
- * and ends when it takes it off, and at the operator's end.
+ * The events count per CPU. Per-thread events would have to be opened after the thread is created,
+ * and some engines create new threads for every graph. A thread's share is the sum over its
+ * intervals on a CPU. An interval begins at the operator's start and whenever the scheduler puts
+ * the thread on a CPU. It ends when the thread leaves the CPU, and at the operator's end.
  */
 #ifndef PROFINFER_COUNTER_H
 #define PROFINFER_COUNTER_H
 
 #include "maps.h"
 
-/* Slots in use, of which the first are hardware counters; 0: no counters. Set before loading. */
+/* Slots in use; the first ones are hardware counters. 0: no counters. Set before loading. */
 const volatile __u32 counter_slots = 0;
 const volatile __u32 counter_hardware = 0;
 
@@ -23,7 +23,7 @@ struct {
 	__type(value, __u32);
 } events_of_cpu SEC(".maps");
 
-/* Type of the core that a CPU is, 1 or more; 0 where nothing is counted. */
+/* Core type of each CPU, 1 or more; 0 if nothing is counted there. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, COUNTER_CPUS);
@@ -43,11 +43,11 @@ static __noinline int count_slot(struct thread *t, __u32 k, __u32 cpu, int closi
 		return 0;
 	}
 	if (closing) {
-		/* An emulated PMU was seen to go back. */
+		/* An emulated PMU was seen to go backwards. */
 		if (v.counter < t->count_at[k])
 			t->count_why |= COUNT_UNREAD;
 		t->count_sum[k] += v.counter - t->count_at[k];
-		/* The hardware counters are one group: what holds of the first holds of all. */
+		/* The hardware counters are one group: multiplexing of the first applies to all. */
 		if (k == 0 && counter_hardware && v.enabled - v.running != t->count_off)
 			t->count_why |= COUNT_MULTIPLEXED;
 	} else {
@@ -65,8 +65,8 @@ static __noinline __u32 core_of(__u32 cpu)
 	return core ? *core : 0;
 }
 
-/* Reads all slots on this CPU. `closing` adds what was counted since the last reading. A thread that is preempted meanwhile stays on
- * the CPU and has its reading marked as torn, by the change of count_seq. */
+/* Reads all slots on this CPU. `closing` adds the counts since the last reading. A thread that
+ * is preempted during the reading stays on this CPU, and count_seq marks its reading as torn. */
 static __noinline int count_read(struct thread *t, int closing)
 {
 	__u32 cpu = bpf_get_smp_processor_id();
@@ -109,7 +109,7 @@ static __always_inline void count_end(struct thread *t)
 {
 	__u32 seq = t->count_seq;
 
-	/* Put on this CPU unseen: no reading to subtract. */
+	/* Its switch to this CPU was not seen: there is no reading to subtract. */
 	if (t->counting != 1)
 		t->count_why |= COUNT_UNREAD;
 	t->counting = 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Apache-2.0 */
 /* Ring-buffer records, private to these programs and the agent.
  *
- * The agent has them from the skeleton that is generated of these declarations: it reads every field by its name, see
- * struct generated at the end.
+ * The agent gets them through the skeleton that is generated from these declarations. It reads
+ * every field by name, see struct generated at the end.
  */
 #ifndef PROFINFER_EVENT_H
 #define PROFINFER_EVENT_H
@@ -34,44 +34,45 @@ enum event_kind {
 };
 
 enum limit {
-	/* The longest struct ggml_tensor met so far has 368 bytes (llama.cpp b1660). */
+	/* The longest known struct ggml_tensor has 368 bytes (llama.cpp b1660). */
 	TENSOR_MAX = 384,
-	/* Experts in one record, and most that one selection may have: 4096 tokens of 64. */
+	/* Experts in one record, and most of one selection: 4096 tokens of 64. */
 	EXPERTS_MAX = 64,
 	EXPERTS_ALL = 262144,
-	/* Hardware counters of one core: a cycle counter and six others; and software counters. */
+	/* Hardware counters of one core (a cycle counter and six others), and software counters. */
 	COUNTER_SLOTS = 10,
 	COUNTER_CPUS = 64,
 	/* Functions of backends that may be probed. */
 	BACKEND_SLOTS = 12,
-	/* A backend's function that is given no tensor. */
+	/* A backend's function without a tensor argument. */
 	NO_TENSOR = 255,
-	/* A task's name, as the kernel keeps it. */
+	/* Size of a task's name in the kernel. */
 	TASK_COMM = 16,
-	/* CPUs of which is known how many threads wait for them. */
+	/* CPUs for which waiting threads are counted. */
 	SCHED_CPUS = 256,
 };
 
-/* Why the hardware counters of an operator are absent; the agent asserts that these are the wire's counter::why. */
+/* Why the hardware counters of an operator are absent. The agent asserts that these equal the
+ * wire's counter::why. */
 enum count_why {
 	COUNT_UNREAD = 1,      /* the kernel did not read them */
-	COUNT_MIXED = 2,       /* the thread went to a core of another type */
-	COUNT_MULTIPLEXED = 4, /* they did not count all the time: somebody else uses the counters too */
-	COUNT_TORN = 8,        /* the thread lost its CPU while they were read */
+	COUNT_MIXED = 2,       /* the thread moved to a core of another type */
+	COUNT_MULTIPLEXED = 4, /* they did not count all the time: another program uses the counters too */
+	COUNT_TORN = 8,        /* the thread was preempted while they were read */
 };
 
-/* What a batch tells of its tokens: where it has no such array, the engine decides. */
+/* Which arrays a batch provides for its tokens. Without an array, the engine decides. */
 enum part_told {
 	PART_SEQ = 1,
 	PART_POS = 2,
 	PART_OUTPUTS = 4,
-	PART_SAME = 8, /* all tokens of the part have one position, as those of an image do */
+	PART_SAME = 8, /* all tokens of the part have the same position, as for an image */
 };
 
-/* Why the topology of a graph is not known. */
+/* Why the topology of a graph is unknown. */
 enum walk_failure {
-	WALK_RING_FULL = 1,  /* there was no room for its tensors */
-	WALK_TOO_LARGE = 2,  /* it has more nodes than are walked */
+	WALK_RING_FULL = 1,  /* no space for its tensors */
+	WALK_TOO_LARGE = 2,  /* it has too many nodes to walk */
 	WALK_UNREADABLE = 3, /* some of its memory could not be read */
 };
 
@@ -82,7 +83,8 @@ struct event_head {
 	__u32 arg;
 };
 
-/* EXEC: a process began a new program. HOLD: a held process reached its first token or graph. */
+/* EXEC: a process called exec. HOLD: a held process reached its first llama_decode call or
+ * graph. */
 struct event_process {
 	struct event_head head;
 	__u64 at_ns;
@@ -102,20 +104,20 @@ struct event_decode {
 /* GRAPH_START, GRAPH_END; head.arg is the layer (wire's graph::layer). */
 struct event_graph {
 	struct event_head head;
-	__u64 start_ns; /* with the thread, the key of the call */
+	__u64 start_ns; /* together with the thread, the key of the call */
 	__u64 end_ns;   /* 0 in GRAPH_START */
-	__u64 topology;    /* key of the topology, 0 when it was not read */
+	__u64 topology;    /* key of the topology, 0 if it was not read */
 	__u64 first_ne1; /* ne[1] of the first node */
 	__u32 first_op;  /* operator number of the first node */
 	__u32 n_nodes;
 	__u64 backend;   /* first bytes of the backend's GUID, 0 for the CPU's own function */
-	__s32 n_past;    /* position of the batch's first token, -1 when not known */
-	__u32 skipped;   /* 1: of a call whose operators are not captured */
-	__u32 unknown;   /* why the topology is not known, enum walk_failure; 0: it is, or was not to be read */
+	__s32 n_past;    /* position of the batch's first token, -1 if unknown */
+	__u32 skipped;   /* 1: the operators of the call are not captured */
+	__u32 unknown;   /* why the topology is unknown, enum walk_failure; 0: known, or not requested */
 	__u32 pad;
 };
 
-/* TOPOLOGY: a topology follows. TOPOLOGY_END: it is whole (head.arg 0) or not (1). */
+/* TOPOLOGY: a topology follows. TOPOLOGY_END: it is complete (head.arg 0) or not (1). */
 struct event_topology {
 	struct event_head head;
 	__u64 topology;
@@ -131,47 +133,48 @@ struct event_tensor {
 	__u8 raw[TENSOR_MAX];
 };
 
-/* OP: one operator run by one thread. */
+/* OP: one operator on one thread. */
 struct event_op {
 	struct event_head head; /* arg: CPU at start in the low half, at end in the high half */
 	__u64 start_ns;
 	__u64 end_ns;
 	__u64 node;
 	__u64 last;  /* last node of a fused kernel, or equal to node */
-	__u64 graph; /* start_ns of the CPU graph call, 0 when none is known */
+	__u64 graph; /* start_ns of the CPU graph call, 0 if unknown */
 };
 
-/* OP_COUNTED: the same, with what the thread counted in it. */
+/* OP_COUNTED: the same, with the thread's counts. */
 struct event_op_counted {
 	struct event_op op;
-	__u32 switches; /* how often the thread lost its CPU */
-	__u16 missing;  /* slots that could not be read, a bit each */
-	__u16 why;      /* why the hardware counters are absent, enum count_why; 0: they are not */
+	__u32 switches; /* how often the thread was switched out */
+	__u16 missing;  /* bit mask of slots that could not be read */
+	__u16 why;      /* why the hardware counters are absent, enum count_why; 0: present */
 	__u64 counts[COUNTER_SLOTS];
 };
 
 /* NESTED: one call of a backend's function inside an operator. */
 struct event_nested {
-	struct event_head head; /* arg: the function's slot in the low half, above it the number of functions around it */
+	struct event_head head; /* arg: the function's slot in the low half, the nesting depth in the high half */
 	__u64 start_ns;
 	__u64 end_ns;
-	__u64 node;  /* of the operator that the thread runs, else the tensor that the function was given; 0: none */
+	__u64 node;  /* of the operator that the thread runs, or else the tensor argument; 0: none */
 	__u64 graph; /* start_ns of the graph call */
 };
 
-/* PART: consecutive tokens of one sequence in the batch of a token call; head.arg is what the batch tells, enum part_told. */
+/* PART: consecutive tokens of one sequence in the batch of a decode call; head.arg: arrays that
+ * the batch provides, enum part_told. */
 struct event_part {
 	struct event_head head;
-	__u64 call;    /* start_ns of the token call, with the thread its key */
-	__u32 first;   /* place of the first token in the batch */
+	__u64 call;    /* start_ns of the decode call, together with the thread its key */
+	__u32 first;   /* index of the first token in the batch */
 	__u32 n;
-	__s32 seq;     /* first sequence of each of the tokens */
-	__u32 n_seq;   /* how many sequences each of them has */
-	__s32 pos;     /* position of the first token; the others follow, or all have it, see PART_SAME */
-	__u32 outputs; /* tokens of which an output is asked for */
+	__s32 seq;     /* first sequence of each token */
+	__u32 n_seq;   /* number of sequences of each token */
+	__s32 pos;     /* position of the first token; the others are consecutive, or equal with PART_SAME */
+	__u32 outputs; /* tokens with requested output */
 };
 
-/* EXPERTS: what the router chose, a stretch of it; head.arg is how many there are. */
+/* EXPERTS: a consecutive range of a router's selection; head.arg is the number of experts. */
 struct event_experts {
 	struct event_head head;
 	__u64 graph;  /* start_ns of the CPU graph call */
@@ -186,38 +189,38 @@ struct event_switch {
 	struct event_head head;
 	__u64 at_ns;
 	__u64 state; /* prev_state of the tracepoint */
-	__u32 prev;  /* thread; of an engine's as the agent knows it, of others as the kernel does */
+	__u32 prev;  /* thread id: for an engine's thread as the agent knows it, otherwise the kernel's */
 	__u32 next;
-	__u32 prev_tgid; /* of an engine's thread, else 0 */
+	__u32 prev_tgid; /* process of an engine's thread, or 0 */
 	__u32 next_tgid;
-	char prev_comm[TASK_COMM]; /* of others; the idle task's is not filled */
+	char prev_comm[TASK_COMM]; /* for other tasks; not set for the idle task */
 	char next_comm[TASK_COMM];
 };
 
-/* WAKE, MIGRATION: head.tid waits to run on the CPU head.arg. SEEN: it was seen to run there. */
+/* WAKE, MIGRATION: head.tid waits to run on the CPU head.arg. SEEN: it was running there. */
 struct event_wake {
 	struct event_head head;
 	__u64 at_ns;
 };
 
-/* GAP: of what the CPU head.arg did in this time, some was lost. */
+/* GAP: events of the CPU head.arg were lost in this time. */
 struct event_gap {
 	struct event_head head;
 	__u64 from_ns;
 	__u64 to_ns;
 };
 
-/* INTERRUPT: head.arg is the CPU, and 1 above 16 bits for a soft one. */
+/* INTERRUPT: head.arg is the CPU, with bit 16 set for a softirq. */
 struct event_interrupt {
 	struct event_head head;
 	__u64 start_ns;
 	__u64 end_ns;
-	__u32 vec; /* of a soft one */
+	__u32 vec; /* for a softirq */
 	__u32 pad;
-	char name[TASK_COMM]; /* of a device's */
+	char name[TASK_COMM]; /* for a device interrupt */
 };
 
-/* Where the tracepoints of the scheduler level have their fields: offsets in their records, but for what is named otherwise. */
+/* Layout of the scheduler level's tracepoints: offsets in their records, unless noted otherwise. */
 struct sched_format {
 	__u32 prev_comm;
 	__u32 prev_pid;
@@ -225,8 +228,8 @@ struct sched_format {
 	__u32 prev_state_size; /* 4 or 8 bytes */
 	__u32 next_comm;
 	__u32 next_pid;
-	__u32 preempted; /* bit of prev_state: it wanted to go on */
-	__u32 dead;	 /* bits of prev_state: it has ended */
+	__u32 preempted; /* bit of prev_state: still runnable */
+	__u32 dead;	 /* bits of prev_state: ended */
 	__u32 waking_pid;
 	__u32 wakeup_pid;
 	__u32 wakeup_cpu;
@@ -238,8 +241,9 @@ struct sched_format {
 	__u32 softirq_vec;
 };
 
-/* What the agent has from the skeleton by name. The skeleton is generated from the BTF of maps and variables, and BTF
- * describes nothing else. This pointer, which nobody reads, makes it describe these. */
+/* Types that the agent needs by name from the skeleton. The skeleton is generated from the BTF
+ * of maps and variables, and BTF describes nothing else. This pointer, which is never read, adds
+ * these types. */
 struct generated {
 	enum event_kind kind;
 	enum limit limit;

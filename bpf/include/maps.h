@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Apache-2.0 */
-/* Maps: what the programs remember between two hits. */
+/* Maps: state that the programs keep between two hits. */
 #ifndef PROFINFER_MAPS_H
 #define PROFINFER_MAPS_H
 
 #include "event.h"
 
-/* One traced process, as the agent configures it. The programs only read it. */
+/* One traced process, as configured by the agent. The programs only read it. */
 struct engine_config {
-	__u32 tgid; /* 0: nobody has this slot */
+	__u32 tgid; /* 0: free slot */
 	__u32 pad;
 	__u64 ops_from; /* operators are captured in calls that begin in this window, see capture.h */
 	__u64 ops_until;
-	__u32 hold; /* stop at the first token or graph until the operators are attached */
+	__u32 hold; /* stop at the first llama_decode call or graph until the operators are attached */
 	__u32 read_topology;
-	/* Offsets, from the engine's own files; 0 in `layout` means that topologies cannot be read. */
+	/* Offsets, from the engine's own files; 0 in `layout` means that topologies cannot be
+	 * read. */
 	__u32 layout;
 	__u32 tensor_size;
 	__u32 ne;
@@ -24,50 +25,54 @@ struct engine_config {
 	__u32 data;
 	__u32 n_nodes;
 	__u32 nodes;
-	__u32 uid;       /* 0: this engine has none */
-	__u32 has_phase; /* params begin with the phase; only COMPUTE (1) is work */
+	__u32 uid;       /* 0: this engine's graphs have none */
+	__u32 has_phase; /* params begin with the phase; only COMPUTE (1) counts */
 	/* Numbers of operators and types. */
 	__u32 expert_op;  /* MUL_MAT_ID; 0: experts are not read */
 	__u32 rope_op;    /* ROPE; 0: positions are not read */
-	__u32 index_type; /* i32, of ids and positions */
+	__u32 index_type; /* i32, the type of ids and positions */
 	__u32 ith; /* offset of the thread's index in the parameters of an operator */
 };
 
-/* The same process, as the programs find it. The agent writes it once, before the process has the slot. */
+/* State of the same process, written by the programs. The agent initializes it once, before the
+ * process gets the slot. */
 struct engine_state {
-	__u64 cpu_graph; /* start_ns of the CPU graph being computed, 0 when none */
-	__u64 split;     /* start_ns of the split that another backend was given, 0 when none */
-	__u64 held;      /* it was stopped at its first token or graph */
+	__u64 cpu_graph; /* start_ns of the CPU graph being computed, 0 if none */
+	__u64 split;     /* start_ns of the split that another backend computes, 0 if none */
+	__u64 held;      /* it was stopped at its first llama_decode call or graph */
 	__u64 cpu_skip;  /* the operators of that CPU graph are not captured */
 	__u64 cpu_topology; /* its topology */
 };
 
-/* How deep calls of backends' functions nest: ggml_rk_compute_forward, ggml_rk_mul_mat, compute_submat_mul, rknn_matmul_run. */
+/* Nesting depth of calls of backends' functions: ggml_rk_compute_forward, ggml_rk_mul_mat,
+ * compute_submat_mul, rknn_matmul_run. */
 #define BACKEND_DEPTH 4
 
-/* A function of a backend that is running, see backend.bpf.c. */
+/* A running function of a backend, see backend.bpf.c. */
 struct backend_call {
 	__u64 start;
-	__u64 tensor; /* that it was given, 0 when none */
+	__u64 tensor; /* its tensor argument, 0 if none */
 	__u32 function; /* its slot */
 	__u32 cpu;
 };
 
-/* The fields of llama.h, at these places in every release looked at, b1660 (2023-12) to 0.7.0 (2026-10); until b3889 others follow. */
+/* The fields of llama.h, at the same offsets in every known release, b1660 (2023-12) to 0.7.0
+ * (2026-10); until b3889 others follow. */
 struct llama_batch {
 	__s32 n_tokens;
 	__u32 pad;
 	__u64 token;
 	__u64 embd;
-	__u64 pos;    /* a number of 32 bits per token, like the next */
+	__u64 pos;    /* 32 bits per token, like the next */
 	__u64 n_seq;
-	__u64 seq;    /* an address per token, of n_seq numbers of 32 bits */
+	__u64 seq;    /* an address per token, to n_seq values of 32 bits */
 	__u64 outputs; /* a byte per token */
 };
 
 enum { SOURCES = 10, WALK_LIST = 64 };
 
-/* A tensor up to its sources. In every ggml since 2024 its fields lie here, so that one read has them all. */
+/* A tensor up to its sources. Every ggml since 2024 has this layout, so that one read gets all
+ * fields. */
 struct tensor_head {
 	__u32 type;
 	__u32 flags;
@@ -92,47 +97,49 @@ struct seen_key {
 	__u64 walk; /* start_ns of the CPU graph call that walks */
 };
 
-/* Topologies that the agent holds; it deletes the ones that it forgets. */
+/* Topologies that the agent has. The agent deletes those that it drops. */
 struct topology_facts {
-	__u64 positions; /* tensor of the batch's positions, 0 when there is none */
-	__u32 experts;   /* it has a MUL_MAT_ID */
+	__u64 positions; /* tensor of the batch's positions, 0 if there is none */
+	__u32 experts;   /* the graph has a MUL_MAT_ID */
 	__u32 pad;
 };
 
-/* One thread of a traced process. It is also what its programs have for variables that do not fit into their stacks, see STACK_MAX. */
+/* One thread of a traced process. Also the place for the programs' variables that do not fit
+ * into their stacks, see STACK_MAX. */
 struct thread {
-	/* What every operator needs lies together: between two of them the engine's data has taken the cache, and each line is a miss. */
+	/* Everything that each operator needs is adjacent: between two operators the engine's
+	 * data evicts the cache, and each line is a miss. */
 	__u64 id; /* pid_tgid */
 	__u64 op_start;
 	__u64 op_node; /* 0: no operator is running */
 	__u64 op_last;
 	__u32 op_cpu;
-	__u32 op_filtered; /* a filter leaves out the operator that is running */
-	__u64 cpu_start; /* start_ns of the CPU graph that this thread called, 0 when none */
+	__u32 op_filtered; /* a filter excludes the running operator */
+	__u64 cpu_start; /* start_ns of the CPU graph that this thread called, 0 if none */
 	__u64 cpu_topology;
 	__u32 slot;        /* of its process, in engine_configs and engine_states */
-	__u32 cpu_skip;    /* its operators are not captured, see capture.h */
+	__u32 cpu_skip;    /* operators of that graph are not captured, see capture.h */
 	__u32 cpu_experts; /* number of MUL_MAT_ID in that graph, and the offset of a node's operator */
 	__u32 cpu_op;
 	__u32 decode_depth;
-	__u32 decode_skip; /* those of the token call that this thread is in are not captured */
+	__u32 decode_skip; /* operators of the thread's running decode call are not captured */
 	__u64 decode_start;
 	__u64 decode_context;
 	__s32 decode_tokens;
 	__u32 decode_function;
 	__u64 sched_start;
-	/* Counters of the operator that is running, see counter.h. */
+	/* Counters of the running operator, see counter.h. */
 	__u32 counting; /* 1: on a CPU, 2: off */
-	__u32 count_seq; /* how often the thread lost its CPU, ever */
+	__u32 count_seq; /* how often the thread was switched out, in total */
 	__u32 count_switches;
 	__u32 count_missing;
 	__u32 count_why;
 	__u32 count_core;
-	__u64 count_off; /* time for which the first event was not counting */
+	__u64 count_off; /* time in which the first event did not count */
 	__u64 count_at[COUNTER_SLOTS];
 	__u64 count_sum[COUNTER_SLOTS];
 	/* Experts, see expert.bpf.c. */
-	__u64 expert_ids;   /* tensor whose selection was sent last, and the call for which it was */
+	__u64 expert_ids;   /* tensor of the last selection sent, and its graph call */
 	__u64 expert_graph;
 	__u64 expert_data;
 	__u64 expert_stride;
@@ -143,14 +150,14 @@ struct thread {
 	__u32 expert_at;
 	__u32 expert_type;
 	/* Other backends. */
-	__u64 split; /* start_ns of the split that this thread handed over to one, 0 when none */
+	__u64 split; /* start_ns of the split that this thread gave to one, 0 if none */
 	__u64 backend_depth;
 	struct backend_call backend_calls[BACKEND_DEPTH];
-	/* The batch of the token call that begins, see part.bpf.c. */
+	/* The batch of the decode call that begins, see part.bpf.c. */
 	struct llama_batch batch;
 	__u32 batch_at;
-	__u32 batch_parts; /* that were sent */
-	/* The part of it that is being read. */
+	__u32 batch_parts; /* number of parts sent */
+	/* The part that is being read. */
 	__u32 part_first;
 	__u32 part_n;
 	__u32 part_told;
@@ -164,21 +171,22 @@ struct thread {
 	__u32 walk_leafs;
 	__u32 walk_failed; /* enum walk_failure */
 	__u32 walk_slot;
-	__u32 walk_experts; /* it has a MUL_MAT_ID */
+	__u32 walk_experts; /* the graph has a MUL_MAT_ID */
 	__u32 walk_one;
-	__u64 walk_positions; /* tensor of the batch's positions in the graph that was walked, 0 when it has none */
+	__u64 walk_positions; /* tensor of the batch's positions in the walked graph, 0 if none */
 	__u64 walk_nodes;
 	__u64 walk_topology;
 	__u64 walk_hash;
-	__u64 walk_before; /* the node that was hashed last */
+	__u64 walk_before; /* the node hashed last */
 	__u64 walk_node;
 	struct uid_key walk_uid;
 	struct seen_key walk_seen;
 	struct topology_facts walk_facts;
 	struct tensor_head walk_head;
 	__u64 walk_list[WALK_LIST]; /* the next nodes */
-	/* A record for which the engine's memory is read: it is put together here and written to the ring buffer at once, because a
-	 * record that is reserved and not submitted holds up the ring buffer's reader for as long as its thread has no CPU. */
+	/* Records that need the engine's memory are built here and written to the ring buffer in
+	 * one step. A record that is reserved but not submitted would block the ring buffer's
+	 * reader for as long as its thread has no CPU. */
 	union {
 		struct event_graph graph;
 		struct event_tensor tensor;
@@ -186,7 +194,7 @@ struct thread {
 	} out;
 };
 
-/* Totals per CPU; names as in the wire's Loss record. */
+/* Totals per CPU, with the names of the wire's Loss record. */
 struct counters {
 	__u64 span_starts;
 	__u64 span_ends;
@@ -220,10 +228,11 @@ struct {
 	__uint(max_entries, 1024 * 1024); /* the agent may choose another size before loading */
 } events SEC(".maps");
 
-/* Most processes that are traced at once. */
+/* Most processes traced at the same time. */
 #define ENGINES 64
 
-/* Slots of traced processes, by tgid. An entry is made once and deleted when its process has ended: nothing moves it meanwhile. */
+/* Slots of traced processes, by tgid. An entry is created once and deleted when its process has
+ * ended; it never moves in between. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, ENGINES);
@@ -231,21 +240,23 @@ struct {
 	__type(value, __u32);
 } engine_slots SEC(".maps");
 
-/* By slot, in memory that the agent maps. Not elements of a hash map: an update there moves the value, and the old place becomes
- * another process's while a program that was preempted still reads it. */
+/* By slot, in memory that the agent maps. Not elements of a hash map: an update there moves the
+ * value, and the old place may become another process's while a preempted program still reads
+ * it. */
 struct engine_config engine_configs[ENGINES] = {};
 struct engine_state engine_states[ENGINES] = {};
 
-/* Not an LRU map: its elements go to another thread while a program that was preempted still uses them. A thread's entry is deleted
- * when the thread ends (process.bpf.c), which matters for engines that make new threads for every graph. */
+/* Not an LRU map: it would give an element to another thread while a preempted program still
+ * uses it. A thread's entry is deleted when the thread ends (process.bpf.c), which matters for
+ * engines that create new threads for every graph. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 1024);
-	__type(key, __u64); /* address of the kernel's task: what sched_switch gives without its layout */
+	__type(key, __u64); /* address of the kernel's task, which sched_switch provides without a known layout */
 	__type(value, struct thread);
 } threads SEC(".maps");
 
-/* Totals of nested calls; names as in the wire's NestedLoss. */
+/* Totals of nested calls, with the names of the wire's NestedLoss record. */
 struct nested_counters {
 	__u64 starts;
 	__u64 ends;
@@ -254,7 +265,7 @@ struct nested_counters {
 	__u64 no_end;
 };
 
-/* Totals of the scheduler level; names as in the wire's SchedLoss record. */
+/* Totals of the scheduler level, with the names of the wire's SchedLoss record. */
 struct sched_counters {
 	__u64 switches;
 	__u64 wakes;
@@ -267,16 +278,17 @@ struct sched_counters {
 	__u64 threads_no_room;
 };
 
-/* Totals of a CPU, which has its cache lines for itself. */
+/* Totals of one CPU, on separate cache lines. */
 struct cpu_totals {
 	struct counters ops;
 	struct nested_counters nested;
 	struct sched_counters sched;
 } __attribute__((aligned(64)));
 
-/* Memory that the agent maps, not maps that it asks for: while a process reads a map by the bpf system call, no tracepoint's
- * program runs on its CPU, and before Linux 6.0 no uprobe's (bpf_disable_instrumentation), also while the process is taken off its
- * CPU in the middle. Kernels before 6.7 do not count what was left out. CPUs beyond these share their totals. */
+/* Memory that the agent maps, not maps that it reads by system call. While a process reads a map
+ * with the bpf system call, no tracepoint program runs on its CPU, and before Linux 6.0 no
+ * uprobe program (bpf_disable_instrumentation), even if the process is preempted in the middle.
+ * Kernels before 6.7 do not count these misses. CPUs beyond this number share totals. */
 #define TOTALS_CPUS 64
 struct cpu_totals totals[TOTALS_CPUS] = {};
 
@@ -287,7 +299,7 @@ struct {
 	__type(value, struct topology_facts);
 } topologies SEC(".maps");
 
-/* uid of a graph to the key of its topology: saves reading the nodes of a graph that is reused. */
+/* Key of the topology by the uid of a graph: a reused graph needs no reading of its nodes. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 1024);
@@ -303,20 +315,22 @@ struct {
 	__type(value, __u32);
 } seen SEC(".maps");
 
-/* Set before loading. A process in a PID namespace of its own sees other ids than the kernel's. */
+/* Set before loading. A process in its own PID namespace sees other ids than the kernel's. */
 const volatile __u64 pidns_dev = 0;
 const volatile __u64 pidns_ino = 0;
 
-/* Set by the agent when a session ends: probes are removed one after the other, and what still hits the last
- * ones belongs to calls whose end is not seen any more. */
+/* Set by the agent when a session ends. Probes are removed one after the other, and hits of the
+ * last ones belong to calls whose end is no longer seen. */
 volatile __u64 stopped = 0;
 
 /* Bytes of stack that a function may use.
  *
- * From Linux 6.13 on (x86-64; arm64 later) a function of a program for uprobes or tracepoints that uses 49 bytes or more gets its stack
- * per CPU. Programs on uprobes can be preempted: two tasks on one CPU then write into one stack, which has crashed kernels. So what does
- * not fit into 48 bytes lies in the state of the thread, and long functions are cut by __noinline: the limit counts per function.
- * Held by agent-static/build.rs for this object, and by agent-static/src/bpf/verified.rs for what the verifier finds. */
+ * Since Linux 6.13 (x86-64; arm64 later), a function of a uprobe or tracepoint program that uses
+ * 49 bytes or more gets a per-CPU stack. Programs on uprobes can be preempted, so two tasks on
+ * one CPU then write to the same stack, which has crashed kernels. So larger variables are in
+ * the thread's state, and long functions are split with __noinline: the limit applies to each
+ * function. agent-static/build.rs checks this object, and agent-static/src/bpf/verified.rs
+ * checks the verifier's results. */
 #define STACK_MAX 48
 
 static __noinline __u64 pid_tgid(void)
@@ -330,7 +344,8 @@ static __noinline __u64 pid_tgid(void)
 	return (__u64)ns.tgid << 32 | ns.pid;
 }
 
-/* The state of the calling thread, 0 when it has none. An address is used again by another thread. */
+/* The state of the calling thread, 0 if it has none. Compares the id, because an address may be
+ * reused by another thread. */
 static __noinline struct thread *known_thread(__u64 id)
 {
 	__u64 task = bpf_get_current_task();
@@ -349,7 +364,8 @@ static __always_inline struct counters *counters(void)
 	return &cpu_totals()->ops;
 }
 
-/* Newer kernels run programs on uprobes with preemption, and interrupts come between others: one CPU's total has several writers. */
+/* Newer kernels run programs on uprobes with preemption, and interrupts occur during other
+ * programs: one CPU's total has several writers. */
 #define ADD(total, n) ((void)__sync_fetch_and_add(&(total), (n)))
 
 #define COUNT(field) \
@@ -357,7 +373,7 @@ static __always_inline struct counters *counters(void)
 		ADD(counters()->field, 1); \
 	} while (0)
 
-/* The slot of a process, ENGINES when it is not traced. */
+/* The slot of a process; ENGINES if it is not traced. */
 static __noinline __u32 slot_of(__u64 id)
 {
 	__u32 tgid = id >> 32;
@@ -383,7 +399,7 @@ static __always_inline struct engine_state *state_of(const struct thread *t)
 	return &engine_states[t->slot & (ENGINES - 1)];
 }
 
-/* The scheduler level is on. Set before loading; where it is off, neither its maps nor its programs are made. */
+/* The scheduler level is on. Set before loading; if off, its maps and programs are not created. */
 const volatile __u32 sched_on = 0;
 
 /* sched.bpf.c */
@@ -392,7 +408,7 @@ static __noinline void sched_seen(__u64 id);
 /* Too large for a program's stack. */
 static const struct thread no_thread = {};
 
-/* Begins to keep the state of the calling thread, if its process is traced. */
+/* Creates the state of the calling thread, if its process is traced. */
 static __noinline struct thread *new_thread(__u64 id)
 {
 	__u64 task = bpf_get_current_task();
@@ -415,7 +431,7 @@ static __noinline struct thread *new_thread(__u64 id)
 	return t;
 }
 
-/* The state of the calling thread, made when it is new and belongs to a traced process. */
+/* The state of the calling thread, created for a new thread of a traced process. */
 static __always_inline struct thread *thread_of(__u64 id)
 {
 	struct thread *t;
@@ -426,11 +442,12 @@ static __always_inline struct thread *thread_of(__u64 id)
 	return t ? t : new_thread(id);
 }
 
-/* The agent looks at the ring buffer by its own clock; it is woken only when a quarter of it is full. */
+/* The agent polls the ring buffer by a timer; it is woken only if a quarter of it is full. */
 const volatile __u64 wakeup_bytes = 256 * 1024;
 
-/* Whether at most so many quarters of the ring wait for the agent. What explains the engine's time comes behind what the engine did:
- * a flood of interrupts, of the very line perhaps that carries the stream, must cost no operator.
+/* Whether at most this many quarters of the ring wait for the agent. Events that explain the
+ * engine's time have lower priority than the engine's own: a flood of interrupts, possibly of the
+ * serial line that carries the stream, must not cost operators.
  */
 static __always_inline int ring_below(__u64 quarters)
 {

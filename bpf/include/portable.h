@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Apache-2.0 */
-/* What the programs need of the kernel, declared by hand.
+/* Kernel declarations that the programs need, written by hand.
  *
- * No vmlinux.h, no kernel or libc headers, no CO-RE: nothing here depends on the machine that compiles
- * it, and the object carries no relocation against kernel types, so it loads on kernels built without
- * CONFIG_DEBUG_INFO_BTF. The register structs are user-space ABI (uapi asm/ptrace.h), hence stable.
+ * No vmlinux.h, no kernel or libc headers, no CO-RE: nothing depends on the compiling machine. The
+ * object contains no relocations against kernel types, so it loads on kernels built without
+ * CONFIG_DEBUG_INFO_BTF. The register structs are user-space ABI (uapi asm/ptrace.h), so they are
+ * stable.
  */
 #ifndef PROFINFER_PORTABLE_H
 #define PROFINFER_PORTABLE_H

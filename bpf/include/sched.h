@@ -1,35 +1,35 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Apache-2.0 */
-/* Scheduler level: what is remembered of threads and CPUs between two tracepoints.
+/* Scheduler level: state of threads and CPUs between two tracepoints.
  *
- * Everything here is known by the kernel's own thread ids: tracepoints tell no others. An engine in a PID namespace has
- * two, so that each thread's entry holds the ids by which the agent knows it.
+ * All keys are the kernel's own thread ids, because tracepoints contain no others. An engine's
+ * thread in a PID namespace has two ids, so each entry also contains the ids that the agent knows.
  */
 #ifndef PROFINFER_SCHED_H
 #define PROFINFER_SCHED_H
 
 #include "maps.h"
 
-/* Where the tracepoints have their fields, from their `format` files. Set before loading: they differ from kernel to
- * kernel, and no BTF tells them. */
+/* Layout of the tracepoints, from their `format` files. Set before loading: it differs between
+ * kernels, and BTF does not describe it. */
 const volatile struct sched_format sched_format = {};
 
 enum sched_state {
 	SCHED_RUNNING = 1, /* on `cpu` */
-	SCHED_WAITING = 2, /* on `cpu`, where it is counted in sched_waiting */
+	SCHED_WAITING = 2, /* for `cpu`, counted in sched_waiting */
 	SCHED_OFF = 3,     /* asleep */
 	SCHED_WAKING = 4,  /* being woken since `since`: the kernel is choosing a CPU */
 };
 
 /* A thread of a traced process. */
 struct sched_thread {
-	__u32 tid; /* as the agent knows it */
+	__u32 tid; /* as known to the agent */
 	__u32 tgid;
 	__u32 state;
 	__u32 cpu;
 	__u64 since;
 };
 
-/* By the kernel's thread id. Entries leave when their threads end. */
+/* By the kernel's thread id. Entries are deleted when their threads end. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 4096);
@@ -37,7 +37,7 @@ struct {
 	__type(value, struct sched_thread);
 } sched_threads SEC(".maps");
 
-/* How many threads of engines wait for each CPU. */
+/* Number of engine threads that wait for each CPU. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, SCHED_CPUS);
@@ -45,10 +45,10 @@ struct {
 	__type(value, __u32);
 } sched_waiting SEC(".maps");
 
-/* What a CPU is in the middle of. */
+/* Events in progress on a CPU. */
 struct sched_cpu {
-	__u64 lost_since; /* when the first of the events was lost that no gap has told of yet; 0: none */
-	__u64 irq_start;  /* an interrupt that took the CPU from a thread of an engine; 0: none */
+	__u64 lost_since; /* time of the first lost event since the last reported gap; 0: none */
+	__u64 irq_start;  /* start of an interrupt of an engine's thread; 0: none */
 	__u64 softirq_start;
 	char irq_name[TASK_COMM];
 };

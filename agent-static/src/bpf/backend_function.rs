@@ -1,33 +1,33 @@
-//! Functions of backends other than the CPU that are operators, or work inside them: what the shipped backend profiles say,
-//! as build.rs wrote it down.
+//! Probed functions of backends other than the CPU: operators, or work inside them. build.rs
+//! generates the list from the shipped backend profiles.
 
 use profinfer_engine::BackendFunction;
 
-/// A function that is probed wherever an engine's files have it.
+/// A function that is probed in every engine file that contains it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Function {
-    /// Symbol, mangled where it is C++.
+    /// Mangled if it is C++.
     pub symbol: &'static str,
-    /// Name of the backend: as its graphs have it, else its profile's.
+    /// Name of the backend in its graphs, or else in its profile.
     backend: &'static str,
-    /// Which argument, from 0, is the tensor.
+    /// Index of the argument that is the tensor, from 0.
     pub tensor: Option<u8>,
-    /// A call is one whole operator of a split that the backend was given.
+    /// A call computes one complete operator of a split that the backend was given.
     pub whole: bool,
 }
 
-/// All of them. A function's place is its slot in `bpf/backend.bpf.c`.
+/// All functions. The index is the slot in `bpf/backend.bpf.c`.
 pub const FUNCTIONS: &[Function] = include!(concat!(env!("OUT_DIR"), "/backend_functions.rs"));
 
 impl Function {
-    /// Name of the backend.
+    /// Title of the backend.
     #[must_use]
     pub const fn backend(&self) -> &'static str {
         self.backend
     }
 }
 
-/// What the search for probes has to know of them, in the same order.
+/// The fields that the search for probes needs, in the same order.
 #[must_use]
 pub fn searched() -> Vec<BackendFunction> {
     let searched = |f: &Function| BackendFunction {
@@ -51,7 +51,7 @@ mod tests {
         let catalog = Catalog::shipped().unwrap();
         let mut ours = FUNCTIONS.iter();
         for profile in catalog.backends() {
-            // Where graphs tell the backend by its GUID, its functions bear the same name.
+            // Graphs name the backend by its GUID; its functions must have the same name.
             if let Some(guid) = profile.guid {
                 let first = u64::from_le_bytes(guid.0[..8].try_into().unwrap());
                 assert_eq!(backend::name(first), profile.title());

@@ -1,5 +1,5 @@
-//! The traced processes, each in a slot of the programs' variables. What the agent writes and what the programs write are two
-//! arrays: neither overwrites the other's.
+//! The traced processes, each in one slot of the programs' variables. The agent and the programs
+//! write to separate arrays, so that neither overwrites the other.
 
 use std::cell::Cell;
 use std::mem::{offset_of, size_of};
@@ -13,31 +13,31 @@ use super::Bpf;
 use super::layout::{bytes_of, length, types};
 use crate::error::{Diagnostic, Result};
 
-/// What the programs are told of one process.
+/// Settings of the programs for one process.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct EngineConfig {
-    /// Offsets, `None` until they are known.
+    /// `None` until the offsets are known.
     pub layout: Option<Layout>,
     /// Read the topology of graphs.
     pub read_topology: bool,
-    /// Stop the process at its first token or graph.
+    /// Stop the process at its first `llama_decode` call or graph.
     pub hold: bool,
-    /// Number of the operator `MUL_MAT_ID`, `None` when experts are not read.
+    /// Number of the operator `MUL_MAT_ID`; `None` if experts are not read.
     pub expert_op: Option<u32>,
-    /// Number of the operator `ROPE`, `None` when positions are not read.
+    /// Number of the operator `ROPE`; `None` if positions are not read.
     pub rope_op: Option<u32>,
-    /// Number of the type of ids and positions; without it neither is read.
+    /// Number of the tensor type of ids and positions. Without it neither is read.
     pub index_type: Option<u32>,
     /// Operators are captured in calls that begin in this window.
     pub captured: Window,
 }
 
-/// A window of time, ns: from, and until before.
+/// A half-open time window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Window {
-    /// From here on.
+    /// First nanosecond inside the window.
     pub from_ns: u64,
-    /// Not from here on.
+    /// First nanosecond after the window.
     pub until_ns: u64,
 }
 
@@ -70,7 +70,7 @@ impl EngineConfig {
             data: at(|l| l.tensor_data),
             n_nodes: at(|l| l.graph_n_nodes),
             nodes: at(|l| l.graph_nodes),
-            // 0: this engine's graphs have none.
+            // 0: graphs of this engine have no uid.
             uid: at(|l| l.graph_uid.unwrap_or(0)),
             has_phase: at(|l| l.params_phase.into()),
             expert_op: op(self.expert_op),
@@ -81,21 +81,20 @@ impl EngineConfig {
     }
 }
 
-/// Bytes of a configuration and of a state.
 const CONFIG: usize = size_of::<types::engine_config>();
 const STATE: usize = size_of::<types::engine_state>();
-const _: () = assert!(CONFIG.is_multiple_of(8) && STATE.is_multiple_of(8), "they are written word by word");
-/// Most processes that are traced at once.
+const _: () = assert!(CONFIG.is_multiple_of(8) && STATE.is_multiple_of(8), "both are written word by word");
+/// Most processes traced at the same time.
 pub(super) const ENGINES: usize = length(|bss| &bss.engine_configs);
 
-/// The word of a configuration that says whether the ones after it hold.
+/// Index of the word that marks the words after it as valid.
 const LAYOUT: usize = offset_of!(types::engine_config, layout) / 8;
 
-/// Which process has which slot.
+/// Assignment of processes to slots.
 #[derive(Debug)]
 pub(super) struct Slots([Cell<Slot>; ENGINES]);
 
-/// A process in its slot; 0: none.
+/// The process in a slot; pid 0 means that the slot is free.
 #[derive(Debug, Clone, Copy)]
 struct Slot {
     pid: u32,
@@ -119,24 +118,24 @@ impl Slots {
 }
 
 impl Bpf<'_> {
-    /// Begins to trace a process: whatever was known of an earlier one of that number is forgotten.
+    /// Starts to trace a process and clears the state of an earlier process with the same pid.
     ///
-    /// # Errors
-    /// When 64 processes are traced already.
+    /// # Errors If 64 processes are traced already.
     pub fn begin_engine(&self, pid: u32, config: EngineConfig) -> Result<()> {
         self.begin(pid, config, 0).map_err(|e| no_room(pid, &e))
     }
 
-    /// Tells the programs anew of a process that is traced. What they found out meanwhile stays: a graph in which the
-    /// engine was held goes on when it is let run, and its threads' operators belong to it.
+    /// Updates the settings of a traced process. The state that the programs collected stays: a
+    /// graph in which the engine was held continues once the engine runs again, and its threads'
+    /// operators belong to that graph.
     pub fn set_engine(&self, pid: u32, config: EngineConfig) {
         let Some(slot) = self.slots.of(pid) else { return };
         self.slots.0[slot].set(Slot { pid, hold: config.hold });
         let bytes = config.bytes(pid);
         let new = bytes.as_chunks().0.iter().map(|b| u64::from_ne_bytes(*b));
         let words = || self.config(slot).iter().zip(new.clone());
-        // Programs read meanwhile. The word with `layout` says whether the offsets behind it hold: where they change, it says no
-        // before the first and yes after the last of them.
+        // Programs read these words at any time. `layout` marks the offsets after it as valid:
+        // clear it before the first offset changes, and set it after the last.
         let layout = || words().skip(LAYOUT).take(1);
         if words().skip(LAYOUT).any(|(word, new)| word.load(Relaxed) != new) {
             layout().for_each(|(word, _)| word.store(0, Release));
@@ -148,17 +147,17 @@ impl Bpf<'_> {
             .for_each(|(word, new)| word.store(new, Release));
     }
 
-    /// Makes the agent itself a process whose operators are reported, as if a graph were running.
+    /// Registers the agent itself as a process whose operators are reported, as if a graph were
+    /// running.
     ///
-    /// # Errors
-    /// As [`Self::begin_engine`].
+    /// # Errors Same as [`Self::begin_engine`].
     pub fn set_own(&self, pid: u32) -> Result<()> {
         self.begin(pid, EngineConfig::default(), 1)
-            .map_err(|e| Diagnostic::new("measuring the cost of a probe", e, "it is left out"))
+            .map_err(|e| Diagnostic::new("measuring the cost of a probe", e, "it is not measured"))
     }
 
     fn begin(&self, pid: u32, config: EngineConfig, cpu_graph: u64) -> std::result::Result<(), String> {
-        // A process that begins another program keeps its slot: so does the state of its thread.
+        // A process that execs another program keeps its slot, and with it the state of its thread.
         let slot = self.slots.of(pid).or_else(|| self.slots.of(0));
         let slot = slot.ok_or_else(|| format!("{ENGINES} processes are traced already"))?;
         self.slots.0[slot].set(Slot { pid, hold: config.hold });
@@ -167,13 +166,13 @@ impl Bpf<'_> {
             word.store(if graph { cpu_graph } else { 0 }, Release);
         }
         self.set_engine(pid, config);
-        // Last: a process is traced from when it is found.
+        // Last, because a program traces the process as soon as it finds this entry.
         let number = u32::try_from(slot).unwrap_or(u32::MAX).to_ne_bytes();
         let slots = &self.skel.maps.engine_slots;
         slots.update(&pid.to_ne_bytes(), &number, MapFlags::ANY).map_err(|e| e.to_string())
     }
 
-    /// Whether a process to be held has reached its first token or graph.
+    /// Whether a process that is to be held has reached its first `llama_decode` call or graph.
     #[must_use]
     pub fn held(&self, pid: u32) -> bool {
         let at = offset_of!(types::engine_state, held) / 8;
@@ -189,7 +188,6 @@ impl Bpf<'_> {
         self.shared.words(offset_of!(types::bss, engine_states) + slot * STATE, STATE / 8)
     }
 
-    /// Forgets a process.
     pub fn remove_engine(&self, pid: u32) {
         let _ = self.skel.maps.engine_slots.delete(&pid.to_ne_bytes());
         if let Some(slot) = self.slots.of(pid) {
@@ -197,7 +195,7 @@ impl Bpf<'_> {
         }
     }
 
-    /// Forgets a topology, so that it is read again when it is met again.
+    /// Removes a topology, so that the programs read it again the next time they see it.
     pub fn forget_topology(&self, key: u64) {
         let _ = self.skel.maps.topologies.delete(&key.to_ne_bytes());
     }

@@ -1,14 +1,15 @@
-//! Which loaded programs have a stack per CPU, read from the machine code that the kernel made of them.
+//! Detects which loaded programs have a per-CPU private stack, from the machine code that the
+//! kernel generated.
 
 use std::collections::BTreeSet;
 
 use libbpf_rs::query::{ProgInfoIter, ProgInfoQueryOptions};
 
-/// Longest name of a program that the kernel keeps, without the last byte.
+/// Longest program name that the kernel keeps, without the terminating zero.
 const NAME: usize = 15;
 
-/// Those of the programs with these names, of whichever process, whose machine code makes an address of such a stack; `None` where the
-/// kernel shows no machine code.
+/// Returns the loaded programs with these names, of any process, whose machine code computes the
+/// address of a private stack. `None` if the kernel does not show machine code.
 #[must_use]
 pub fn with_private_stack(names: &BTreeSet<String>) -> Option<Vec<String>> {
     let wanted: BTreeSet<&str> = names.iter().map(|n| &n[..n.floor_char_boundary(NAME)]).collect();
@@ -27,7 +28,8 @@ pub fn with_private_stack(names: &BTreeSet<String>) -> Option<Vec<String>> {
     shown.then_some(found)
 }
 
-/// x86-64 keeps the address in r9, to which it adds the offset of the CPU's memory: `add r9, gs:[…]`. Nothing else uses that register.
+/// x86-64 keeps the address in r9 and adds the offset of the CPU's memory: `add r9, gs:[…]`.
+/// Nothing else uses that register.
 #[cfg(target_arch = "x86_64")]
 fn has_private_stack(code: &[u8]) -> bool {
     use iced_x86::{Code, Decoder, DecoderOptions, Register};
@@ -39,7 +41,7 @@ fn has_private_stack(code: &[u8]) -> bool {
     })
 }
 
-/// arm64 keeps it in x27: `add x27, x27, xN`. Nothing else adds to that register.
+/// arm64 keeps the address in x27: `add x27, x27, xN`. Nothing else adds to that register.
 #[cfg(target_arch = "aarch64")]
 fn has_private_stack(code: &[u8]) -> bool {
     const REGISTERS: u32 = 0x001f_0000;
@@ -54,7 +56,8 @@ mod tests {
     use super::{has_private_stack, with_private_stack};
     use crate::sys::private_stack::{DEEP_PROGRAM, deep_program};
 
-    /// On a kernel with such stacks, a loaded program that must have one is found: what finds none in ours could find one.
+    /// Positive control: on a kernel with private stacks, a program that must have one is found. So
+    /// a result of none for the agent's programs is meaningful.
     #[test]
     fn a_deep_program_is_found() {
         let Some(_loaded) = deep_program() else {
@@ -73,7 +76,8 @@ mod tests {
         // movabs r9, 1; add r9, gs:[0x28]; ret
         let private = [0x49, 0xb9, 1, 0, 0, 0, 0, 0, 0, 0, 0x65, 0x4c, 0x03, 0x0c, 0x25, 0x28, 0, 0, 0, 0xc3];
         assert!(has_private_stack(&private));
-        // The same in rdi, as a map per CPU has it; and a constant that only looks like it: movabs r9, 0x2825_0c03_4c65.
+        // The same in rdi, as for a per-CPU map, and a constant with similar bytes: movabs r9,
+        // 0x2825_0c03_4c65.
         assert!(!has_private_stack(&[0x65, 0x48, 0x03, 0x3c, 0x25, 0x28, 0, 0, 0, 0xc3]));
         assert!(!has_private_stack(&[0x49, 0xb9, 0x65, 0x4c, 0x03, 0x0c, 0x25, 0x28, 0, 0, 0xc3]));
     }

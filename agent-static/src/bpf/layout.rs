@@ -1,22 +1,21 @@
-//! Bytes of the kernel's side, read and written by the names of their fields.
+//! Reads and writes the kernel side's structs by field name.
 //!
-//! The structs are those that libbpf-cargo generates from `bpf/include`, so a field that moves there moves here, and one
-//! that is renamed does not compile.
+//! libbpf-cargo generates the structs from `bpf/include`. A field that moves there moves here, and
+//! a renamed field does not compile.
 
 use std::marker::PhantomData;
 
 pub(crate) use super::skel::types;
 
-/// Length of an array among the programs' variables.
 pub(crate) const fn length<T, const N: usize>(_: fn(&types::bss) -> &[T; N]) -> usize {
     N
 }
 
-/// A value as it lies in memory.
+/// A value in its memory representation.
 pub(crate) trait Plain: Sized {
-    /// Reads it from the first bytes.
+    /// Reads the value from the first bytes.
     fn read(bytes: &[u8]) -> Option<Self>;
-    /// Writes it over the first bytes; nothing where they are too few.
+    /// Writes the value over the first bytes; does nothing if there are too few.
     fn write(&self, bytes: &mut [u8]);
 }
 
@@ -59,17 +58,17 @@ pub(crate) struct View<'a, T> {
 }
 
 impl<'a, T> View<'a, T> {
-    /// `None` when there are too few.
+    /// `None` if there are too few bytes.
     pub(crate) fn new(bytes: &'a [u8]) -> Option<Self> {
         Some(Self { bytes: bytes.get(..size_of::<T>())?, of: PhantomData })
     }
 
-    /// The field at `offset`. The function, which is not called, says of which type it is.
+    /// The field at `offset`. The function is never called; it only names the field's type.
     pub(crate) fn at<V: Plain>(&self, offset: usize, _: fn(&T) -> &V) -> Option<V> {
         V::read(self.bytes.get(offset..)?)
     }
 
-    /// The bytes of an array's field.
+    /// The bytes of an array field.
     pub(crate) fn bytes_at<V, const N: usize>(
         &self,
         offset: usize,
@@ -99,7 +98,8 @@ macro_rules! field_bytes {
     };
 }
 
-/// `bytes_of!(engine_state { held: 1, … })`: the bytes of that struct. All fields must be named, as in any literal.
+/// `bytes_of!(engine_state { held: 1, … })`: the bytes of that struct. All fields must be named, as
+/// in a struct literal.
 macro_rules! bytes_of {
     ($type:ident { $($field:ident : $value:expr),* $(,)? }) => {{
         let value = $crate::bpf::layout::types::$type { $($field: $value),* };
@@ -119,7 +119,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_written_by_name_is_read_by_name() {
+    fn fields_written_by_name_are_read_by_name() {
         let bytes =
             bytes_of!(engine_state { cpu_graph: 1 << 40, split: 7, held: 1, cpu_skip: 0, cpu_topology: 0 });
         let view = View::<types::engine_state>::new(&bytes);

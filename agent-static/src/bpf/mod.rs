@@ -1,6 +1,6 @@
-//! The BPF programs: loading, what they are told, what they count.
+//! The BPF programs: loading, settings and counters.
 //!
-//! The only folder that knows libbpf-rs. Layouts come from the generated skeleton, see `layout.rs`.
+//! The only folder that uses libbpf-rs. Layouts come from the generated skeleton, see `layout.rs`.
 
 pub mod backend_function;
 mod engines;
@@ -40,7 +40,7 @@ pub use engines::{EngineConfig, Window};
 pub use programs::AttachPoint;
 pub use totals::{NestedTotals, SchedTotals, Totals};
 
-/// Memory for the loaded object; it must outlive [`Bpf`].
+/// Memory for the loaded object. It must outlive [`Bpf`].
 #[derive(Debug)]
 pub struct Storage(MaybeUninit<OpenObject>);
 
@@ -50,25 +50,24 @@ impl Default for Storage {
     }
 }
 
-/// What the programs leave out, told before they are loaded. See `bpf/include/capture.h`.
+/// Filters of the programs, set before loading. See `bpf/include/capture.h`.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Programs<'a> {
-    /// A start is the record.
+    /// Operators produce a record at their start only.
     pub starts_only: bool,
-    /// Nodes are left out.
+    /// Some nodes are filtered out.
     pub nodes: bool,
-    /// Only so many threads of a graph are kept, by their index; 0: all.
+    /// Only the first N threads of a graph are kept, by index; 0 keeps all.
     pub most_threads: u32,
-    /// Only these threads are kept; empty: all.
+    /// Only these threads are kept; empty keeps all.
     pub tids: &'a [u32],
 }
 
 /// The counters that the programs read at operators.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct CounterSlots {
-    /// Slots in use.
     pub all: usize,
-    /// How many of them, the first, are hardware counters.
+    /// Number of hardware counters; they use the first slots.
     pub hardware: usize,
 }
 
@@ -79,11 +78,10 @@ pub struct Bpf<'s> {
     sched: bool,
     /// Operators have no end probes.
     starts_only: bool,
-    /// All places of a program are attached by one link.
+    /// One link attaches a program to all its places (uprobe_multi).
     multi: bool,
-    /// The programs' variables.
     shared: Shared<'s>,
-    /// Slots of traced processes in them.
+    /// Slots of the traced processes in `shared`.
     slots: engines::Slots,
 }
 
@@ -94,10 +92,11 @@ impl std::fmt::Debug for Bpf<'_> {
 }
 
 impl<'s> Bpf<'s> {
-    /// Loads the programs into the kernel; those of the scheduler level where `sched` says where its tracepoints have their fields.
+    /// Loads the programs into the kernel. Those of the scheduler level are loaded if `sched` gives
+    /// the field offsets of its tracepoints.
     ///
-    /// # Errors
-    /// Without the privilege, or on a kernel that lacks BPF or uprobes, with what to do about it.
+    /// # Errors If the privilege is missing, or the kernel lacks BPF or uprobes. The diagnostic
+    /// contains the remedy.
     pub(crate) fn load(
         storage: &'s mut Storage,
         ring_bytes: u32,
@@ -134,7 +133,8 @@ impl<'s> Bpf<'s> {
         }
         let multi = uprobe_multi();
         if multi {
-            // To be chosen before they are loaded: then they cannot be attached in the other way.
+            // Must be set before loading. Afterwards the programs cannot be attached in any other
+            // way.
             let probed = |p: &OpenProgramMut<'_>| p.section() == "uprobe" || p.section() == "uretprobe";
             for mut program in open.open_object_mut().progs_mut().filter(probed) {
                 program.set_attach_type(ProgramAttachType::TraceUprobeMulti);
@@ -160,13 +160,14 @@ impl<'s> Bpf<'s> {
         })
     }
 
-    /// Names of the programs that are loaded.
+    /// Names of the loaded programs.
     #[must_use]
     pub fn names(&self) -> BTreeSet<String> {
         self.skel.object().progs().map(|p| p.name().to_string_lossy().into_owned()).collect()
     }
 
-    /// Functions of the programs that are loaded, and the most stack that one of them uses, bytes.
+    /// The number of functions in the loaded programs, and the most stack that one of them uses, in
+    /// bytes.
     #[must_use]
     pub fn stacks(&self) -> (usize, u32) {
         let of_programs = self.skel.object().progs().map(|p| depths(&p));
@@ -174,52 +175,52 @@ impl<'s> Bpf<'s> {
         (all.len(), all.into_iter().max().unwrap_or(0))
     }
 
-    /// The ring buffer's map.
     #[must_use]
     pub fn events(&self) -> &libbpf_rs::Map<'_> {
         &self.skel.maps.events
     }
 
-    /// The ring buffer of new programs, for another thread.
+    /// The ring buffer for exec events, to be read on another thread.
     ///
-    /// # Errors
-    /// What the kernel answered.
+    /// # Errors What the kernel answered.
     pub fn executions(&self) -> libbpf_rs::Result<MapHandle> {
         MapHandle::try_from(&self.skel.maps.executions)
     }
 
-    /// Operators have no end probes.
     #[must_use]
     pub fn starts_only(&self) -> bool {
         self.starts_only
     }
 
-    /// Each program is attached to all its places by one link (uprobe_multi), not by a perf event a place.
+    /// One link attaches a program to all its places (uprobe_multi), instead of one perf event per
+    /// place.
     #[must_use]
     pub fn multi(&self) -> bool {
         self.multi
     }
 
-    /// Leaves out a node of a topology from now on.
+    /// Filters out a node of a topology from now on.
     pub fn leave_out(&self, topology: u64, node: u64) {
         let key = bytes_of!(node_key { topology: topology, node: node });
-        // Where it cannot be told, the agent leaves it out.
+        // If the update fails, the agent filters the node itself.
         let _ = self.skel.maps.left_out.update(&key, &1u32.to_ne_bytes(), MapFlags::ANY);
     }
 
-    /// Ends all capturing at once, before the probes are removed one by one.
+    /// Stops all capturing at once, before the probes are removed one by one.
     pub fn stop(&self) {
         let stopped = self.shared.words(offset_of!(types::bss, stopped), 1);
         stopped.iter().for_each(|s| s.store(1, Relaxed));
     }
 }
 
-/// Refuses loaded programs of which this kernel may have put a function's stack where other tasks write.
+/// Rejects loaded programs if this kernel may have put the stack of one of their functions where
+/// other tasks write.
 fn stacks_fit(object: &Object) -> Result<()> {
     refuse_deep(object.progs().map(|p| (p.name().to_string_lossy().into_owned(), depths(&p))))
 }
 
-/// Refuses programs of these names and depths of functions, bytes, if one is too deep.
+/// Fails if a function is too deep. Takes the programs' names with the stack depths of their
+/// functions, in bytes.
 fn refuse_deep(programs: impl Iterator<Item = (String, Vec<u32>)>) -> Result<()> {
     let deepest = programs.filter_map(|(name, depths)| Some((name, depths.into_iter().max()?)));
     let deep: Vec<String> = deepest
@@ -232,16 +233,16 @@ fn refuse_deep(programs: impl Iterator<Item = (String, Vec<u32>)>) -> Result<()>
     Err(Diagnostic::new(
         "loading the BPF programs",
         format!(
-            "this kernel keeps the stack of a BPF function that uses more than {} bytes per CPU, where another task may write into \
-             it: {}",
+            "this kernel moves BPF stacks of more than {} bytes to per-CPU memory, where another task may write into \
+             them: {}",
             stack::STACK_MAX,
             deep.join(", ")
         ),
-        "nothing was attached. Report it: this build of the agent is wrong for kernels from 6.13 on",
+        "nothing was attached. Report this bug: this build of the agent does not support kernels 6.13 and later",
     ))
 }
 
-/// Bytes of stack that each function of a program uses.
+/// Stack depth of each function of a program, in bytes.
 fn depths(program: &Program<'_>) -> Vec<u32> {
     let insn = |i: &libbpf_sys::bpf_insn| stack::Insn {
         code: i.code,
@@ -255,11 +256,11 @@ fn depths(program: &Program<'_>) -> Vec<u32> {
 }
 
 fn unmapped() -> Diagnostic {
-    let help = "the kernel is older than 5.5 and cannot share a map's memory: use a newer one";
+    let help = "kernels older than 5.5 cannot share a map's memory: use a newer kernel";
     Diagnostic::new("mapping the variables of the BPF programs", "libbpf mapped none", help)
 }
 
-/// Device and inode of the agent's PID namespace when it is not the kernel's first one.
+/// Device and inode of the agent's PID namespace; `None` in the initial namespace.
 #[must_use]
 pub fn own_pid_namespace() -> Option<(u64, u64)> {
     use std::os::unix::fs::MetadataExt;
@@ -269,9 +270,9 @@ pub fn own_pid_namespace() -> Option<(u64, u64)> {
     (meta.ino() != FIRST).then(|| (meta.dev(), meta.ino()))
 }
 
-/// A backend's function that is given no tensor.
+/// Stands for a backend's function without a tensor argument.
 const NO_TENSOR: u8 = {
-    assert!(limit::NO_TENSOR.0 <= u8::MAX as u32, "it is told in a byte");
+    assert!(limit::NO_TENSOR.0 <= u8::MAX as u32, "one byte holds it");
     limit::NO_TENSOR.0 as u8
 };
 

@@ -1,4 +1,4 @@
-//! The programs, and where each is attached.
+//! The programs and their attach points.
 
 use std::collections::BTreeMap;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
@@ -15,7 +15,7 @@ use crate::error::{Diagnostic, Result};
 const BACKEND_SLOTS: usize = limit::BACKEND_SLOTS.0 as usize;
 const _: () = assert!(FUNCTIONS.len() <= BACKEND_SLOTS, "add slots to backend.bpf.c");
 
-/// What a probe is attached for; each has a program.
+/// The purpose of a probe. Each has its own program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AttachPoint {
     /// An instruction of the engine.
@@ -25,10 +25,10 @@ pub enum AttachPoint {
 }
 
 impl<'s> Bpf<'s> {
-    /// Attaches the programs of `point` at offsets in a file, for one process: to all or to none.
+    /// Attaches the programs of `point` at offsets in a file, for one process. Attaches all of them
+    /// or none.
     ///
-    /// # Errors
-    /// What the kernel answered.
+    /// # Errors What the kernel answered.
     pub fn attach(&self, point: AttachPoint, pid: u32, file: &Path, offsets: &[u64]) -> Result<Vec<Link>> {
         let p = &self.skel.progs;
         let slots = self.backend_slots();
@@ -61,7 +61,8 @@ impl<'s> Bpf<'s> {
                 }
             }
         };
-        // Returns first: a return without its entry is ignored, an entry without its return is a wrong number.
+        // Returns first: a return without its entry is ignored, but an entry without its return
+        // gives a wrong number.
         let mut links = Vec::with_capacity(2);
         for (program, retprobe) in leave.map(|l| (l, true)).into_iter().chain([(enter, false)]) {
             if self.multi {
@@ -75,7 +76,7 @@ impl<'s> Bpf<'s> {
         Ok(links)
     }
 
-    /// The programs of each slot of a backend's function: entry and return.
+    /// Entry and return program for each slot of a backend's function.
     fn backend_slots(&self) -> [(&ProgramMut<'s>, &ProgramMut<'s>); BACKEND_SLOTS] {
         let p = &self.skel.progs;
         [
@@ -94,11 +95,10 @@ impl<'s> Bpf<'s> {
         ]
     }
 
-    /// Gives the programs the open counters (slot, CPU, descriptor) and the core type of each CPU, and attaches the one that follows
-    /// threads from CPU to CPU.
+    /// Passes the open counters (slot, CPU, descriptor) and the core type of each CPU to the
+    /// programs, and attaches the program that follows threads from CPU to CPU.
     ///
-    /// # Errors
-    /// What the kernel answered; then nothing is counted.
+    /// # Errors What the kernel answered; in that case nothing is counted.
     pub fn attach_counters(
         &self,
         open: &[(usize, u32, OwnedFd)],
@@ -132,16 +132,16 @@ impl<'s> Bpf<'s> {
         })
     }
 
-    /// Attaches the program that frees the state of threads that end.
+    /// Attaches the program that frees the state of exited threads.
     ///
-    /// # Errors
-    /// What the kernel answered; then there is no room for more threads some time, and what they do is counted as lost.
+    /// # Errors What the kernel answered. Without this program the state map fills up, and events
+    /// of further threads count as lost.
     pub fn attach_thread_exit(&self) -> Result<Link> {
         self.skel.progs.thread_exit.attach().map_err(|e| {
             Diagnostic::new(
                 "watching for the end of threads (raw tracepoint sched_process_exit)",
                 e,
-                "record for short times only: the state of threads that ended is kept until the session ends",
+                "keep recordings short: the state of exited threads is kept until the session ends",
             )
         })
     }
@@ -174,11 +174,11 @@ impl<'s> Bpf<'s> {
 }
 
 fn no_slot(slot: u8) -> Diagnostic {
-    let tried = format!("probing the backend's function number {slot}");
+    let tried = format!("probing backend function {slot}");
     Diagnostic::new(
         tried,
         format!("the programs have {BACKEND_SLOTS} slots"),
-        "report it: the agent's build is wrong",
+        "report this bug: this build of the agent is inconsistent",
     )
 }
 

@@ -1,4 +1,4 @@
-//! Why the kernel did not take the programs, and what to do about it.
+//! Why the kernel rejected the programs, and the remedy.
 
 use std::cell::RefCell;
 
@@ -9,14 +9,14 @@ thread_local! {
     static LOG: RefCell<String> = const { RefCell::new(String::new()) };
 }
 
-/// Keeps libbpf's own words for the diagnostic, where they would otherwise go onto the terminal.
+/// Collects libbpf's messages for the diagnostic; otherwise libbpf prints them to the terminal.
 pub(super) fn keep_log() {
     libbpf_rs::set_print(Some((libbpf_rs::PrintLevel::Warn, |_, text| {
         LOG.with_borrow_mut(|l| l.push_str(&text))
     })));
 }
 
-/// What was answered and said, in words.
+/// Builds the diagnostic from the error and the last lines of libbpf's log.
 pub(super) fn refused(e: &libbpf_rs::Error) -> Diagnostic {
     let log = LOG.with_borrow_mut(std::mem::take);
     let said: Vec<&str> = log.lines().filter(|l| !l.trim().is_empty()).rev().take(3).collect();
@@ -24,8 +24,8 @@ pub(super) fn refused(e: &libbpf_rs::Error) -> Diagnostic {
     let help = match e.kind() {
         _ if !root => "run the agent as root (or with CAP_BPF, CAP_PERFMON and CAP_SYS_PTRACE)".to_owned(),
         libbpf_rs::ErrorKind::PermissionDenied => {
-            "the kernel refuses BPF even to root: a container needs --privileged, and SELinux or lockdown may \
-             forbid it (see `dmesg`)"
+            "the kernel denies BPF even to root: a container needs --privileged, and SELinux or lockdown may \
+             block it (see `dmesg`)"
                 .to_owned()
         }
         _ => kernel_config_help(),
@@ -34,18 +34,16 @@ pub(super) fn refused(e: &libbpf_rs::Error) -> Diagnostic {
     Diagnostic::new("loading the BPF programs", answer, help)
 }
 
-/// Which kernel options are missing, where the kernel tells.
+/// Lists the missing kernel options, if the kernel exposes its configuration.
 fn kernel_config_help() -> String {
     let Some((from, config)) = kernel_options::config() else {
         let needed = kernel_options::NEEDED.join(", ");
-        return format!(
-            "the kernel needs {needed} and at least version 5.10; `profinfer-agent doctor` tells more"
-        );
+        return format!("the kernel needs {needed} and at least version 5.10; see `profinfer-agent doctor`");
     };
     let missing = kernel_options::missing(&config, &kernel_options::NEEDED);
     if missing.is_empty() {
-        format!("the kernel has the options that are needed ({from}); it may be older than 5.10")
+        format!("the kernel has the required options ({from}); it may be older than 5.10")
     } else {
-        format!("this kernel was built without {} ({from}): it cannot be traced", missing.join(", "))
+        format!("this kernel was built without {} ({from}), which tracing needs", missing.join(", "))
     }
 }

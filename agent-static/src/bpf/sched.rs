@@ -10,17 +10,17 @@ use super::tracepoint::Tracepoint;
 use crate::sys::perf;
 
 impl<'s> Bpf<'s> {
-    /// Attaches the program of `tracepoint`, whose number is `id`. Not by name: libbpf looks that up in tracefs, and only where
-    /// most systems have it. `cpu` is any one that is online: wherever the event is, its program runs on all.
+    /// Attaches the program of `tracepoint` by its id. Not by name, because libbpf looks names up
+    /// in tracefs, and only at the usual mount point. `cpu` may be any online CPU: the program runs
+    /// for events on all CPUs.
     ///
-    /// # Errors
-    /// What the kernel answered.
+    /// # Errors What the kernel answered.
     pub fn attach_tracepoint(&self, tracepoint: Tracepoint, id: u64, cpu: u32) -> Result<Link, String> {
         let event = perf::Event { pmu_type: perf::TRACEPOINT, config: id, user_only: false };
         let fd = perf::open(event, cpu, None).map_err(|e| format!("opening it: {e}"))?;
         let program = self.sched_program(tracepoint);
         let link = program.attach_perf_event(fd.as_raw_fd()).map_err(|e| format!("attaching to it: {e}"))?;
-        // It is the link's now, and closed with it.
+        // The link owns the descriptor now and closes it.
         let _ = fd.into_raw_fd();
         Ok(link)
     }
@@ -47,7 +47,7 @@ impl<'s> Bpf<'s> {
     }
 }
 
-/// Leaves out what only this level needs.
+/// Disables programs and maps that only this level needs.
 pub(super) fn leave_out(open: &mut OpenProfinferSkel<'_>) -> libbpf_rs::Result<()> {
     let p = &mut open.progs;
     for program in [

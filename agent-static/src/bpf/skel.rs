@@ -1,4 +1,5 @@
-//! What libbpf-cargo generates from `bpf/`: the object, its maps and programs, and the layout of everything in them.
+//! The skeleton that libbpf-cargo generates from `bpf/`: object, maps, programs and the layout of
+//! their structs.
 
 #![expect(
     unreachable_pub,

@@ -1,32 +1,34 @@
-//! How much stack the functions of a BPF program use, read from their instructions.
+//! Computes the stack usage of a BPF program's functions from its instructions.
 //!
-//! From Linux 6.13 on (x86-64; arm64 later) a function of a program for uprobes that uses more than [`STACK_MAX`] bytes may get its
-//! stack per CPU, while a program on a uprobe can be preempted: two tasks on one CPU then write into one stack, which crashes the
-//! kernel. `build.rs` holds the programs to the limit, and `Bpf::load` what it loads.
+//! Since Linux 6.13 (x86-64; arm64 later), a function of a uprobe program that uses more than
+//! [`STACK_MAX`] bytes may get a per-CPU stack. A program on a uprobe can be preempted, so two
+//! tasks on one CPU then write to the same stack, which crashes the kernel. `build.rs` checks the
+//! compiled programs against the limit, and `Bpf::load` checks the loaded ones.
 //!
-//! Stage: instructions to bytes. From: the object file, or libbpf. Promises: an upper bound of what the verifier finds, whatever
-//! constants are set before loading, because it counts the branches that these cut off, too.
+//! Input: instructions, from the object file or libbpf. Output: bytes. Guarantee: an upper bound of
+//! the verifier's result for any constants set before loading, because it also counts the branches
+//! that these disable.
 
-/// Most bytes of stack that a function may use (`BPF_PRIV_STACK_MIN_SIZE` of the kernel's verifier is 64, and it rounds up to 16).
+/// Most bytes of stack that a function may use. `BPF_PRIV_STACK_MIN_SIZE` in the kernel's verifier
+/// is 64, and the verifier rounds up to 16.
 pub const STACK_MAX: u32 = 48;
 
 /// One instruction, as include/uapi/linux/bpf.h declares it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Insn {
-    /// Operation.
     pub code: u8,
-    /// Register that is written, or base of a store.
+    /// Register that is written, or the base of a store.
     pub dst: u8,
-    /// Register that is read, or base of a load.
+    /// Register that is read, or the base of a load.
     pub src: u8,
     /// Offset of a load or store.
     pub off: i16,
-    /// Number.
+    /// Immediate value.
     pub imm: i32,
 }
 
 impl Insn {
-    /// Reads eight bytes in this machine's order: the object is made for it.
+    /// Decodes eight bytes in this machine's byte order, for which the object is compiled.
     #[must_use]
     pub const fn read(b: [u8; 8]) -> Self {
         Self {
@@ -41,7 +43,7 @@ impl Insn {
 
 /// Frame pointer, `BPF_REG_10`.
 const FRAME: u8 = 10;
-/// Classes of instructions, and the two that make addresses of the stack.
+/// Instruction classes, and the two instructions that compute stack addresses.
 const LDX: u8 = 0x01;
 const ST: u8 = 0x02;
 const STX: u8 = 0x03;
@@ -55,7 +57,7 @@ const PSEUDO_CALL: u8 = 1;
 /// Bytes of stack that one function uses.
 #[must_use]
 pub fn depth(function: &[Insn]) -> u32 {
-    // Distance from the frame pointer, for registers that hold an address of the stack.
+    // Distance from the frame pointer, for registers that hold a stack address.
     let mut distance: [Option<i32>; 16] = [None; 16];
     distance[usize::from(FRAME)] = Some(0);
     let mut lowest = 0;
@@ -73,7 +75,7 @@ pub fn depth(function: &[Insn]) -> u32 {
             code if matches!(code & 7, LDX | ALU | ALU64) => distance[dst] = None,
             _ => {}
         }
-        // An address that is made is used at some time.
+        // Every computed stack address counts, because it will be used.
         lowest = lowest.min(distance[dst].unwrap_or(0));
     }
     lowest.unsigned_abs()
@@ -107,7 +109,7 @@ mod tests {
         assert_eq!(depth(&[insn(0x7b, 10, 1, -40, 0), EXIT]), 40);
         // r2 = r10; r2 += -56
         assert_eq!(depth(&[insn(0xbf, 2, 10, 0, 0), insn(0x07, 2, 0, 0, -56), EXIT]), 56);
-        // The same through a copy, and a store by it: r3 = r2; *(u8 *)(r3 - 8) = 0
+        // The same through a copy, and a store to it: r3 = r2; *(u8 *)(r3 - 8) = 0
         let copy = [
             insn(0xbf, 2, 10, 0, 0),
             insn(0x07, 2, 0, 0, -56),
@@ -115,18 +117,18 @@ mod tests {
             insn(0x72, 3, 0, -8, 0),
         ];
         assert_eq!(depth(&copy), 64);
-        // A register that holds something else is no address: r2 = 7; *(u64 *)(r2 - 64) = r1
+        // An overwritten register is not an address: r2 = 7; *(u64 *)(r2 - 64) = r1
         let other = [insn(0xbf, 2, 10, 0, 0), insn(0xb7, 2, 0, 0, 7), insn(0x7b, 2, 1, -64, 0)];
         assert_eq!(depth(&other), 0);
     }
 
     #[test]
-    fn a_program_is_cut_where_calls_lead() {
+    fn a_program_is_split_at_call_targets() {
         // call +1; exit; *(u64 *)(r10 - 96) = r1; exit
         let program = [insn(0x85, 0, 1, 0, 1), EXIT, insn(0x7b, 10, 1, -96, 0), EXIT];
         let depths: Vec<u32> = functions(&program).into_iter().map(depth).collect();
         assert_eq!(depths, [0, 96]);
-        // A call of a helper is none of a function, and one that leads nowhere is passed over.
+        // A call of a helper is not a call of a function. A call with an invalid target is skipped.
         assert_eq!(functions(&[insn(0x85, 0, 0, 0, 1), insn(0x85, 0, 1, 0, 99), EXIT]).len(), 1);
     }
 }

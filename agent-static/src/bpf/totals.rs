@@ -1,4 +1,4 @@
-//! What the programs count, summed over the CPUs.
+//! Counters of the programs, summed over the CPUs.
 
 use std::mem::offset_of;
 use std::sync::atomic::Ordering::Relaxed;
@@ -15,11 +15,11 @@ macro_rules! totals {
             $(pub $field: u64),*
         }
 
-        // All of them: one that is new in `bpf/include` does not compile.
+        // Lists all fields: a new one in `bpf/include` does not compile.
         const _: fn(types::$struct) = |types::$struct { $($field: _),* }| ();
 
         impl $name {
-            /// `sum` gives the sum over all CPUs of the total that is so many bytes behind the first.
+            /// `sum` returns the sum over all CPUs of the total at this byte offset.
             fn of(sum: impl Fn(usize) -> u64) -> Self {
                 Self { $($field: sum(offset_of!(types::$struct, $field))),* }
             }
@@ -28,7 +28,8 @@ macro_rules! totals {
 }
 
 totals! {
-    /// Totals of the kernel side; names as in the wire's `Loss`, `ExpertLoss`, `PartLoss` and `CaptureLoss` records.
+    /// Totals of the kernel side, with the names of the wire records `Loss`, `ExpertLoss`,
+    /// `PartLoss` and `CaptureLoss`.
     Totals of counters {
         span_starts, span_ends, spans_ring_full, spans_no_start, spans_no_end, calls_ring_full, tensors_ring_full, no_state,
         experts_chosen, experts_ring_full, experts_unreadable, part_tokens, part_ring_full, part_unreadable,
@@ -37,50 +38,48 @@ totals! {
 }
 
 totals! {
-    /// Totals of nested calls on the kernel side; names as in the wire's `NestedLoss` record.
+    /// Totals of nested calls, with the names of the wire record `NestedLoss`.
     NestedTotals of nested_counters { starts, ends, ring_full, no_start, no_end }
 }
 
 totals! {
-    /// Totals of the scheduler level on the kernel side; names as in the wire's `SchedLoss` record.
+    /// Totals of the scheduler level, with the names of the wire record `SchedLoss`.
     SchedTotals of sched_counters {
         switches, wakes, migrations, interrupts, switches_ring_full, wakes_ring_full, migrations_ring_full, interrupts_ring_full,
         threads_no_room,
     }
 }
 
-/// Bytes of the totals of one CPU.
 const OF_CPU: usize = size_of::<types::cpu_totals>();
-/// Places for the totals of CPUs.
+/// Number of CPUs for which the programs have totals.
 const TOTALS_CPUS: usize = length(|bss| &bss.totals);
 
 impl Bpf<'_> {
-    /// What the programs counted so far.
+    /// Totals so far.
     #[must_use]
     pub fn totals(&self) -> Totals {
         Totals::of(|at| self.sum(offset_of!(types::cpu_totals, ops) + at))
     }
 
-    /// What the programs counted of nested calls so far.
+    /// Totals of nested calls so far.
     #[must_use]
     pub fn nested_totals(&self) -> NestedTotals {
         NestedTotals::of(|at| self.sum(offset_of!(types::cpu_totals, nested) + at))
     }
 
-    /// What the programs counted of the scheduler level so far.
+    /// Totals of the scheduler level so far.
     #[must_use]
     pub fn sched_totals(&self) -> SchedTotals {
         SchedTotals::of(|at| self.sum(offset_of!(types::cpu_totals, sched) + at))
     }
 
-    /// The sum over all CPUs of the total that is so many bytes behind the first of its CPU.
+    /// Sums the total at this byte offset over all CPUs.
     fn sum(&self, at: usize) -> u64 {
         let first = offset_of!(types::bss, totals);
         let of_cpu = |cpu| self.shared.words(first + cpu * OF_CPU + at, 1);
         (0..TOTALS_CPUS).flat_map(of_cpu).fold(0, |sum, w| sum.wrapping_add(w.load(Relaxed)))
     }
 
-    /// Sets the totals to zero.
     pub fn reset_totals(&self) {
         let all = self.shared.words(offset_of!(types::bss, totals), TOTALS_CPUS * OF_CPU / 8);
         all.iter().for_each(|word| word.store(0, Relaxed));

@@ -1,6 +1,6 @@
 //! The tracepoints of the scheduler level.
 
-/// One of them; each has a program.
+/// Each tracepoint has its own program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tracepoint {
     Switch,
@@ -15,7 +15,7 @@ pub enum Tracepoint {
 }
 
 impl Tracepoint {
-    /// All of them, those that are needed first.
+    /// All tracepoints, required ones first.
     pub const ALL: [Self; 9] = [
         Self::Switch,
         Self::Waking,
@@ -28,7 +28,7 @@ impl Tracepoint {
         Self::SoftirqExit,
     ];
 
-    /// Its name in the kernel, with its group.
+    /// Name in the kernel, with its group.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -44,7 +44,7 @@ impl Tracepoint {
         }
     }
 
-    /// Without it, nothing can be said of any thread.
+    /// Whether the level needs this tracepoint to report anything about threads.
     #[must_use]
     pub const fn needed(self) -> bool {
         matches!(self, Self::Switch | Self::Waking | Self::Wakeup | Self::WakeupNew | Self::Migrate)

@@ -1,5 +1,6 @@
-//! What the verifier finds of the programs' stacks, for all constants that can be set before loading: it does not count branches that
-//! they cut off, and may count more than the instructions show.
+//! Checks the stack depths that the verifier reports, for all constants that can be set before
+//! loading. The verifier ignores branches that these disable, and may count more than the
+//! instructions show.
 
 #![expect(clippy::unwrap_used, reason = "a test fails where it cannot go on")]
 
@@ -15,14 +16,14 @@ use super::skel::ProfinferSkelBuilder;
 use super::stack::STACK_MAX;
 use super::{own_pid_namespace, sched};
 
-/// `BPF_LOG_STATS` of the kernel's verifier: only the figures of each program.
+/// `BPF_LOG_STATS` of the kernel's verifier: print only the statistics of each program.
 const FIGURES: u32 = 4;
 
 thread_local! {
     static LOG: RefCell<String> = const { RefCell::new(String::new()) };
 }
 
-/// What is set before loading.
+/// Constants that are set before loading.
 #[derive(Debug, Clone, Copy)]
 struct Constants {
     pid_namespace: bool,
@@ -56,7 +57,7 @@ impl Constants {
     const ALL: u32 = 1 << 9;
 }
 
-/// Program and stack depths of its functions, as the verifier wrote them.
+/// Programs with the stack depths of their functions, as reported by the verifier.
 fn verified(c: Constants) -> Vec<(String, Vec<u32>)> {
     LOG.with_borrow_mut(String::clear);
     let mut storage = MaybeUninit::uninit();
@@ -90,13 +91,13 @@ fn verified(c: Constants) -> Vec<(String, Vec<u32>)> {
     })
 }
 
-/// A few of the combinations, in which each constant has each of its values.
+/// A few combinations in which each constant takes each of its values.
 #[test]
-fn no_function_uses_more_stack_than_may_be() {
+fn no_function_exceeds_the_stack_limit() {
     check((0..Constants::ALL).step_by(31));
 }
 
-/// All of them, which the kernel verifies for most of a minute.
+/// All combinations. The kernel verifies them for most of a minute.
 #[test]
 fn no_function_uses_more_stack_than_may_be_whatever_is_set_before_loading() {
     check(0..Constants::ALL);
@@ -114,7 +115,7 @@ fn check(combinations: impl Iterator<Item = u32>) {
     for n in combinations {
         let constants = Constants::number(n);
         let programs = verified(constants);
-        assert!(programs.len() >= 40, "the verifier wrote of {} programs only", programs.len());
+        assert!(programs.len() >= 40, "the verifier reported only {} programs", programs.len());
         for (name, depths) in programs {
             let most = depths.iter().copied().max().unwrap_or(0);
             assert!(

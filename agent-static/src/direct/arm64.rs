@@ -1,4 +1,4 @@
-//! Thunks, changed instructions and registers on arm64.
+//! Thunks, patched instructions and registers on arm64.
 
 use nix::sys::ptrace;
 use nix::unistd::Pid;
@@ -10,9 +10,9 @@ use crate::sys::direct::layout as at;
 use crate::sys::direct::regset;
 use crate::sys::thread::restartable;
 
-/// Bytes of a place that change: one instruction.
+/// Bytes that a patch changes: one instruction.
 pub(super) const CHANGED: usize = 4;
-/// What the agent has code for.
+/// The machine that the agent has stubs for.
 pub(super) const MACHINE: Option<Machine> = Some(Machine::Arm64);
 
 /// `b`, and `bl`.
@@ -22,11 +22,11 @@ const RETURN: u32 = 0xd65f_03c0;
 /// `svc #0`.
 const SYSCALL: u32 = 0xd400_0001;
 
-/// The branch at `from` to `to`; `None`: farther than 128 MiB.
+/// The branch from `from` to `to`; `None` if it is farther than 128 MiB.
 fn branch(opcode: u32, from: u64, to: u64) -> Option<u32> {
     const REACH: i64 = 1 << 27;
     let by = to.wrapping_sub(from).cast_signed();
-    // 26 bits of distance in instructions.
+    // 26 bits of distance, in instructions.
     let near = (-REACH..REACH).contains(&by) && by & 3 == 0;
     near.then(|| opcode | (by >> 2).cast_unsigned() as u32 & 0x03ff_ffff)
 }
@@ -49,21 +49,22 @@ impl Code<'_> {
     }
 }
 
-/// Adds the thunk of `place` to the page `code`, which lies at `base`; `None`: out of reach.
+/// Appends the thunk of `place` to the page `code` at `base`; `None` if a target is out of reach.
 pub(super) fn thunk(code: &mut Vec<u8>, base: u64, place: &Place, to: &Targets, phase: bool) -> Option<()> {
     /// `str x30, [sp, #-16]!` and `ldr x30, [sp], #16`: the engine's return address.
     const KEEP: u32 = 0xf81f_0ffe;
     const BACK: u32 = 0xf841_07fe;
     let mut code = Code { bytes: code, base };
     match place.role {
-        // Entered by the engine's own call: the callee returns to the engine, and never knows.
+        // Entered by the engine's own call. The callee returns to the engine and does not notice
+        // the thunk.
         DirectRole::Start { fused, .. } => {
             code.words(&[KEEP]);
             code.branch(CALL, if fused { to.fused } else { to.start })?;
             code.words(&[BACK]);
             code.branch(JUMP, place.callee)
         }
-        // Somewhere in a function: flags are alive, and so is x16.
+        // In the middle of a function: flags are live, and so is x16.
         DirectRole::End => {
             // str x30, [sp, #-32]!; str x16, [sp, #8]; mrs x16, nzcv; str x16, [sp, #16]
             code.words(&[0xf81e_0ffe, 0xf900_07f0, 0xd53b_4210, 0xf900_0bf0]);
@@ -75,7 +76,8 @@ pub(super) fn thunk(code: &mut Vec<u8>, base: u64, place: &Place, to: &Targets, 
         }
         DirectRole::Whole { .. } => {
             if phase {
-                // Not COMPUTE: straight to the function. ldr w16, [x0]; cmp w16, #1; b.eq over the jump
+                // Not COMPUTE: continue directly with the function. ldr w16, [x0]; cmp w16, #1;
+                // b.eq over the jump
                 code.words(&[0xb940_0010, 0x7100_061f, 0x5400_0040]);
                 code.branch(JUMP, place.callee)?;
             }
@@ -89,7 +91,8 @@ pub(super) fn thunk(code: &mut Vec<u8>, base: u64, place: &Place, to: &Targets, 
     }
 }
 
-/// What the first bytes of `place` become, so that they lead to `thunk`; `None`: out of reach, or no such instruction.
+/// The patched first bytes of `place`, which lead to `thunk`. `None`: out of reach, or a different
+/// instruction.
 pub(super) fn change(place: &Place, thunk: u64) -> Option<[u8; 8]> {
     let opcode = match place.role {
         DirectRole::End => JUMP,
@@ -104,7 +107,7 @@ pub(super) fn change(place: &Place, thunk: u64) -> Option<[u8; 8]> {
     Some(bytes)
 }
 
-/// Numbers of the general registers in `user_pt_regs`: x0 to x30, then these.
+/// Indices of general registers in `user_pt_regs`: x0 to x30, then these.
 const PC: usize = 32;
 const FLAGS: usize = 33;
 /// `NT_PRSTATUS`, `NT_ARM_TLS`, `NT_ARM_SVE`, `NT_ARM_SSVE`.
@@ -117,11 +120,10 @@ const STREAMING: i32 = 0x40b;
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Registers {
     all: [u64; 34],
-    /// Thread pointer.
     pointer: u64,
-    /// It is about to make a system call, or one that was interrupted will be begun again.
+    /// The thread is about to make a system call, or an interrupted call will be restarted.
     calls: bool,
-    /// Its scalable vectors hold something, which a system call would destroy.
+    /// Its scalable vectors hold values, which a system call would destroy.
     vectors: bool,
 }
 
@@ -141,21 +143,23 @@ impl Registers {
         Ok(Self { all, pointer: pointer[0], calls, vectors })
     }
 
-    /// Next instruction.
+    /// Address of the next instruction.
     pub(super) const fn at(&self) -> u64 {
         self.all[PC]
     }
 
-    /// Where what is looked at for the thread's number begins: C libraries have their control block below the thread pointer.
+    /// Start of the memory that is searched for the thread's id: C libraries have their control
+    /// block below the thread pointer.
     pub(super) const fn thread_pointer(&self) -> u64 {
         self.pointer.wrapping_sub(at::BLOCK as u64)
     }
 
-    /// How willingly it is sent somewhere else, 0 first; `None`: it must not.
+    /// How suitable the thread is for the bootstrap, 0 best; `None`: unsuitable.
     ///
-    /// When a thread stops in a system call that will be begun again, the kernel has put its registers back already
-    /// (`do_signal` in arch/arm64/kernel/signal.c). What it would change besides, `restart_syscall` in place of a call with a timeout, it
-    /// leaves when the thread is sent elsewhere: the timeout begins anew. So such a thread is the second choice.
+    /// When a thread stops in a system call that will be restarted, the kernel has already reset
+    /// its registers (`do_signal` in arch/arm64/kernel/signal.c). For a call with a timeout it
+    /// would also substitute `restart_syscall`, but it does not do so when the thread is sent
+    /// elsewhere: the timeout starts again. So such a thread is the second choice.
     pub(super) fn rank(&self) -> Option<u8> {
         if self.vectors {
             return None;
@@ -163,8 +167,8 @@ impl Registers {
         Some(if self.calls { 2 } else { 0 })
     }
 
-    /// What the bootstrap, which has its values at `values`, is given behind the first two: where to go on, flags, registers, in the
-    /// order of `sys/direct/arm64.rs`. `None`: too far away for a branch.
+    /// The values after the first two of the bootstrap at `values`: where to continue, flags,
+    /// registers, in the order of `sys/direct/arm64.rs`. `None`: too far for a branch.
     pub(super) fn resume(&self, values: u64) -> Option<[u64; 33]> {
         const GO_ON: u64 = 16;
         let mut resume = [0; 33];
@@ -174,9 +178,9 @@ impl Registers {
         Some(resume)
     }
 
-    /// Sends the thread to `address`.
     pub(super) fn send(&self, tid: i32, address: u64) -> nix::Result<()> {
-        /// `PSTATE.BTYPE`: how the last branch was made. Nothing there expects one.
+        /// `PSTATE.BTYPE`: type of the last branch. The bootstrap does not begin with a branch
+        /// target.
         const BRANCH_TYPE: u64 = 3 << 10;
         let mut all = self.all;
         all[PC] = address;
@@ -184,9 +188,11 @@ impl Registers {
         regset::write(tid, GENERAL, &mut all).map_err(|_| nix::errno::Errno::last())
     }
 
-    /// Puts the thread where it was, from wherever it is. At the end of a system call x7 cannot be written; the bootstrap leaves it alone.
+    /// Restores the thread to this state from any point. At the end of a system call x7 cannot be
+    /// written; the bootstrap does not use it.
     pub(super) fn put_back(&self, tid: i32) -> nix::Result<()> {
-        /// `NT_ARM_SYSTEM_CALL`: the call that the thread is in. It is in none, whatever x0 looks like.
+        /// `NT_ARM_SYSTEM_CALL`: the thread's current system call. Set to none, whatever x0
+        /// contains.
         const SYSTEM_CALL: i32 = 0x404;
         let (mut all, mut none) = (self.all, [u64::MAX]);
         let broken = |_| nix::errno::Errno::last();
@@ -194,14 +200,14 @@ impl Registers {
         regset::write(tid, GENERAL, &mut all).map_err(broken)
     }
 
-    /// At the end of a system call: its number and what it returned.
+    /// At the end of a system call: its number and return value.
     pub(super) const fn returned(&self) -> (u64, i64) {
         (self.all[8], self.all[0].cast_signed())
     }
 }
 
-/// Whether the thread has values in its scalable vectors; a system call leaves the rest of the vectors alone (Linux,
-/// Documentation/arch/arm64/sve.rst).
+/// Whether the thread has values in its scalable vectors. A system call preserves only the rest of
+/// the vectors (Linux, Documentation/arch/arm64/sve.rst).
 fn has_vectors(tid: i32, kind: i32) -> bool {
     // `struct user_sve_header`: two sizes, two vector lengths, flags.
     let mut header = [0; 2];
@@ -210,8 +216,8 @@ fn has_vectors(tid: i32, kind: i32) -> bool {
     read && flags & 1 == 1 && size > 16
 }
 
-/// Where a thread has the number of its CPU: in what it registered for restartable sequences, as far from its control block in
-/// all threads; 0: it is not known.
+/// Offset of a thread's CPU number, which is in its registered rseq area, from its control block.
+/// The offset must be the same in all threads; 0: unknown.
 pub(super) fn cpu_at(tids: &[i32]) -> u64 {
     /// Offset of `cpu_id` in `struct rseq`.
     const CPU: u64 = 4;
@@ -241,10 +247,10 @@ pub(super) fn call(number: u64) -> &'static str {
 /// memfd_create(2).
 pub(super) const OPENS: u64 = 279;
 
-/// The bootstrap's last system call, behind which it only puts its registers back.
+/// The bootstrap's last system call. After it the bootstrap only restores its registers.
 pub(super) const LAST_CALL: u64 = 57;
 
-/// C libraries for arm64 have the number of a thread at no fixed distance from its thread pointer.
+/// C libraries for arm64 store the thread id at no fixed distance from the thread pointer.
 pub(super) const THREAD_NUMBERS: [u64; 0] = [];
 
 #[cfg(test)]

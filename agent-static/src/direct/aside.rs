@@ -1,9 +1,10 @@
-//! Work on a stopped engine, in a thread that the kernel can end at once.
+//! Work on a stopped engine, on a thread that the kernel can end at once.
 //!
-//! An engine that is held goes on when its tracer has ended, and a process that is killed first closes its files. Those of a session
-//! are uprobes, for each of which the kernel waits some 10 to 100 ms, on a busy machine seconds: so long the engine would stand still. So
-//! the tracer is a thread of its own, without files but the engine's memory. Where the session's own thread traces the engine from
-//! its start, that thread must do it: ptrace(2) belongs to a thread.
+//! A stopped engine continues when its tracer has ended, but a killed process first closes its
+//! files. A session's files include uprobes, and the kernel waits 10 to 100 ms for each, on a busy
+//! machine seconds. The engine would stay stopped for all that time. So the tracer is a separate
+//! thread whose only file is the engine's memory. If the session's thread traces the engine since
+//! its start, that thread must do the work, because a ptrace(2) relation belongs to one thread.
 
 use super::checks::tasks;
 use super::memory::Memory;
@@ -11,10 +12,9 @@ use super::refused::Refused;
 use crate::sys::thread::own_files;
 use crate::target::watch::Watch;
 
-/// Runs `work`, which stops the process `pid`, and lets it go on.
+/// Runs `work`, which stops the process `pid` and lets it continue.
 ///
-/// # Errors
-/// Those of `work`, and when there is no thread for it.
+/// # Errors Those of `work`, and if no thread could be started.
 pub(super) fn run<T: Send>(
     pid: u32,
     memory: &Memory,
@@ -26,15 +26,16 @@ pub(super) fn run<T: Send>(
         return work(called, watch);
     }
     let thread = || {
-        // Without a table of its own (no memory for it) all goes as well, but for how long a killed agent holds the engine.
+        // Without a separate file table (out of memory) everything works, but a killed agent holds
+        // the engine longer.
         let _ = own_files(memory.file());
-        // What is still traced when this thread ends is let go by the kernel.
+        // When this thread ends, the kernel releases its remaining tracees.
         work(None, &mut Watch::default())
     };
     std::thread::scope(|scope| {
         let failed = |answer: String| Refused::NotAllowed(answer);
         let thread =
             std::thread::Builder::new().spawn_scoped(scope, thread).map_err(|e| failed(e.to_string()))?;
-        thread.join().unwrap_or_else(|_| Err(failed("the thread that held it failed".to_owned())))
+        thread.join().unwrap_or_else(|_| Err(failed("the tracing thread failed".to_owned())))
     })
 }

@@ -1,7 +1,8 @@
-//! Has one thread of a stopped process map the pages, by itself.
+//! Makes one thread of a stopped process map the pages itself.
 //!
-//! From one PTRACE_SETREGS on the thread needs nobody: it maps, puts its registers back and goes on where it was. Before it nothing has
-//! happened. So an agent may be killed at any moment. The agent looks on, system call by system call, to tell what failed.
+//! After a single PTRACE_SETREGS the thread needs no further help: it maps the pages, restores its
+//! registers and continues where it was. Before that step nothing has changed. So the agent may be
+//! killed at any moment. The agent follows each system call to report failures.
 
 use std::time::{Duration, Instant};
 
@@ -13,16 +14,17 @@ use crate::sys::direct::layout as at;
 use crate::sys::direct::{Boot, boot};
 use crate::sys::thread::{Go, go, mark_system_calls, restartable, signal_thread};
 
-/// How long the bootstrap may take; it makes seven system calls.
+/// Most time for the bootstrap, which makes seven system calls.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// memfd_create(2): MFD_CLOEXEC, and MFD_NOEXEC_SEAL (Linux 6.3), which some systems demand.
+/// Flags of memfd_create(2): MFD_CLOEXEC, and MFD_NOEXEC_SEAL (Linux 6.3), which some systems
+/// require.
 const CLOEXEC: u64 = 1;
 const NOEXEC_SEAL: u64 = 8;
 const SIGTRAP: i32 = nix::libc::SIGTRAP;
 const SYSTEM_CALL: i32 = SIGTRAP | 0x80;
 
-/// Maps the code page at `page` and what belongs to it, by a thread that runs at one of `slacks`. Returns the address of the shared
-/// memory.
+/// Maps the code page at `page` and its data on a thread that runs the bootstrap in one of
+/// `slacks`. Returns the address of the shared memory.
 pub(super) fn run(h: &mut Halted<'_>, memory: &Memory, slacks: &[u64], page: u64) -> Result<u64, Refused> {
     let code = boot();
     let (index, registers) = choose(h, memory).ok_or(Refused::NoThread)?;
@@ -43,7 +45,7 @@ pub(super) fn run(h: &mut Halted<'_>, memory: &Memory, slacks: &[u64], page: u64
     h.threads[index].signal = 0;
     let sent = registers.send(tid, slack);
     let outcome = match sent {
-        Ok(()) => accompany(tid, &registers, &inside, &mut waiting),
+        Ok(()) => follow(tid, &registers, &inside, &mut waiting),
         Err(e) => Err(refused(e.desc().to_owned())),
     };
     let _ = mark_system_calls(tid, false, options);
@@ -57,11 +59,11 @@ pub(super) fn run(h: &mut Halted<'_>, memory: &Memory, slacks: &[u64], page: u64
     outcome?;
     match memory.word(control + at::CONTROL_MAP as u64) {
         Some(data) if data != 0 => Ok(data),
-        _ => Err(Refused::Mapping("mmap", "the pages are not there".to_owned())),
+        _ => Err(Refused::Mapping("mmap", "the pages are missing".to_owned())),
     }
 }
 
-/// The thread that is best interrupted, and its registers.
+/// The most suitable thread for the bootstrap, and its registers.
 fn choose(h: &Halted<'_>, memory: &Memory) -> Option<(usize, Registers)> {
     let threads = h.threads.iter().enumerate().filter(|(_, t)| t.held != Held::Deferred);
     let candidates = threads.filter_map(|(n, t)| {
@@ -72,7 +74,8 @@ fn choose(h: &Halted<'_>, memory: &Memory) -> Option<(usize, Registers)> {
     candidates.min_by_key(|(rank, ..)| *rank).map(|(_, n, registers)| (n, registers))
 }
 
-/// Whether the thread may be in a restartable sequence: the kernel, which begins those anew after an interruption, would not see it.
+/// Whether the thread may be in a restartable sequence. The kernel restarts a sequence after an
+/// interruption, but it would not notice this one.
 fn in_sequence(tid: i32, memory: &Memory) -> bool {
     /// Offset of `rseq_cs` in `struct rseq`.
     const SEQUENCE: u64 = 8;
@@ -82,7 +85,7 @@ fn in_sequence(tid: i32, memory: &Memory) -> bool {
     }
 }
 
-/// The bootstrap at `slack` with its values; `None`: it could not go on from there.
+/// The bootstrap at `slack` with its values. `None`: it could not continue from there.
 fn filled(code: Boot, page: u64, slack: u64, registers: &Registers) -> Option<Vec<u8>> {
     let mut bytes = code.bytes.to_vec();
     let values = [page, memfd_flags()].into_iter().chain(registers.resume(slack + code.values as u64)?);
@@ -93,7 +96,7 @@ fn filled(code: Boot, page: u64, slack: u64, registers: &Registers) -> Option<Ve
     Some(bytes)
 }
 
-/// What this kernel takes.
+/// The memfd_create(2) flags that this kernel supports.
 fn memfd_flags() -> u64 {
     use nix::sys::memfd::{MFdFlags, memfd_create};
     let flags = MFdFlags::from_bits_retain(u32::try_from(CLOEXEC | NOEXEC_SEAL).unwrap_or(0));
@@ -101,9 +104,10 @@ fn memfd_flags() -> u64 {
     if sealed { CLOEXEC | NOEXEC_SEAL } else { CLOEXEC }
 }
 
-/// Looks on until the bootstrap has made its last system call, and puts the thread where it was: it does not run beyond, while the others
-/// stand still. Signals wait meanwhile: a handler would return into the bootstrap.
-fn accompany(
+/// Follows the bootstrap until its last system call and then restores the thread: it does not run
+/// further while the other threads are stopped. Signals are delayed in the meantime, because a
+/// handler would return into the bootstrap.
+fn follow(
     tid: i32,
     was: &Registers,
     inside: &std::ops::Range<u64>,
@@ -120,8 +124,11 @@ fn accompany(
             continue;
         }
         if !inside.contains(&registers.at()) {
-            // It put itself back: a call gave another address than was asked for.
-            return Err(Refused::Mapping("mmap", "the pages are elsewhere".to_owned()));
+            // It restored itself: a call returned a different address than requested.
+            return Err(Refused::Mapping(
+                "mmap",
+                "the kernel mapped the pages at another address".to_owned(),
+            ));
         }
         if signal != SYSTEM_CALL {
             continue;
@@ -137,7 +144,7 @@ fn accompany(
         } else {
             opened |= number == arch::OPENS;
         }
-        // What was opened is closed whatever fails.
+        // An opened descriptor is closed even after a failure.
         if number == arch::LAST_CALL || failed.is_some() && !opened {
             was.put_back(tid).map_err(|e| Refused::NotAllowed(e.desc().to_owned()))?;
             return failed.map_or(Ok(()), Err);

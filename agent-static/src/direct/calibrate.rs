@@ -1,4 +1,5 @@
-//! What a pair of direct probes costs: the same stubs, in the agent itself, around a function that does nothing.
+//! Measures the cost of a pair of direct probes: the same stubs, in the agent itself, around an
+//! empty function.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -17,20 +18,22 @@ use crate::sys::direct::own::{Code, LOOPED, Looped, Pages};
 use crate::sys::direct::shared::Shared;
 use crate::target::maps::FileId;
 
-/// Pairs in a batch; batches. The median over batches leaves out the ones that an interrupt made longer.
+/// Pairs per batch, and number of batches. The median over batches ignores those that an interrupt
+/// made longer.
 const PAIRS: u32 = 1024;
 const BATCHES: usize = 32;
 /// Stands for a node's address.
 const NODE: u64 = 8;
 
-/// Measures; `None` where the system does not let the agent make code of its own, or has no clock for it.
+/// Measures the cost. `None` if the system does not allow the agent to generate code, or has no
+/// suitable clock.
 #[must_use]
 pub fn probe_cost() -> Option<ProbeCost> {
     steady::check().ok()?;
     let Looped { code, start, end, moved, callee } = LOOPED;
     let mut pages = Pages::new().ok()?;
     let base = pages.address();
-    // The loop lies at the end of the page, the rest of it is as in an engine.
+    // The loop is at the end of the page; the rest of the page is as in an engine.
     let at_loop = at::PAGE - code.len();
     let address = |offset: usize| base + (at_loop + offset) as u64;
     let place = |offset: usize, len: usize, role, callee| {
@@ -54,7 +57,7 @@ pub fn probe_cost() -> Option<ProbeCost> {
         let field = [at::CONTROL_DATA, at::CONTROL_TID][n];
         bytes.get_mut(at::PAGE + field..)?.first_chunk_mut().map(|w| *w = word.to_ne_bytes())?;
     }
-    // First without the probes.
+    // First without probes.
     let range = at_loop..at::PAGE;
     let plain = Pages::new().ok().and_then(|mut p| {
         p.bytes().get_mut(range.clone())?.copy_from_slice(code);
@@ -97,7 +100,7 @@ fn time(code: &Code, range: &std::ops::Range<usize>) -> u64 {
     monotonic_ns() - begun
 }
 
-/// Where this thread's control block holds its number.
+/// Offset of the thread id in this thread's control block.
 fn own_number() -> Option<u64> {
     let tid = nix::unistd::gettid().as_raw();
     let memory = Memory::open(std::process::id()).ok()?;

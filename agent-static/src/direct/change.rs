@@ -1,4 +1,4 @@
-//! The places of a stopped engine, changed and put back.
+//! Patches the places of a stopped engine and puts them back.
 
 use profinfer_engine::{DirectPlaces, DirectRole};
 
@@ -8,22 +8,21 @@ use super::memory::Memory;
 use super::owner::Owner;
 use super::page::Patch;
 use super::refused::Refused;
-use super::{REACH, arch, boot, number, page, place, repair, room};
+use super::{REACH, arch, boot, number, page, place, repair, space};
 use crate::sys::direct::layout as at;
 use crate::sys::direct::shared::Shared;
 use crate::target::maps::{FileId, MappedFile, Mapping, mappings};
 
-/// What is changed in a process.
+/// The changes in a process.
 #[derive(Debug)]
 pub(super) struct Changed {
     pub(super) pid: u32,
-    /// Address of the code page.
     pub(super) page: u64,
     file: FileId,
     pub(super) patches: Vec<Patch>,
 }
 
-/// What changing it came to.
+/// Result of the patching.
 #[derive(Debug)]
 pub(super) struct Done {
     pub(super) changed: Changed,
@@ -32,7 +31,7 @@ pub(super) struct Done {
     pub(super) stopped_ns: u64,
 }
 
-/// Puts probes into the places of `file` in the stopped process.
+/// Installs probes at the places of `file` in the stopped process.
 pub(super) fn put_in(
     memory: &Memory,
     pid: u32,
@@ -54,7 +53,8 @@ pub(super) fn put_in(
     let places = place::resolve(found, file.id, &mapped, memory, arch::CHANGED)?;
     let number = thread_number(&h, memory).ok_or(Refused::NoThreadNumber)?;
     let phase = found.has_phase && found.places.iter().any(|p| matches!(p.role, DirectRole::Whole { .. }));
-    // A page that serves these places already is used again: not a byte of it changes, whoever may return into it.
+    // A page that serves these places already is reused. None of its bytes change, whichever thread
+    // returns into it.
     let same = left.iter().filter(|l| l.data != 0).find_map(|l| {
         let page = page::build(l.at, file.id, &places, phase)?;
         (memory.some(l.at, page.bytes.len()) == page.bytes).then_some((l.at, l.data, page.patches))
@@ -63,10 +63,10 @@ pub(super) fn put_in(
         Some(same) => same,
         None => {
             let near = places.first().map_or(0, |p| p.address);
-            let gap = room::gap(&mapped, near, REACH).ok_or(Refused::NoRoom)?;
+            let gap = space::gap(&mapped, near, REACH).ok_or(Refused::NoRoom)?;
             let page = page::build(gap, file.id, &places, phase).ok_or(Refused::NoRoom)?;
             let boot = crate::sys::direct::boot().bytes.len();
-            let slacks = room::places(pid, &mapped, boot);
+            let slacks = space::places(pid, &mapped, boot);
             let data = boot::run(&mut h, memory, &slacks, gap)?;
             memory.poke(h.any(), gap, &page.bytes).map_err(unwritable)?;
             (gap, data, page.patches)
@@ -88,7 +88,7 @@ pub(super) fn unwritable(e: std::io::Error) -> Refused {
     Refused::NotAllowed(e.to_string())
 }
 
-/// Where the threads keep their numbers.
+/// Offset of the thread id in the threads' control blocks.
 fn thread_number(h: &Halted<'_>, memory: &Memory) -> Option<u64> {
     let blocks: Option<Vec<_>> = h
         .threads
@@ -101,18 +101,19 @@ fn thread_number(h: &Halted<'_>, memory: &Memory) -> Option<u64> {
     number::find(&blocks?)
 }
 
-/// The memory that the engine shares.
+/// The memory that the engine shares with the agent.
 pub(super) fn shared(pid: u32, data: u64) -> Result<Shared, Refused> {
     let path = format!("/proc/{pid}/map_files/{data:x}-{:x}", data.wrapping_add(at::DATA as u64));
     Shared::open(path.as_ref()).map_err(|e| Refused::Unreachable(format!("{path}: {e}")))
 }
 
 impl Changed {
-    /// Changes the places. Ends before starts, so that no operator is seen to start that is not seen to end.
+    /// Patches the places. Ends before starts: otherwise the start of an operator could be seen
+    /// without its end.
     fn change(&self, memory: &Memory, h: &Halted<'_>) -> Result<(), Refused> {
         for patch in self.patches.iter().rev() {
             let is = &mut [0; arch::CHANGED];
-            // The thread that ran the bootstrap had a moment; nobody else did.
+            // Only the thread that ran the bootstrap had a moment to change it.
             if !memory.read(patch.address, is) || *is != patch.was {
                 self.put_back(memory, h, &mappings(self.pid));
                 return Err(Refused::Changed(patch.address));
@@ -125,14 +126,14 @@ impl Changed {
         Ok(())
     }
 
-    /// Puts back what is ours still.
+    /// Puts back the places that are still ours.
     pub(super) fn put_back(&self, memory: &Memory, h: &Halted<'_>, mapped: &[Mapping]) -> PutBack {
-        // The file may be gone by now, but what it had was compared when the probes were put in.
+        // The file may be gone by now, but its bytes were compared when the probes were installed.
         let had = |offset| self.patches.iter().find(|p| p.offset == offset).map(|p| p.was);
         leftover::put_back(h, memory, mapped, self.file, &self.patches, had)
     }
 
-    /// Puts back what is ours still, and lets the stubs record nothing.
+    /// Puts back the places that are still ours, and stops recording in the stubs.
     pub(super) fn take_out(&self, memory: &Memory, h: Halted<'_>) -> Result<PutBack, Refused> {
         let mapped = mappings(self.pid);
         if mapped.is_empty() || memory.word(self.page) != Some(at::MAGIC) {

@@ -1,14 +1,14 @@
-//! What forbids direct probes in a process, before anything of it is touched.
+//! Conditions that rule out direct probes, checked before the process is touched.
 
 use std::time::{Duration, Instant};
 
 use super::refused::Refused;
 use crate::proc_file::text_of_process;
 
-/// How long another tracer may take to end: an agent that was killed lets go any moment.
+/// How long another tracer may take to end: a killed agent releases the process any moment.
 pub(super) const GRACE: Duration = Duration::from_millis(200);
 
-/// Looks at every thread's status.
+/// Checks every thread's status.
 pub(super) fn check(pid: u32) -> Result<(), Refused> {
     let begun = Instant::now();
     loop {
@@ -27,7 +27,7 @@ fn look(pid: u32) -> Result<(), Refused> {
         return Err(Refused::Ended);
     }
     for tid in tasks {
-        // It may have ended.
+        // The thread may have ended.
         let Some(status) = text_of_process(&format!("/proc/{pid}/task/{tid}/status")) else { continue };
         judge(&status)?;
     }
@@ -44,14 +44,13 @@ fn judge(status: &str) -> Result<(), Refused> {
     if field("Seccomp").is_some_and(|v| v.trim() != "0") {
         return Err(Refused::Seccomp);
     }
-    // Its number here, and in every namespace below.
+    // The id here, and in every namespace below.
     if field("NSpid").is_some_and(|v| v.split_whitespace().count() > 1) {
         return Err(Refused::PidNamespace);
     }
     Ok(())
 }
 
-/// The threads of a process.
 pub(super) fn tasks(pid: u32) -> Vec<i32> {
     let entries = std::fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
     entries.filter_map(|e| e.file_name().to_str()?.parse().ok()).collect()
@@ -62,7 +61,7 @@ pub(super) fn own() -> u32 {
     nix::unistd::gettid().as_raw().cast_unsigned()
 }
 
-/// The thread that traces a thread; 0: none.
+/// The thread that traces `tid`; 0: none.
 pub(super) fn tracer(tid: i32) -> u32 {
     let status = text_of_process(&format!("/proc/{tid}/status")).unwrap_or_default();
     let line = status.lines().find_map(|l| l.strip_prefix("TracerPid:"));
@@ -80,7 +79,7 @@ mod tests {
         assert_eq!(judge("Seccomp:\t2\nSeccomp_filters:\t1\n"), Err(Refused::Seccomp));
         assert_eq!(judge("Seccomp:\t0\nSeccomp_filters:\t0\n"), Ok(()));
         assert_eq!(judge("NSpid:\t70\t7\n"), Err(Refused::PidNamespace));
-        assert_eq!(judge(""), Ok(()), "an old kernel tells less");
+        assert_eq!(judge(""), Ok(()), "an old kernel has fewer fields");
     }
 
     #[test]

@@ -1,30 +1,31 @@
-//! From the processor's clock to CLOCK_MONOTONIC: a line from each look at both clocks to the next.
+//! Converts the processor's clock to CLOCK_MONOTONIC by linear interpolation between readings of
+//! both clocks.
 //!
-//! Promises: the same tick is always the same time; a later tick is never an earlier time; how wrong a time may be is known.
+//! Guarantees: the same tick is always the same time; a later tick is never an earlier time; the
+//! error is known.
 
 use crate::clock::monotonic_ns;
 use crate::sys::direct::clock::ticks;
 
-/// Looks that are remembered: at 20 looks a second, the last seconds. Older ticks lie on the oldest line.
+/// Readings that are kept: at 20 per second, the last seconds. Older ticks use the oldest line.
 const LOOKS: usize = 64;
-/// Tries for a look; the quickest is taken.
+/// Attempts per reading; the quickest is used.
 const TRIES: usize = 5;
-/// Bits behind the point of a line's slope: over the 50 ms between two looks they are wrong by less than a tenth of a nanosecond.
+/// Fraction bits of a line's slope. Over the 50 ms between two readings, their error is less than a
+/// tenth of a nanosecond.
 const FRACTION: u32 = 32;
 
-/// Both clocks at once.
+/// A reading of both clocks at the same time.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Look {
-    /// The processor's clock.
     pub ticks: u64,
     /// CLOCK_MONOTONIC, ns.
     pub ns: u64,
-    /// The tick may have been as much earlier or later, in ticks.
+    /// The tick may be wrong by this much in both directions, in ticks.
     pub width: u64,
 }
 
 impl Look {
-    /// Looks now.
     #[must_use]
     pub fn now() -> Self {
         let one = || {
@@ -37,14 +38,14 @@ impl Look {
     }
 }
 
-/// The line.
+/// The interpolation between readings.
 #[derive(Debug)]
 pub struct Clock {
     looks: [Look; LOOKS],
-    /// Of the line that begins at each look: ns per tick, with [`FRACTION`] bits behind the point. Every operator has two times, and a
-    /// division for each was a sixth of the agent's time.
+    /// Slope of the line from each reading: ns per tick, with [`FRACTION`] fraction bits. Every
+    /// operator has two times, and one division for each used a sixth of the agent's CPU time.
     slopes: [u64; LOOKS],
-    /// Looks so far, ever.
+    /// Readings so far in total.
     count: usize,
     error_ns: u64,
 }
@@ -56,7 +57,8 @@ impl Default for Clock {
 }
 
 impl Clock {
-    /// Adds a look. One that is not later than the last in both clocks would bend the line back, and is left out.
+    /// Adds a reading. One that is not later than the last in both clocks would bend the line back
+    /// and is ignored.
     pub fn add(&mut self, look: Look) {
         if self.count > 0 {
             let last = self.looks[(self.count - 1) % LOOKS];
@@ -64,7 +66,7 @@ impl Clock {
                 return;
             }
             let (ticks, ns) = (look.ticks - last.ticks, look.ns - last.ns);
-            // Rounded up, and one for what interpolation rounds.
+            // Rounded up, plus one for the rounding of the interpolation.
             let width = u128::from(look.width.max(last.width));
             let error = (width * u128::from(ns)).div_ceil(u128::from(ticks)) + 1;
             self.error_ns = self.error_ns.max(u64::try_from(error).unwrap_or(u64::MAX));
@@ -75,28 +77,29 @@ impl Clock {
         self.count += 1;
     }
 
-    /// Whether `ticks` lies before the last look.
+    /// Whether `ticks` is before the last reading.
     #[must_use]
     pub fn covers(&self, ticks: u64) -> bool {
         self.count > 1 && ticks <= self.looks[(self.count - 1) % LOOKS].ticks
     }
 
-    /// The time of a tick, ns; `None` before the second look.
+    /// The time of a tick, ns; `None` before the second reading.
     #[must_use]
     pub fn ns(&self, ticks: u64) -> Option<u64> {
         let oldest = self.count.saturating_sub(LOOKS);
         let last = self.count.checked_sub(2).filter(|last| *last >= oldest)?;
         let at = |n: usize| self.looks[n % LOOKS];
-        // Almost always the newest line.
+        // Nearly always the newest line.
         let line = (oldest..=last).rev().find(|n| at(*n).ticks <= ticks).unwrap_or(oldest);
         let from = at(line);
         let away = i64::try_from(i128::from(ticks) - i128::from(from.ticks)).ok()?;
-        // To the nearest. The slope is rounded down, so a line ends no later than the next one begins.
+        // Rounds to the nearest. The slope is rounded down, so a line ends no later than the next
+        // one begins.
         let ns = i128::from(away) * i128::from(self.slopes[line % LOOKS]) + (1 << (FRACTION - 1));
         u64::try_from((ns >> FRACTION) + i128::from(from.ns)).ok()
     }
 
-    /// How wrong a time may be, ns.
+    /// Largest error of a time, ns.
     #[must_use]
     pub const fn error_ns(&self) -> u64 {
         self.error_ns
@@ -114,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn times_lie_on_the_lines_between_looks() {
+    fn times_are_interpolated_between_readings() {
         let mut clock = Clock::default();
         assert_eq!(clock.ns(5), None);
         clock.add(look(1000, 500));
@@ -127,7 +130,7 @@ mod tests {
         );
         assert!(clock.covers(5000) && !clock.covers(5001));
         assert_eq!(clock.error_ns(), 21);
-        // What would bend the line back is left out.
+        // Readings that would bend the line back are ignored.
         clock.add(look(4000, 9000));
         clock.add(look(9000, 2000));
         assert_eq!(clock.ns(5000), Some(2400));
@@ -151,7 +154,7 @@ mod tests {
 
     #[cfg(target_arch = "x86_64")]
     #[test]
-    fn this_machines_clock_is_hit_within_its_error() {
+    fn this_machines_clock_is_within_its_error() {
         let mut clock = Clock::default();
         clock.add(Look::now());
         std::thread::sleep(std::time::Duration::from_millis(20));
@@ -159,7 +162,7 @@ mod tests {
         std::thread::sleep(std::time::Duration::from_millis(20));
         clock.add(Look::now());
         let off = clock.ns(between.ticks).unwrap_or(0).abs_diff(between.ns);
-        // The kernel's own clock is steered meanwhile, by some parts in a million.
+        // The kernel's own clock is adjusted in the meantime, by some parts in a million.
         assert!(off <= 2 * clock.error_ns() + 1000, "{off} ns, error {} ns", clock.error_ns());
     }
 }

@@ -1,6 +1,7 @@
-//! A process that stands still: all its threads stopped by ptrace(2), also those that are made meanwhile.
+//! A stopped process: ptrace(2) stops all its threads, including those created in the meantime.
 //!
-//! Threads that the session watches already are its tracees, and stay so; what they reported meanwhile is left to the watch.
+//! Threads that the session watches already are its tracees and stay so. Their pending events are
+//! left to the watch.
 
 use std::time::{Duration, Instant};
 
@@ -14,16 +15,16 @@ use crate::sys::thread::{Go, WaitStatus, go, poll, wait_status};
 use crate::target::process::alive;
 use crate::target::watch::Watch;
 
-/// How long a thread may take to stop: one that reads a model from a slow disk.
+/// How long a thread may take to stop: it may be reading a model from a slow disk.
 const PATIENCE: Duration = Duration::from_secs(1);
-/// Between two looks at a thread that is to stop.
+/// Polling interval for a thread that is to stop.
 const LOOK: Duration = Duration::from_micros(30);
-/// Refusals for which nobody is seen that are tried again.
+/// Retries of a refused seize without a visible tracer.
 const TRIES: u32 = 3;
 const EVENT_STOP: i32 = 128;
 const SIGTRAP: i32 = nix::libc::SIGTRAP;
 
-/// A stopped process. It goes on when dropped.
+/// A stopped process. It continues when this is dropped.
 #[derive(Debug)]
 pub(super) struct Halted<'w> {
     pub(super) pid: u32,
@@ -36,26 +37,26 @@ pub(super) struct Halted<'w> {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Stopped {
     pub(super) tid: i32,
-    /// To be delivered when it goes on, 0: none.
+    /// Signal to deliver when the thread continues, 0: none.
     pub(super) signal: i32,
     pub(super) held: Held,
 }
 
-/// Who lets a thread go.
+/// Who releases a thread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Held {
-    /// It was seized for this, and is let go for good.
+    /// Seized for this purpose, and released completely.
     Seized,
-    /// The watch's: it goes on, watched.
+    /// A tracee of the watch: it continues, watched.
     Watched,
-    /// The watch's, and held by its caller, who lets it go.
+    /// A tracee of the watch, held by the caller, who lets it continue.
     Called,
-    /// The watch's, stopped for a reason that it has to look at before it lets it go.
+    /// A tracee of the watch, stopped by an event that the watch must handle first.
     Deferred,
 }
 
 impl Held {
-    /// ptrace(2) options that the thread has.
+    /// ptrace(2) options of the thread.
     pub(super) fn options(self) -> i32 {
         if self == Self::Seized { 0 } else { crate::target::watch::options().bits() }
     }
@@ -69,23 +70,23 @@ impl<'w> Halted<'w> {
             let new: Vec<i32> =
                 tasks(pid).into_iter().filter(|t| halted.threads.iter().all(|s| s.tid != *t)).collect();
             let mut more = false;
-            let mut asked = Vec::with_capacity(new.len());
+            let mut pending = Vec::with_capacity(new.len());
             for tid in new {
                 if called == Some(tid) {
                     halted.threads.push(Stopped { tid, signal: 0, held: Held::Called });
                 } else if halted.watch.is_deferred(tid) {
                     halted.threads.push(Stopped { tid, signal: 0, held: Held::Deferred });
-                } else if let Some(held) = halted.ask(tid)? {
-                    asked.push((tid, held));
+                } else if let Some(held) = halted.interrupt(tid)? {
+                    pending.push((tid, held));
                 } else {
                     continue;
                 }
                 more = true;
             }
-            for (n, (tid, held)) in asked.iter().enumerate() {
+            for (n, (tid, held)) in pending.iter().enumerate() {
                 if let Err(refused) = halted.await_stop(*tid, *held) {
-                    // They are traced and will stop some time: the watch lets them go then.
-                    asked[n..].iter().for_each(|(tid, _)| halted.watch.adopt(*tid));
+                    // These threads are traced and will stop later; the watch releases them then.
+                    pending[n..].iter().for_each(|(tid, _)| halted.watch.adopt(*tid));
                     return Err(refused);
                 }
             }
@@ -96,14 +97,15 @@ impl<'w> Halted<'w> {
         if halted.threads.is_empty() { Err(Refused::Ended) } else { Ok(halted) }
     }
 
-    /// Asks a thread to stop; `None`: it is gone.
-    fn ask(&mut self, tid: i32) -> Result<Option<Held>, Refused> {
+    /// Requests a thread to stop; `None`: it is gone.
+    fn interrupt(&mut self, tid: i32) -> Result<Option<Held>, Refused> {
         let pid = Pid::from_raw(tid);
         let mut held = Held::Watched;
         if !self.watch.knows(tid) {
             let mut seized = ptrace::seize(pid, Options::empty());
             let mut nobody = 0;
-            // An agent that was killed lets go of it any moment, also between the refusal and the look at who it was for.
+            // A killed agent releases the thread any moment, possibly between the refusal and the
+            // check for its tracer.
             while seized == Err(Errno::EPERM) && self.began.elapsed() < GRACE {
                 match tracer(tid) {
                     0 if nobody == TRIES => break,
@@ -117,9 +119,9 @@ impl<'w> Halted<'w> {
             held = match seized {
                 Ok(()) => Held::Seized,
                 Err(Errno::ESRCH) => return Ok(None),
-                // One that is ending answers as if it were not allowed.
+                // A thread that is ending is refused with the same error.
                 Err(_) if !alive(tid.unsigned_abs()) => return Ok(None),
-                // One that a watched thread has made is watched from its beginning.
+                // A thread created by a watched thread is watched from its beginning.
                 Err(_) if tracer(tid) == own() => {
                     self.watch.adopt(tid);
                     Held::Watched
@@ -150,7 +152,7 @@ impl<'w> Halted<'w> {
                 }
             }
             WaitStatus::Signal(signal) if held == Held::Seized => {
-                // A signal came first: it is delivered when the thread goes on.
+                // A signal came first: it is delivered when the thread continues.
                 self.threads.push(stopped(signal, held));
             }
             _ => {
@@ -161,12 +163,12 @@ impl<'w> Halted<'w> {
         Ok(())
     }
 
-    /// Any thread of it, for writing code.
+    /// Any stopped thread, for writing code.
     pub(super) fn any(&self) -> i32 {
         self.threads.first().map_or(0, |t| t.tid)
     }
 
-    /// How long it stands still, ns.
+    /// How long the process has been stopped, ns.
     pub(super) fn stopped_ns(&self) -> u64 {
         u64::try_from(self.began.elapsed().as_nanos()).unwrap_or(u64::MAX)
     }
@@ -180,13 +182,13 @@ impl Drop for Halted<'_> {
                 Held::Watched => Go::On,
                 Held::Called | Held::Deferred => continue,
             };
-            // One that is gone, or was killed meanwhile, needs nobody.
+            // A thread that is gone, or was killed in the meantime, needs nothing.
             let _ = go(thread.tid, how, thread.signal);
         }
     }
 }
 
-/// The status of waitpid(2) of a thread that was asked to stop; `None`: it is gone.
+/// The waitpid(2) status of a thread that was requested to stop; `None`: it is gone.
 fn wait(tid: i32, patience: Duration) -> Result<Option<i32>, Refused> {
     let begun = Instant::now();
     loop {
@@ -199,7 +201,8 @@ fn wait(tid: i32, patience: Duration) -> Result<Option<i32>, Refused> {
     }
 }
 
-/// Signal and event of the next stop of a thread that runs; `None`: it is gone, or does not stop in time.
+/// Signal and event of the next stop of a running thread; `None`: it is gone, or does not stop in
+/// time.
 pub(super) fn next_stop(tid: i32, patience: Duration) -> Option<(i32, i32)> {
     match wait_status(wait(tid, patience).ok()??) {
         WaitStatus::Event { signal, event } => Some((signal, event)),

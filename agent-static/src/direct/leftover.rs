@@ -1,4 +1,4 @@
-//! Pages of earlier sessions in a process: their places are put back, or they are used again.
+//! Pages of earlier sessions in a process: their places are put back, or the pages are reused.
 
 use super::arch::CHANGED;
 use super::halt::Halted;
@@ -9,13 +9,14 @@ use super::place::address;
 use crate::sys::direct::layout as at;
 use crate::target::maps::{FileId, Mapping};
 
-/// A code page that was found.
+/// A code page of an earlier session.
 #[derive(Debug)]
 pub(super) struct Found {
     pub(super) at: u64,
     pub(super) header: Header,
     pub(super) owner: Owner,
-    /// Address of the shared memory; 0 in a forked child, whose code is its parent's and whose control page is zeros.
+    /// Address of the shared memory. 0 in a forked child, which has its parent's code and a zeroed
+    /// control page.
     pub(super) data: u64,
 }
 
@@ -33,17 +34,16 @@ pub(super) fn find(mappings: &[Mapping], memory: &Memory) -> Vec<Found> {
         .collect()
 }
 
-/// What became of changed places.
+/// Result of putting places back.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct PutBack {
-    /// Put back.
     pub done: u16,
-    /// Changed by somebody else since, or no longer there: left alone.
+    /// Places that were changed by another program since, or are unmapped; left as they are.
     pub left: u16,
 }
 
-/// Puts the bytes of the file back wherever they are still those of the probes. Nothing else is ever written, whatever a
-/// header says: `file_has` tells the file's own bytes.
+/// Puts the bytes of the file back wherever the probes' bytes are still in place. Nothing else is
+/// ever written, whatever a header contains: `file_has` returns the file's own bytes.
 pub(super) fn put_back(
     h: &Halted<'_>,
     memory: &Memory,

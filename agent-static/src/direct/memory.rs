@@ -1,4 +1,5 @@
-//! An engine's memory. The handle stays with the program that ran when it was opened: after an exec it reaches nothing.
+//! An engine's memory. The handle belongs to the program that ran when it was opened: after an exec
+//! it reaches nothing.
 
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -7,7 +8,6 @@ use std::os::unix::fs::FileExt;
 use nix::sys::ptrace;
 use nix::unistd::Pid;
 
-/// The memory of one process.
 #[derive(Debug)]
 pub(super) struct Memory(File);
 
@@ -16,17 +16,16 @@ impl Memory {
         OpenOptions::new().read(true).write(true).open(format!("/proc/{pid}/mem")).map(Self)
     }
 
-    /// The open file.
     pub(super) const fn file(&self) -> &File {
         &self.0
     }
 
-    /// Fills `to` from `at`; false where not all of it is mapped.
+    /// Fills `to` from `at`; false if not all of it is mapped.
     pub(super) fn read(&self, at: u64, to: &mut [u8]) -> bool {
         self.0.read_exact_at(to, at).is_ok()
     }
 
-    /// As many bytes as there are, at most `most`.
+    /// The mapped bytes from `at`, at most `most`.
     pub(super) fn some(&self, at: u64, most: usize) -> Vec<u8> {
         let mut bytes = vec![0; most];
         let n = self.0.read_at(&mut bytes, at).unwrap_or(0);
@@ -39,20 +38,21 @@ impl Memory {
         self.read(at, &mut word).then(|| u64::from_ne_bytes(word))
     }
 
-    /// Writes data. Code is written with [`Self::poke`].
+    /// Writes data. Use [`Self::poke`] for code.
     pub(super) fn write(&self, at: u64, from: &[u8]) -> io::Result<()> {
         self.0.write_all_at(from, at)
     }
 
-    /// Writes by ptrace, which may write to code and cleans the instruction cache where there is need to. The thread is stopped.
-    /// Up to eight bytes of one page are written in one step: whoever dies meanwhile leaves all of them changed, or none.
+    /// Writes with ptrace, which may write to code and flushes the instruction cache if needed. The
+    /// thread must be stopped. Up to eight bytes of one page are written in one step: if the agent
+    /// dies, either all of them are changed or none.
     pub(super) fn poke(&self, tid: i32, at: u64, from: &[u8]) -> io::Result<()> {
         const WORD: u64 = 8;
         const PAGE: u64 = 4096;
         let mut done = 0;
         while done < from.len() {
             let here = at + done as u64;
-            // A word that lies in one page and holds as much as it can.
+            // A word within one page that covers as many of the bytes as possible.
             let page_end = (here / PAGE + 1) * PAGE;
             let word_at = here.min(page_end - WORD);
             let skip = usize::try_from(here - word_at).unwrap_or(0);
@@ -69,7 +69,8 @@ impl Memory {
         Ok(())
     }
 
-    /// The same word by word from the last to the first, so that whoever dies meanwhile leaves the beginning of what was there.
+    /// Like [`Self::poke`], but word by word from the last to the first. If the agent dies in
+    /// between, the beginning of the old content remains.
     pub(super) fn poke_backwards(&self, tid: i32, at: u64, from: &[u8]) -> io::Result<()> {
         from.chunks(8).enumerate().rev().try_for_each(|(n, word)| self.poke(tid, at + 8 * n as u64, word))
     }

@@ -1,11 +1,12 @@
-//! Direct probes: operators of an engine recorded without a trap.
+//! Direct probes record an engine's operators without a trap.
 //!
-//! Stage: attaching, in place of the operators' uprobes. From: the places that `profinfer_engine` proved. To: records in memory that the
-//! engine's threads write and [`Reader`] reads. Promises: an agent that is killed at any moment leaves an engine that goes
-//! on; nothing is changed whose bytes are not the file's; what is refused leaves no trace.
+//! Used instead of uprobes for operators. Input: the places that `profinfer_engine` proved safe.
+//! Output: records in memory, written by the engine's threads and read by [`Reader`]. Guarantees:
+//! if the agent is killed at any moment, the engine continues; only bytes that equal the file's are
+//! changed; a refused installation leaves no trace.
 //!
 //! ```text
-//! put_in: checks ─▶ halt ─▶ leftover, place (memory = file) ─▶ room ─▶ boot ─▶ page, control ─▶ places, ends first
+//! put_in: checks ─▶ halt ─▶ leftover, place (memory = file) ─▶ space ─▶ boot ─▶ page, control ─▶ places, ends first
 //! reader: ring of each thread ─▶ clock ─▶ lower
 //! ```
 
@@ -24,7 +25,7 @@ mod place;
 mod reader;
 mod refused;
 pub mod repair;
-mod room;
+mod space;
 mod steady;
 mod totals;
 
@@ -53,7 +54,8 @@ pub use reader::{RING, Reader};
 pub use refused::Refused;
 pub use totals::Totals;
 
-/// Direct probes in a process. Taken out by [`Installed::take_out`]; when they are dropped, the engine is as it is.
+/// Direct probes in a process. [`Installed::take_out`] removes them; dropping this leaves the
+/// engine as it is.
 #[derive(Debug)]
 pub struct Installed {
     memory: Memory,
@@ -62,26 +64,25 @@ pub struct Installed {
     over: Rc<Cell<bool>>,
 }
 
-/// What putting them in came to.
 #[derive(Debug)]
 pub struct PutIn {
-    /// The probes.
     pub installed: Installed,
-    /// What reads their records.
     pub reader: Reader,
     /// Places of a killed agent that were put back first.
     pub repaired: PutBack,
-    /// How long the engine stood still, ns.
+    /// How long the engine was stopped, ns.
     pub stopped_ns: u64,
 }
 
-/// How far a place may be from its thunk: what a branch of 32 bits reaches, less what lies between.
+/// Largest distance of a place from its thunk: the reach of a 32-bit branch, less the pages in
+/// between.
 const REACH: u64 = if cfg!(target_arch = "aarch64") { 0x700_0000 } else { 0x7000_0000 };
 
-/// Puts probes into the places of `file`. `called` is the thread that `watch` holds stopped, if it does.
+/// Installs probes at the places of `file`. `called` is the thread that `watch` holds stopped, if
+/// any.
 ///
-/// # Errors
-/// Why not; then no place is changed, and what an agent that was killed left may have been put back.
+/// # Errors Why not. In that case no place is changed, but leftovers of a killed agent may have
+/// been put back.
 pub fn put_in(
     pid: u32,
     file: &MappedFile,
@@ -106,37 +107,37 @@ pub fn put_in(
 }
 
 impl Installed {
-    /// Places that are changed.
+    /// Number of patched places.
     #[must_use]
     pub fn places(&self) -> usize {
         self.changed.patches.len()
     }
 
-    /// File offsets of the changed places.
+    /// File offsets of the patched places.
     pub fn offsets(&self) -> impl Iterator<Item = u64> {
         self.changed.patches.iter().map(|p| p.offset)
     }
 
-    /// Records nothing until [`Self::resume`]. The engine does not stop for it; each hit costs a few ns still.
+    /// Stops recording until [`Self::resume`]. The engine is not stopped; each hit still costs a
+    /// few ns.
     pub fn pause(&self) {
         self.shared.record(false);
     }
 
-    /// Records again.
     pub fn resume(&self) {
         self.shared.record(true);
     }
 
-    /// Takes the probes out: the engine's code is as in its file afterwards, but for what others changed. The pages stay: a
-    /// signal's handler may have interrupted a stub and returns into it.
+    /// Removes the probes. Afterwards the engine's code equals its file, except for changes by
+    /// others. The pages stay, because an interrupting signal handler may still return into a stub.
     ///
-    /// # Errors
-    /// Why the engine could not be stopped; then its probes record nothing, and `repair` can take them out later.
+    /// # Errors Why the engine could not be stopped. In that case its probes record nothing, and
+    /// `repair` can remove them later.
     pub fn take_out(self, watch: &mut Watch) -> Result<PutBack, Refused> {
-        // Whatever comes: nothing is recorded, and what was is read.
+        // In any case nothing more is recorded, and existing records are read.
         self.shared.record(false);
         self.over.set(true);
-        // After an exec, or when it has ended, its code is gone.
+        // After an exec, or when the process has ended, its code is gone.
         if self.memory.word(self.changed.page) != Some(at::MAGIC) {
             return Ok(PutBack::default());
         }
@@ -145,7 +146,7 @@ impl Installed {
             changed.take_out(memory, Halted::new(changed.pid, None, watch)?)
         });
         match done {
-            // Its code went with it.
+            // The code ended with the process.
             Err(Refused::Ended) => Ok(PutBack::default()),
             done => done,
         }
@@ -159,7 +160,7 @@ impl Drop for Installed {
     }
 }
 
-/// What the file has at an offset.
+/// The bytes of the file at an offset.
 fn in_file(path: &std::path::Path, offset: u64) -> Option<[u8; arch::CHANGED]> {
     let mut bytes = [0; arch::CHANGED];
     File::open(path).ok()?.read_exact_at(&mut bytes, offset).ok()?;

@@ -1,4 +1,5 @@
-//! Where a thread's control block holds the thread's number. No interface tells: it is found by looking at all threads.
+//! Finds the offset of the thread id in a thread's control block. No interface provides it, so all
+//! threads are compared.
 
 use super::arch;
 use super::memory::Memory;
@@ -7,8 +8,8 @@ use crate::sys::direct::layout::BLOCK;
 /// The first words are pointers of the C library.
 const FIRST: usize = 16;
 
-/// The offset at which the block of every thread holds its number; `None`: there is none, or several which the usual C libraries
-/// do not use. Blocks may be cut short where no more is mapped.
+/// The offset at which the control block of every thread contains its id. `None`: there is none, or
+/// there are several and none is the usual one. Blocks may be shorter if less is mapped.
 pub(super) fn find(blocks: &[(i32, Vec<u8>)]) -> Option<u64> {
     let holds = |at: usize| {
         blocks.iter().all(|(tid, block)| block.get(at..at + 4).is_some_and(|b| b == tid.to_ne_bytes()))
@@ -27,7 +28,8 @@ pub(super) fn find(blocks: &[(i32, Vec<u8>)]) -> Option<u64> {
     }
 }
 
-/// What lies at `at`, with zeros for what is not mapped before it: on arm64 the block may be all that is at the beginning of a page.
+/// The block at `at`, with zeros for an unmapped beginning: on arm64 the mapped part may begin at a
+/// page.
 pub(super) fn block(memory: &Memory, at: u64) -> Vec<u8> {
     const PAGE: u64 = 4096;
     let all = memory.some(at, BLOCK);
@@ -54,7 +56,7 @@ mod tests {
     fn one_place_for_all_threads() {
         assert_eq!(find(&[block(70, &[900]), block(71, &[64, 900])]), Some(900));
         assert_eq!(find(&[block(70, &[900]), block(71, &[904])]), None);
-        assert_eq!(find(&[block(70, &[64, 900])]), None, "either");
+        assert_eq!(find(&[block(70, &[64, 900])]), None, "two candidates");
         assert_eq!(find(&[]), None);
         assert_eq!(find(&[(70, vec![1, 2])]), None);
     }
@@ -62,7 +64,7 @@ mod tests {
     #[cfg(target_arch = "x86_64")]
     #[test]
     fn the_usual_place_is_preferred() {
-        // In a container the only thread has number 1, as has many another word.
+        // In a container the only thread has id 1, and many other words are 1 too.
         assert_eq!(find(&[block(1, &[24, 0x2d0])]), Some(0x2d0));
         assert_eq!(find(&[block(1, &[0x30, 700])]), Some(0x30));
     }

@@ -1,4 +1,4 @@
-//! Where the places of a file lie in the memory of a process.
+//! Finds the places of a file in the memory of a process.
 
 use profinfer_engine::{DirectPlaces, DirectRole};
 
@@ -6,9 +6,9 @@ use super::memory::Memory;
 use super::refused::Refused;
 use crate::target::maps::{FileId, Mapping};
 
-/// Bytes of the longest instruction that may be changed.
+/// Length of the longest patched instruction, in bytes.
 pub(super) const LONGEST: usize = 15;
-/// Code is changed within pages of this size.
+/// Patches must not cross pages of this size.
 const PAGE: u64 = 4096;
 
 /// One place in memory.
@@ -17,14 +17,14 @@ pub(super) struct Place {
     pub(super) address: u64,
     pub(super) offset: u64,
     pub(super) role: DirectRole,
-    /// Address of what is called there, 0 for an end.
+    /// Address of the called function; 0 for an end.
     pub(super) callee: u64,
     pub(super) len: usize,
     /// The instruction.
     pub(super) bytes: [u8; LONGEST],
 }
 
-/// Where `offset` of the file `id` is mapped as code.
+/// The address at which `offset` of the file `id` is mapped as code.
 pub(super) fn address(mappings: &[Mapping], id: FileId, offset: u64) -> Option<u64> {
     let mapped = mappings
         .iter()
@@ -32,7 +32,7 @@ pub(super) fn address(mappings: &[Mapping], id: FileId, offset: u64) -> Option<u
     Some(mapped.start + (offset - mapped.offset))
 }
 
-/// The places of `found` in memory: all of them, with the bytes that the file has.
+/// The places of `found` in memory. All must be mapped with the file's bytes.
 pub(super) fn resolve(
     found: &DirectPlaces,
     id: FileId,

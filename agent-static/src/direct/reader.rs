@@ -1,4 +1,5 @@
-//! The records of one engine, ring by ring, and what was counted there. Everything read is another process's memory.
+//! Reads the records and counts of one engine, ring by ring. All of it is another process's memory
+//! and must not be trusted.
 
 use std::cell::Cell;
 use std::fmt::Write;
@@ -11,21 +12,20 @@ use crate::sys::direct::layout::{
 };
 use crate::sys::direct::shared::{Raw, Shared};
 
-/// Records that a ring holds.
+/// Records per ring.
 pub const RING: u64 = 1 << RING_BITS;
 
 /// Reads the rings of one process.
 #[derive(Debug)]
 pub struct Reader {
-    /// The process.
     pub pid: u32,
     shared: Rc<Shared>,
     over: Rc<Cell<bool>>,
-    /// Records read of each slot, ever.
+    /// Records read from each slot in total.
     tails: [u64; SLOTS],
-    /// Of slots that were freed.
+    /// Totals of freed slots.
     freed: Totals,
-    /// Threads that lived when they were asked last, by slot.
+    /// Threads that were alive at the last check, by slot.
     alive: [u32; SLOTS],
 }
 
@@ -36,13 +36,14 @@ impl Reader {
         Self { pid, shared, over, tails: [0; SLOTS], freed: Totals::default(), alive: [0; SLOTS] }
     }
 
-    /// The probes were taken out: nothing is recorded any more.
+    /// Whether the probes were removed, so that nothing more is recorded.
     #[must_use]
     pub fn over(&self) -> bool {
         self.over.get()
     }
 
-    /// How many records wait in slot `n`. A number that cannot be is the engine's own doing: the ring begins anew.
+    /// Number of unread records in slot `n`. An impossible number means that the engine overwrote
+    /// the head: the ring restarts.
     pub fn waiting(&mut self, n: usize) -> u64 {
         if self.shared.owner(n) == 0 {
             return 0;
@@ -56,33 +57,34 @@ impl Reader {
         waiting
     }
 
-    /// The oldest record of slot `n` that was not read; there is one.
+    /// The oldest unread record of slot `n`, which must exist.
     #[must_use]
     pub fn oldest(&self, n: usize) -> Raw {
         self.shared.raw(n, self.tails[n])
     }
 
-    /// The oldest one was read.
+    /// Marks the oldest record as read.
     pub fn next(&mut self, n: usize) {
         self.tails[n] = self.tails[n].wrapping_add(1);
     }
 
-    /// Gives the room of what was read back to the thread.
+    /// Returns the space of read records to the thread.
     pub fn give_back(&self, n: usize) {
         self.shared.read_to(n, self.tails[n]);
     }
 
-    /// Frees the slots of threads that have ended, and says how many. A slot behind which another lies that was looked for from here on
-    /// stays: so the last ones go first, and a second round frees what lay before the first slots.
+    /// Frees the slots of ended threads and returns their number. A slot stays if the next slot
+    /// holds a thread whose search passed over it. So the last slots are freed first, and a second
+    /// round frees slots that come before the first ones.
     ///
-    /// While no new thread comes and half of the slots are free, nobody is asked again whether it lives.
+    /// While no new thread appears and half of the slots are free, no thread is checked again.
     pub fn free(&mut self) -> u64 {
         let owners =
             || (0..SLOTS).map(|n| self.shared.owner(n)).zip(self.alive).filter(|(owner, _)| *owner != 0);
         if owners().all(|(owner, alive)| owner == alive) && owners().count() <= SLOTS / 2 {
             return 0;
         }
-        // Usually nothing has ended, and each thread is asked once.
+        // Usually no thread has ended, and one round of checks is enough.
         match self.free_round() {
             0 => 0,
             freed => freed + self.free_round(),
@@ -113,7 +115,7 @@ impl Reader {
         freed
     }
 
-    /// All that was counted so far.
+    /// All counts so far.
     #[must_use]
     pub fn totals(&self) -> Totals {
         let live = (0..SLOTS).filter(|n| self.shared.owner(*n) != 0).map(|n| self.of(n));
@@ -137,17 +139,17 @@ impl Reader {
 
 impl Drop for Reader {
     fn drop(&mut self) {
-        // Its memory goes back to the system; the engine's pages stay.
+        // Returns the memory to the system; the engine's pages stay mapped.
         let _ = self.shared.clear();
     }
 }
 
-/// Where the stubs begin to look for a thread's slot.
+/// Where the stubs start to search a thread's slot.
 const fn home(tid: u32) -> usize {
     tid as usize % SLOTS
 }
 
-/// Asked all the time, so nothing is allocated for it.
+/// Called all the time, so it does not allocate.
 fn lives(pid: u32, tid: u32) -> bool {
     let mut path = heapless::String::<48>::new();
     write!(path, "/proc/{pid}/task/{tid}").is_err() || std::fs::exists(path.as_str()).unwrap_or(true)
@@ -165,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn any_bytes_are_survived() {
+    fn any_bytes_are_read_without_panic() {
         let (shared, mut reader) = reader();
         for n in 0..SLOTS {
             shared.test_fill(n, u64::MAX - n as u64);
@@ -182,12 +184,12 @@ mod tests {
     #[test]
     fn slots_of_threads_that_have_ended_are_freed_and_their_counts_kept() {
         let (shared, mut reader) = reader();
-        // No thread has this number.
+        // No thread has this id.
         shared.test_slot(3, u32::MAX, [0, 5, 2, 1, 4]);
         shared.test_slot(9, std::process::id(), [7, 2, 0, 0, 0]);
         assert_eq!(reader.waiting(3), 5);
         reader.free();
-        assert_eq!(shared.owner(3), u32::MAX, "there is something to read");
+        assert_eq!(shared.owner(3), u32::MAX, "records are unread");
         (0..5).for_each(|_| reader.next(3));
         let expected =
             Totals { starts: 9 + 1, ends: 11, records: 5, full: 2, no_start: 4, no_end: 1, no_slot: 0 };
@@ -198,9 +200,10 @@ mod tests {
         assert_eq!(Totals { starts: before.starts, ..expected }, before);
     }
 
-    /// An engine that makes a thread for every graph: all of them have ended, and each lies one place behind its own.
+    /// An engine that creates threads for every graph: all of them have ended, and each uses the
+    /// slot after its own.
     #[test]
-    fn a_chain_of_ended_threads_is_freed_as_a_whole() {
+    fn a_chain_of_ended_threads_is_freed_completely() {
         let (shared, mut reader) = reader();
         let ended = |n: usize| 0x7fff_0000 | ((n as u32 + 63) % 64);
         for n in 0..SLOTS {

@@ -1,65 +1,67 @@
-//! Why direct probes are not put in: typed, and in words for the terminal.
+//! Why direct probes are refused: typed, and as text for the terminal.
 
 use std::fmt;
 
 use profinfer_engine::NoDirect;
 use profinfer_wire::record::direct::why;
 
-/// Why an engine gets no direct probes. Nothing of it was changed then.
+/// Why an engine gets no direct probes. In that case nothing in it was changed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Refused {
-    /// Counters are read at operators, which only the kernel's programs can.
+    /// Counters are read at operators, which only the BPF programs can do.
     Counters,
-    /// The experts that routers choose are read at operators, which only the kernel's programs can.
+    /// Selected experts are read at operators, which only the BPF programs can do.
     Experts,
-    /// Starts only or a filter on threads is asked for, which are the kernel's programs'.
+    /// Capturing starts only, or a thread filter, is requested; only the BPF programs support
+    /// these.
     Capture,
-    /// This agent has no code for the engine's processor, or the engine is built for another one.
+    /// The agent has no stubs for the engine's processor, or the engine is built for another one.
     Architecture,
-    /// No file of the engine offers places.
+    /// No file of the engine has suitable places.
     NoPlaces,
-    /// One does not, for a reason of its code.
+    /// The code of a file is unsuitable for this reason.
     Code(NoDirect),
-    /// A thread of the engine is held by another tracer: a debugger, strace.
+    /// Another tracer (debugger, strace) holds a thread of the engine.
     Tracer(u32),
     /// The kernel does not let the agent stop a thread; its answer.
     NotAllowed(String),
-    /// A thread does not stop.
+    /// A thread did not stop in time.
     DoesNotStop(i32),
     /// The engine is stopped by job control.
     JobControl,
-    /// A seccomp filter guards it, which may kill it for a system call that it does not expect.
+    /// The engine has a seccomp filter, which may kill it for an unexpected system call.
     Seccomp,
-    /// It has process ids of its own, in another PID namespace.
+    /// The engine is in another PID namespace.
     PidNamespace,
-    /// The processor's clock: why it cannot be read by itself.
+    /// The processor's clock is unsuitable for this reason.
     Clock(&'static str),
-    /// Where a thread's control block holds its number was not found.
+    /// The offset of the thread id in control blocks was not found.
     NoThreadNumber,
-    /// No room: within reach of the engine's code, or in a code segment's last page.
+    /// No free space within reach of the engine's code, or in a code segment's last page.
     NoRoom,
     /// The file is not mapped as it was examined.
     NotMapped,
-    /// The code at this address is not as in the file: a uprobe, a breakpoint, or somebody else's change.
+    /// The code at this address differs from the file: a uprobe, a breakpoint or another change.
     Changed(u64),
-    /// The instruction at this address lies in two pages, and could be changed only in two steps.
+    /// The instruction at this address crosses a page boundary and could not be patched in one
+    /// step.
     TwoPages(u64),
-    /// Another agent, with this process id, records this engine directly.
+    /// Another agent, with this pid, has direct probes in this engine.
     OtherAgent(u64),
-    /// No thread of the engine can be sent to the bootstrap now.
+    /// No thread of the engine is suitable for the bootstrap right now.
     NoThread,
-    /// The engine's system does not let it map what is needed: the call and its answer.
+    /// The engine's system rejected a mapping: the call and its answer.
     Mapping(&'static str, String),
-    /// The agent cannot reach what the engine mapped.
+    /// The agent cannot access the memory that the engine mapped.
     Unreachable(String),
-    /// It ended meanwhile.
+    /// The engine ended in the meantime.
     Ended,
-    /// This agent was built without them.
+    /// This agent was built without direct probes.
     NotBuilt,
 }
 
 impl Refused {
-    /// The wire's number for it.
+    /// The wire's code for the reason.
     #[must_use]
     pub const fn why(&self) -> u16 {
         match self {
@@ -90,7 +92,7 @@ impl Refused {
         }
     }
 
-    /// What the system answered or what was found, where the number alone does not say it; else empty.
+    /// The system's answer or the finding, if the code alone is not enough; otherwise empty.
     #[must_use]
     pub fn detail(&self) -> String {
         match self {
@@ -106,37 +108,37 @@ impl Refused {
         }
     }
 
-    /// What to do to get direct probes.
+    /// How to get direct probes.
     #[must_use]
     pub const fn help(&self) -> &'static str {
         match self {
-            Self::Counters => "leave the counters out (--counters none)",
-            Self::Experts => "leave the experts out: --levels token,graph,op",
-            Self::Capture => "leave out --ends none and --only-threads",
+            Self::Counters => "disable the counters (--counters none)",
+            Self::Experts => "disable the experts (--levels token,graph,op)",
+            Self::Capture => "remove --ends none and --only-threads",
             Self::Architecture
             | Self::NoPlaces
             | Self::Code(_)
             | Self::NoThreadNumber
             | Self::TwoPages(_) => {
-                "use uprobes with this build of the engine; `profinfer-agent engine` shows what it offers"
+                "use uprobes with this build of the engine; `profinfer-agent engine` shows its probe places"
             }
             Self::Tracer(_) => "end the debugger or strace that holds the engine",
             Self::NotAllowed(_) => "run the agent as root, and see /proc/sys/kernel/yama/ptrace_scope",
-            Self::DoesNotStop(_) | Self::NoThread | Self::NoRoom => "try again; else use uprobes",
-            Self::JobControl => "let the engine go on (kill -CONT)",
+            Self::DoesNotStop(_) | Self::NoThread | Self::NoRoom => "try again, or use uprobes",
+            Self::JobControl => "continue the engine (kill -CONT)",
             Self::Seccomp => {
-                "start the engine without the filter: containers have one unless they get --security-opt \
+                "start the engine without the filter: containers have one unless started with --security-opt \
                  seccomp=unconfined"
             }
             Self::PidNamespace => "run the agent in the engine's container",
             Self::Clock(_) => "use uprobes on this machine",
-            Self::NotMapped | Self::Ended => "start the engine again",
+            Self::NotMapped | Self::Ended => "restart the engine",
             Self::Changed(_) => {
-                "end the tracer that has a probe there; `profinfer-agent repair` puts back what a killed agent left"
+                "stop the tracer that has a probe there; `profinfer-agent repair` removes leftovers of a killed agent"
             }
-            Self::OtherAgent(_) => "end the other agent",
+            Self::OtherAgent(_) => "stop the other agent",
             Self::Mapping(..) => {
-                "SELinux needs execmem for the engine; see the engine's limits of memory and descriptors"
+                "allow execmem for the engine in SELinux; check the engine's memory and descriptor limits"
             }
             Self::Unreachable(_) => "run the agent with CAP_SYS_ADMIN",
             Self::NotBuilt => "use an agent that was built with the feature `direct`",
@@ -147,30 +149,30 @@ impl Refused {
 impl fmt::Display for Refused {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let short = match self {
-            Self::Counters => "counters are read at operators, and only the kernel's programs can",
-            Self::Experts => "experts are read at operators, and only the kernel's programs can",
-            Self::Capture => "starts only and filters on threads are the kernel's programs'",
-            Self::Architecture => "there is no code for this processor",
-            Self::NoPlaces => "its files offer no places for them",
-            Self::Code(_) => "its code offers no places that are proved to be safe",
+            Self::Counters => "counters are read at operators, which only the BPF programs can do",
+            Self::Experts => "experts are read at operators, which only the BPF programs can do",
+            Self::Capture => "only the BPF programs support starts only and thread filters",
+            Self::Architecture => "the agent has no stubs for this processor",
+            Self::NoPlaces => "no file of the engine has places for direct probes",
+            Self::Code(_) => "no place in its code is proved to be safe",
             Self::Tracer(_) => "another tracer holds it",
-            Self::NotAllowed(_) => "the kernel does not let the agent stop it",
+            Self::NotAllowed(_) => "the kernel does not allow the agent to stop it",
             Self::DoesNotStop(_) => "it does not stop within a second",
             Self::JobControl => "it is stopped by job control",
-            Self::Seccomp => "a seccomp filter guards it, which may kill it for a system call",
-            Self::PidNamespace => "it has process ids of its own (PID namespace)",
+            Self::Seccomp => "it has a seccomp filter, which may kill it for a system call",
+            Self::PidNamespace => "it is in another PID namespace",
             Self::Clock(_) => "the processor's clock cannot be used",
-            Self::NoThreadNumber => "where its threads keep their number was not found",
-            Self::NoRoom => "there is no room within reach of its code",
+            Self::NoThreadNumber => "the thread id was not found in its threads' control blocks",
+            Self::NoRoom => "there is no free space within reach of its code",
             Self::NotMapped => "its file is no longer mapped as it was examined",
             Self::Changed(_) => {
-                "its code is not as in the file: a uprobe, a breakpoint or another change is there"
+                "its code is not as in the file: there is a uprobe, a breakpoint or another change"
             }
-            Self::TwoPages(_) => "an instruction that had to be changed lies in two pages",
-            Self::OtherAgent(_) => "another agent records it directly",
+            Self::TwoPages(_) => "an instruction to patch crosses a page boundary",
+            Self::OtherAgent(_) => "another agent has direct probes in it",
             Self::NoThread => "none of its threads can be interrupted safely right now",
-            Self::Mapping(..) => "its system does not let it map the pages",
-            Self::Unreachable(_) => "the agent cannot reach the memory that it mapped",
+            Self::Mapping(..) => "its system does not allow it to map the pages",
+            Self::Unreachable(_) => "the agent cannot access the memory that it mapped",
             Self::Ended => "it has ended",
             Self::NotBuilt => "this agent was built without the feature `direct`",
         };

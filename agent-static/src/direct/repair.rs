@@ -1,4 +1,4 @@
-//! What an agent that was killed left in an engine, put back.
+//! Removes what a killed agent left in an engine.
 
 use std::path::PathBuf;
 
@@ -7,7 +7,7 @@ use super::leftover::{self, Found, PutBack};
 use super::memory::Memory;
 use super::owner::Owner;
 use super::refused::Refused;
-use super::{in_file, room, shared};
+use super::{in_file, shared, space};
 use crate::sys::direct::boot;
 use crate::sys::direct::layout as at;
 use crate::target::maps::{Mapping, mappings};
@@ -16,35 +16,34 @@ use crate::target::watch::Watch;
 /// Bytes that are written to code in one step.
 const WORD: usize = 8;
 
-/// What was found in a process.
+/// Result of a repair.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Repaired {
-    /// Pages of earlier sessions; they stay, and do nothing.
+    /// Pages of earlier sessions; they stay, but record nothing.
     pub pages: usize,
-    /// Their places.
+    /// The places of these pages.
     pub places: PutBack,
 }
 
-/// What was done, for the terminal.
+/// The result as text for the terminal.
 #[must_use]
 pub fn words(pid: u32, r: Repaired) -> String {
     if r == Repaired::default() {
-        return format!("process {pid}: no direct probes were ever put in");
+        return format!("process {pid}: no direct probes were ever installed");
     }
     let left = match r.places.left {
         0 => String::new(),
-        n => format!(", {n} left alone: somebody else changed them"),
+        n => format!(", {n} left alone: another program changed them"),
     };
     format!("process {pid}: {} places put back{left}", r.places.done)
 }
 
-/// Puts everything back in `pid`.
+/// Removes all leftovers from `pid`.
 ///
-/// # Errors
-/// When the process cannot be stopped, or an agent that lives has its probes there.
+/// # Errors If the process cannot be stopped, or a living agent has its probes there.
 pub fn repair(pid: u32) -> Result<Repaired, Refused> {
     let memory = Memory::open(pid).map_err(|e| Refused::NotAllowed(e.to_string()))?;
-    // First without stopping it: most have nothing.
+    // First without stopping the process: most have nothing.
     let mapped = mappings(pid);
     let found = leftover::find(&mapped, &memory);
     if found.is_empty() && !covered(pid, &memory, &mapped) {
@@ -67,7 +66,7 @@ pub fn repair(pid: u32) -> Result<Repaired, Refused> {
     Ok(result)
 }
 
-/// Puts the places of one page back, and lets it record nothing.
+/// Puts the places of one page back and disables its recording.
 pub(super) fn put_back(
     pid: u32,
     h: &Halted<'_>,
@@ -84,35 +83,38 @@ pub(super) fn put_back(
     for (field, value) in
         [(at::CONTROL_DATA, 0), (at::CONTROL_OWNER, nobody.pid), (at::CONTROL_OWNER_BEGAN, nobody.began)]
     {
-        // A page that was not begun records nothing anyway.
+        // A page that was not started records nothing anyway.
         let _ = memory.write(control + field as u64, &u64::to_ne_bytes(value));
     }
     if let Ok(shared) = shared(pid, old.data) {
-        // Only memory is lost without it.
+        // Without it, only memory is wasted.
         let _ = shared.clear();
     }
     back
 }
 
-/// Whether a bootstrap, or the beginning of one, lies at the end of some code segment. It is written from its first word on and taken out
-/// from its last one on: an agent that was killed meanwhile has left its beginning.
+/// Whether a bootstrap, or the beginning of one, is at the end of some code segment. It is written
+/// from its first word on and removed from its last word on. So an agent that was killed in between
+/// has left the beginning.
 fn covered(pid: u32, memory: &Memory, mapped: &[Mapping]) -> bool {
     let first = boot().bytes.get(..WORD).unwrap_or_default();
-    room::slacks(pid, mapped).into_iter().any(|(from, _)| memory.some(from, WORD) == first)
+    space::slacks(pid, mapped).into_iter().any(|(from, _)| memory.some(from, WORD) == first)
 }
 
-/// Whether `is`, where a file has `was`, is a bootstrap of this code or its beginning. Its values, behind the code, may be any.
+/// Whether `is` contains a bootstrap `code` or its beginning, where the file has `was`. The values
+/// after the code may be anything.
 fn begun(is: &[u8], was: &[u8], code: &[u8]) -> bool {
     let mut words = is.chunks(WORD).zip(was.chunks(WORD)).zip(code.chunks(WORD));
     let of_both = words.clone().skip_while(|((is, _), code)| is == code).all(|((is, was), _)| is == was);
     words.next().is_some_and(|((is, was), code)| is == code && is != was) && of_both
 }
 
-/// Puts back what a bootstrap covered, at the ends of code segments, where no thread is in it.
+/// Restores the bytes under a bootstrap at the ends of code segments, unless a thread is executing
+/// there.
 fn bootstrap(pid: u32, h: &Halted<'_>, memory: &Memory, mapped: &[Mapping]) {
     let code = boot();
     let fixed = &code.bytes[..code.values / WORD * WORD];
-    for (from, to) in room::slacks(pid, mapped) {
+    for (from, to) in space::slacks(pid, mapped) {
         let is = memory.some(from, code.bytes.len());
         let Some(m) = mapped.iter().find(|m| (m.start..m.end).contains(&from)) else { continue };
         let path = format!("/proc/{pid}/map_files/{:x}-{:x}", m.start, m.end);
@@ -129,7 +131,7 @@ fn bootstrap(pid: u32, h: &Halted<'_>, memory: &Memory, mapped: &[Mapping]) {
     }
 }
 
-/// Bytes of a file; behind its end zeros, as they are mapped.
+/// Bytes of a file, with zeros after its end, as in a mapping.
 fn read_padded(path: &str, offset: u64, to: &mut [u8]) -> bool {
     use std::os::unix::fs::FileExt;
     let Ok(file) = std::fs::File::open(path) else { return false };
@@ -152,17 +154,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_bootstrap_is_known_by_its_beginning() {
+    fn a_bootstrap_is_recognized_by_its_beginning() {
         let code: Vec<u8> = (1..=32).collect();
         let was = [0; 32];
         for words in 0..=4 {
             let is = [&code[..words * WORD], &was[words * WORD..]].concat();
             assert_eq!(begun(&is, &was, &code), words > 0, "{words}");
         }
-        // Somebody else's, before and behind a word of ours.
+        // Foreign bytes before and after a word of ours.
         assert!(!begun(&[7; 32], &was, &code));
         assert!(!begun(&[&code[..WORD], &[7; 24][..]].concat(), &was, &code));
-        // The file has it so.
+        // The file itself contains it.
         assert!(!begun(&code, &code, &code));
         assert!(!begun(&[], &[], &[]));
     }

@@ -1,4 +1,5 @@
-//! Whether the processor's clock can stand for CLOCK_MONOTONIC: it ticks evenly, always, and the same on every CPU.
+//! Whether the processor's clock can replace CLOCK_MONOTONIC: its rate is constant, it never stops,
+//! and it is the same on every CPU.
 
 use std::sync::OnceLock;
 
@@ -9,12 +10,13 @@ use super::clock::{Clock, Look};
 use super::refused::Refused;
 use crate::proc_file::text_of_process;
 
-/// What a CPU's clock may differ by, ns, beyond what looking at it takes: far less than the shortest operator's distance from
-/// its graph's border, and more than a hypervisor's steering.
+/// Largest difference between the clocks of CPUs, ns, beyond the error of the reading. It is far
+/// less than the shortest distance of an operator from its graph's border, and more than a
+/// hypervisor's adjustments.
 const APART_NS: u64 = 2_000;
 const FLAGS: [&str; 3] = ["constant_tsc", "nonstop_tsc", "rdtscp"];
 
-/// Asked once: it moves this thread over all CPUs that it may run on.
+/// Measured once, because it moves this thread over all CPUs that it may run on.
 pub(super) fn check() -> Result<(), Refused> {
     static ANSWER: OnceLock<Option<&'static str>> = OnceLock::new();
     match ANSWER.get_or_init(doubt) {
@@ -23,14 +25,15 @@ pub(super) fn check() -> Result<(), Refused> {
     }
 }
 
-/// Clocks that the kernel may keep time by.
+/// Clock sources that the kernel can use.
 const SOURCES: &str = "/sys/devices/system/clocksource/clocksource0/available_clocksource";
 
 fn doubt() -> Option<&'static str> {
     if cfg!(target_arch = "aarch64") {
         let sources = text_of_process(SOURCES).unwrap_or_default();
-        // The architecture promises the rest: even, always on, the same on all CPUs. The kernel knows processors that break it, and
-        // then reads the counter for programs, which takes longer.
+        // The architecture guarantees the rest: constant rate, always on, the same on all CPUs. The
+        // kernel knows processors that violate this and then emulates the counter for programs,
+        // which takes longer.
         let there = sources.split_whitespace().any(|s| s == "arch_sys_counter");
         return if there { measured() } else { Some("the kernel does not use the processor's counter") };
     }
@@ -38,10 +41,10 @@ fn doubt() -> Option<&'static str> {
     if let Some(why) = flags(&info) {
         return Some(why);
     }
-    // The kernel takes the TSC off the list when it finds that it is not steady.
+    // The kernel removes the TSC from the list when it finds it unstable.
     let sources = text_of_process(SOURCES).unwrap_or_default();
     if !sources.split_whitespace().any(|s| s == "tsc") {
-        return Some("the kernel found the TSC not steady: it is no clocksource");
+        return Some("the kernel found the TSC unstable: it is not a clocksource");
     }
     measured()
 }
@@ -56,7 +59,8 @@ fn flags(cpuinfo: &str) -> Option<&'static str> {
     }
 }
 
-/// Looks at both clocks on each CPU in turn, and then on the first again: all must lie on one line.
+/// Reads both clocks on each CPU in turn, and finally on the first again. All readings must be on
+/// one line.
 fn measured() -> Option<&'static str> {
     let own = Pid::from_raw(0);
     let allowed = sched_getaffinity(own).ok()?;
@@ -69,7 +73,7 @@ fn measured() -> Option<&'static str> {
             looks.push(Look::now());
         }
     }
-    // Where it was before.
+    // Restores the affinity.
     let _ = sched_setaffinity(own, &allowed);
     std::thread::sleep(std::time::Duration::from_millis(2));
     apart(first, &looks, Look::now())
@@ -81,7 +85,7 @@ fn apart(first: Look, between: &[Look], last: Look) -> Option<&'static str> {
     line.add(last);
     let error = between.iter().map(|l| l.width).max().unwrap_or(0) + 2 * line.error_ns();
     let off = |l: &Look| line.ns(l.ticks).map_or(u64::MAX, |ns| ns.abs_diff(l.ns));
-    between.iter().any(|l| off(l) > APART_NS + error).then_some("it differs between CPUs")
+    between.iter().any(|l| off(l) > APART_NS + error).then_some("the clock differs between CPUs")
 }
 
 #[cfg(test)]
@@ -97,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn the_processor_says_what_its_clock_is() {
+    fn clock_flags_are_read_from_cpuinfo() {
         assert_eq!(flags("model name: x\nflags\t\t: fpu rdtscp constant_tsc nonstop_tsc\n"), None);
         assert!(flags("flags: rdtscp nonstop_tsc").is_some_and(|w| w.contains("not constant")));
         assert!(flags("flags: rdtscp constant_tsc").is_some_and(|w| w.contains("sleeps")));

@@ -1,26 +1,20 @@
-//! What direct probes counted.
-
-/// What the stubs counted.
+/// Counts of the stubs.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Totals {
-    /// Starts.
     pub starts: u64,
-    /// Ends: of records that were read, dropped, or had no start.
+    /// Ends of records that were read, dropped, or had no start.
     pub ends: u64,
-    /// Records read.
     pub records: u64,
     /// Dropped because the ring was full.
     pub full: u64,
-    /// Ends without a start.
     pub no_start: u64,
-    /// Starts that another start followed.
+    /// Starts that were followed by another start.
     pub no_end: u64,
     /// Ends in threads without a ring.
     pub no_slot: u64,
 }
 
 impl Totals {
-    /// The sum.
     #[must_use]
     pub const fn plus(self, o: Self) -> Self {
         Self {

@@ -1,4 +1,4 @@
-//! Thunks, changed instructions and registers on x86-64.
+//! Thunks, patched instructions and registers on x86-64.
 
 use nix::libc::user_regs_struct;
 use nix::sys::ptrace;
@@ -8,15 +8,15 @@ use profinfer_engine::{DirectRole, Machine};
 use super::page::Targets;
 use super::place::Place;
 
-/// Bytes of a place that change: a jump or call with 32 bits of distance.
+/// Bytes that a patch changes: a jump or call with a 32-bit distance.
 pub(super) const CHANGED: usize = 5;
-/// What the agent has code for.
+/// The machine that the agent has stubs for.
 pub(super) const MACHINE: Option<Machine> = Some(Machine::X86_64);
 
 const CALL: u8 = 0xe8;
 const JUMP: u8 = 0xe9;
 
-/// `call` or `jmp` of `to` at the end of `code`, which lies at `base`; `None`: out of reach.
+/// Appends a `call` or `jmp` to `to` to the page `code` at `base`; `None`: out of reach.
 fn branch(code: &mut Vec<u8>, base: u64, opcode: u8, to: u64) -> Option<()> {
     let next = base + code.len() as u64 + CHANGED as u64;
     code.push(opcode);
@@ -28,15 +28,16 @@ fn distance(next: u64, to: u64) -> Option<i32> {
     i32::try_from(to.wrapping_sub(next).cast_signed()).ok()
 }
 
-/// Adds the thunk of `place` to the page `code`, which lies at `base`; `None`: out of reach.
+/// Appends the thunk of `place` to the page `code` at `base`; `None` if a target is out of reach.
 pub(super) fn thunk(code: &mut Vec<u8>, base: u64, place: &Place, to: &Targets, phase: bool) -> Option<()> {
     match place.role {
-        // Entered by the engine's own call: the return address on the stack stays the engine's, and the callee never knows.
+        // Entered by the engine's own call. The return address on the stack stays the engine's, so
+        // the callee does not notice the thunk.
         DirectRole::Start { fused, .. } => {
             branch(code, base, CALL, if fused { to.fused } else { to.start })?;
             branch(code, base, JUMP, place.callee)
         }
-        // Somewhere in a function: flags are alive, and the red zone may be.
+        // In the middle of a function: flags are live, and the red zone may be in use.
         DirectRole::End => {
             code.extend([0x48, 0x8d, 0x64, 0x24, 0x80]); // lea rsp, [rsp - 128]
             code.push(0x9c); // pushfq
@@ -48,12 +49,12 @@ pub(super) fn thunk(code: &mut Vec<u8>, base: u64, place: &Place, to: &Targets, 
         }
         DirectRole::Whole { .. } => {
             if phase {
-                // Not COMPUTE: straight to the function.
+                // Not COMPUTE: continue directly with the function.
                 code.extend([0x83, 0x3f, 0x01]); // cmp dword ptr [rdi], 1
                 code.extend([0x74, 0x05]); // je over the jump
                 branch(code, base, JUMP, place.callee)?;
             }
-            code.extend([0x48, 0x83, 0xec, 0x08]); // sub rsp, 8: functions expect the stack at 16 bytes
+            code.extend([0x48, 0x83, 0xec, 0x08]); // sub rsp, 8: functions expect a 16-byte aligned stack
             branch(code, base, CALL, to.start)?;
             branch(code, base, CALL, place.callee)?;
             branch(code, base, CALL, to.end)?;
@@ -63,7 +64,8 @@ pub(super) fn thunk(code: &mut Vec<u8>, base: u64, place: &Place, to: &Targets, 
     }
 }
 
-/// What the first bytes of `place` become, so that they lead to `thunk`; `None`: out of reach, or no such instruction.
+/// The patched first bytes of `place`, which lead to `thunk`. `None`: out of reach, or a different
+/// instruction.
 pub(super) fn change(place: &Place, thunk: u64) -> Option<[u8; 8]> {
     let opcode = match place.role {
         DirectRole::End => JUMP,
@@ -88,21 +90,21 @@ impl Registers {
         ptrace::getregs(Pid::from_raw(tid)).map(Self)
     }
 
-    /// Next instruction.
+    /// Address of the next instruction.
     pub(super) const fn at(&self) -> u64 {
         self.0.rip
     }
 
-    /// Where its control block lies.
+    /// Address of the control block.
     pub(super) const fn thread_pointer(&self) -> u64 {
         self.0.fs_base
     }
 
-    /// How willingly it is sent somewhere else, 0 first; `None`: it must not.
+    /// How suitable the thread is for the bootstrap, 0 best; `None`: unsuitable.
     ///
-    /// In a system call that was interrupted, the kernel would begin it again. Who takes the thread away must do that: a call that
-    /// goes on where it was (`restart_syscall`) and one that must see a signal's handler (`pause`, `ppoll` with a mask of its own)
-    /// are less sure.
+    /// The kernel would restart an interrupted system call. Code that redirects the thread must do
+    /// that itself. Calls that continue where they were (`restart_syscall`), and calls that must
+    /// see a signal's handler (`pause`, `ppoll` with a signal mask), are less safe.
     pub(super) fn rank(&self) -> Option<u8> {
         /// Code segment of 64-bit programs.
         const USER_64: u64 = 0x33;
@@ -116,12 +118,12 @@ impl Registers {
             RESTARTSYS | RESTARTNOINTR => Some(2),
             RESTART_RESTARTBLOCK => Some(3),
             RESTARTNOHAND => None,
-            // A call that is done.
+            // A completed call.
             _ => Some(1),
         }
     }
 
-    /// Puts the thread where it was, from wherever it is.
+    /// Restores the thread to this state from any point.
     pub(super) fn put_back(&self, tid: i32) -> nix::Result<()> {
         let (rip, rax) = self.again();
         let mut r = self.0;
@@ -129,7 +131,7 @@ impl Registers {
         ptrace::setregs(Pid::from_raw(tid), r)
     }
 
-    /// Next instruction and rax, so that a system call that was interrupted is begun again.
+    /// Next instruction and rax that restart an interrupted system call.
     const fn again(&self) -> (u64, u64) {
         /// Length of `syscall`.
         const SYSCALL: u64 = 2;
@@ -142,7 +144,8 @@ impl Registers {
         }
     }
 
-    /// What the bootstrap is given behind its first two values: where to go on, flags, registers, in the order of `sys/direct/x86.rs`.
+    /// The values after the first two of the bootstrap: where to continue, flags, registers, in the
+    /// order of `sys/direct/x86.rs`.
     pub(super) const fn resume(&self, _values: u64) -> Option<[u64; 17]> {
         let r = &self.0;
         let (rip, rax) = self.again();
@@ -152,7 +155,7 @@ impl Registers {
         ])
     }
 
-    /// Sends the thread to `address`, out of whatever system call it was in.
+    /// Sends the thread to `address`, out of any system call.
     pub(super) fn send(&self, tid: i32, address: u64) -> nix::Result<()> {
         let mut r = self.0;
         r.rip = address;
@@ -160,13 +163,13 @@ impl Registers {
         ptrace::setregs(Pid::from_raw(tid), r)
     }
 
-    /// At the end of a system call: its number and what it returned.
+    /// At the end of a system call: its number and return value.
     pub(super) const fn returned(&self) -> (u64, i64) {
         (self.0.orig_rax, self.0.rax.cast_signed())
     }
 }
 
-// include/linux/errno.h of the kernel: what a call that was interrupted returns before it is begun again.
+// include/linux/errno.h of the kernel: return values of an interrupted call before it is restarted.
 const RESTARTSYS: i64 = -512;
 const RESTARTNOINTR: i64 = -513;
 const RESTARTNOHAND: i64 = -514;
@@ -174,7 +177,7 @@ const RESTART_RESTARTBLOCK: i64 = -516;
 /// arch/x86/entry/syscalls/syscall_64.tbl.
 const RESTART_SYSCALL: u64 = 219;
 
-/// The clock tells the CPU too.
+/// The clock instruction also returns the CPU.
 pub(super) const fn cpu_at(_tids: &[i32]) -> u64 {
     0
 }
@@ -194,8 +197,8 @@ pub(super) fn call(number: u64) -> &'static str {
 /// memfd_create(2).
 pub(super) const OPENS: u64 = 319;
 
-/// The bootstrap's last system call, behind which it only puts its registers back.
+/// The bootstrap's last system call. After it the bootstrap only restores its registers.
 pub(super) const LAST_CALL: u64 = 3;
 
-/// Where C libraries keep the number of a thread in its control block: glibc, musl.
+/// Offsets of the thread id in the control block: glibc, musl.
 pub(super) const THREAD_NUMBERS: [u64; 2] = [0x2d0, 0x30];

@@ -1,12 +1,14 @@
-//! Backends by the GUIDs that GGML gives them.
+//! Backend names by the GUIDs that GGML gives them.
 
-/// First four bytes of the GUIDs and the backends' names, from `boards/backends`, as build.rs wrote them down.
+/// First four bytes of the GUIDs and the backends' names. build.rs generates them from
+/// `boards/backends`.
 const GUIDS: &[([u8; 4], &str)] = include!(concat!(env!("OUT_DIR"), "/backend_guids.rs"));
 
-/// Longest name that [`name`] makes.
+/// Fits the longest name that [`name`] returns.
 pub type Name = heapless::String<32>;
 
-/// The backend's name by the first eight bytes of its GUID; an unknown one is called by them, none is the CPU.
+/// The backend's name for the first eight bytes of its GUID. 0 is the CPU; an unknown GUID becomes
+/// hexadecimal digits.
 #[must_use]
 pub fn name(guid: u64) -> Name {
     use std::fmt::Write;

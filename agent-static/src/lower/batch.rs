@@ -1,4 +1,4 @@
-//! Spans of one thread in one graph call, packed for a record.
+//! Packs the spans of one thread in one graph call for a record.
 
 use profinfer_wire::counts::{Counted, SLOTS};
 use profinfer_wire::frame::MAX_PAYLOAD;
@@ -7,14 +7,16 @@ use profinfer_wire::span::Span;
 
 use super::starts::Running;
 
-/// Room for the packed spans of one batch: a frame without the other fields of the record.
+/// Space for the packed spans of one batch: a frame without the other fields of the record.
 const BATCH_BYTES: usize = MAX_PAYLOAD - 64;
-/// Memory in which all batches together learn what is usual, bytes: eight threads with counters and a period of 512 nodes.
+/// Memory of all batches together for learning usual values, in bytes: eight threads with counters
+/// and a period of 512 nodes.
 const LEARNING_BYTES: usize = 512 << 10;
-/// A batch has memory for a period of this many nodes from the start, so that a graph with a longer layer rarely needs more.
+/// Every batch has memory for a period of this many nodes from the start, so that a graph with a
+/// longer layer rarely needs more.
 const USUAL_PERIOD: usize = 64;
 
-/// What batches may still take of the memory for learning, bytes.
+/// Remaining memory for learning, in bytes.
 #[derive(Debug)]
 pub(super) struct Learning(usize);
 
@@ -25,7 +27,7 @@ impl Default for Learning {
 }
 
 impl Learning {
-    /// Room for `n` elements in `memory`, if there is as much left.
+    /// Reserves space for `n` elements in `memory`, if enough memory remains.
     fn room<T>(&mut self, memory: &mut Vec<T>, n: usize) -> bool {
         let more = n.saturating_sub(memory.capacity());
         let bytes = more * size_of::<T>();
@@ -37,7 +39,7 @@ impl Learning {
         true
     }
 
-    /// A batch that is not kept for use again gives back what it took.
+    /// Returns the memory of a batch that is not kept for reuse.
     pub(super) fn give_back(&mut self, batch: &Batch) {
         self.0 += batch.usually.capacity() * size_of::<Usually>();
         self.0 += batch.counts.capacity() * size_of::<UsualCounts>();
@@ -58,7 +60,7 @@ pub(super) struct Batch {
     usually: Vec<Usually>,
     /// Empty without counters.
     counts: Vec<UsualCounts>,
-    /// Where there are no ends: the span that began last.
+    /// The running span, if operators have no end probes.
     pub(super) running: Option<Running>,
 }
 
@@ -82,8 +84,9 @@ impl Batch {
         }
     }
 
-    /// Begins anew for a thread, whose first span starts at `base_ns` on `cpu`, in a graph that repeats after `period` nodes. If
-    /// there is no memory left to learn that many nodes, it learns as if all were one.
+    /// Restarts the batch for a thread. Its first span starts at `base_ns` on `cpu`, in a graph
+    /// that repeats after `period` nodes. If there is too little memory to learn that many nodes,
+    /// all nodes share one entry.
     pub(super) fn begin(
         mut self,
         tid: u32,
@@ -103,7 +106,7 @@ impl Batch {
         self
     }
 
-    /// The same with what it was begun with before.
+    /// Restarts with the same thread and period.
     pub(super) fn begin_again(&mut self, base_ns: u64, cpu: u16) {
         self.usually.fill(UNKNOWN);
         self.counts.fill(UNKNOWN_COUNTS);
@@ -112,12 +115,11 @@ impl Batch {
         (self.base_ns, self.cpu, self.count) = (base_ns, cpu, 0);
     }
 
-    /// Number of spans.
     pub(super) fn len(&self) -> u64 {
         self.count.into()
     }
 
-    /// Packs a span; false when there is no room.
+    /// Packs a span; false if there is no space.
     pub(super) fn push(&mut self, span: &Span, counted: Option<&Counted>) -> bool {
         let memory = Memory::new(&mut self.usually, &mut self.counts);
         let Some((encoder, mut memory)) = self.encoder.as_mut().zip(memory) else { return false };

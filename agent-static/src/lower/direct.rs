@@ -1,7 +1,9 @@
-//! Operators of direct probes: records without a graph call, among the kernel's events, which have them.
+//! Operators from direct probes: records without a graph call, to be matched with the kernel's
+//! graph events.
 //!
-//! The engine's threads pass a barrier before a graph call ends, so whatever belongs to the call is in the rings when the kernel's
-//! event of its end comes: that is when they are read. What belongs to calls that run is read at the end of each drain.
+//! The engine's threads pass a barrier before a graph call ends. So when the kernel's end event
+//! arrives, all records of the call are in the rings, and they are read then. Records of running
+//! calls are read at the end of each drain.
 
 use profinfer_wire::record::Record;
 use profinfer_wire::record::direct::DirectLoss;
@@ -16,34 +18,35 @@ use crate::link::output::Weight;
 use crate::sys::direct::layout::SLOTS;
 use crate::sys::direct::shared::Raw;
 
-/// How long a record waits for the kernel's event of its graph call, ns: the program that sends it may have lost its CPU.
+/// How long a record waits for the kernel's event of its graph call, ns: the thread that sends the
+/// event may be preempted.
 const GRACE_NS: u64 = 20_000_000;
 
-/// Engines that are recorded directly.
+/// Engines with direct probes.
 #[derive(Debug, Default)]
 pub(super) struct Direct {
     readers: Vec<Reader>,
     clock: Clock,
-    /// Of engines whose probes were taken out.
+    /// Totals of engines whose probes were removed.
     past: Totals,
-    /// Records of calls that ran when the probes came, and of calls that are not known.
+    /// Records of calls that were running when the probes were installed, and of unknown calls.
     edge: u64,
     unknown: u64,
     clamped: u64,
-    /// Records of calls that are not captured, and ends without a start in such.
+    /// Records, and ends without a start, in calls that are not captured.
     gated: u64,
     gated_ends: u64,
-    /// Calls of each process, as far as they were seen.
+    /// The known calls of each process.
     calls: Vec<Seen>,
     used: Used,
 }
 
-/// How far rings and slots were used.
+/// Utilization of rings and slots.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Used {
-    /// Most records that a ring held.
+    /// Most records in one ring.
     pub records: u64,
-    /// Threads that ended, whose slots are free again.
+    /// Ended threads whose slots were freed.
     pub threads: u64,
 }
 
@@ -55,11 +58,11 @@ struct Seen {
     first_ns: u64,
     /// The operators of the last one are not captured.
     skipped: bool,
-    /// Ends without a start until it began.
+    /// Ends without a start before it began.
     no_start: u64,
 }
 
-/// What is added to the kernel's totals.
+/// Numbers that are added to the kernel's totals.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Added {
     pub(super) totals: Totals,
@@ -69,16 +72,16 @@ pub(super) struct Added {
     pub(super) gated_ends: u64,
 }
 
-/// A running call as an operator finds it.
+/// A running call that an operator belongs to.
 #[derive(Debug, Clone, Copy)]
 struct Call {
     start_ns: u64,
-    /// When it is about to end, `None`: it runs.
+    /// The end of a call that is about to end; `None` while it runs.
     end_ns: Option<u64>,
 }
 
 impl Lower {
-    /// Begins to read an engine's records.
+    /// Starts to read an engine's records.
     pub fn add_direct(&mut self, reader: Reader) {
         if self.direct.readers.is_empty() {
             self.direct.clock.add(Look::now());
@@ -87,13 +90,13 @@ impl Lower {
         self.direct.calls.reserve(1);
     }
 
-    /// How far the rings and slots were used since this was asked last; `None`: no engine is recorded directly.
+    /// Utilization of rings and slots since the last call; `None` without direct probes.
     pub fn direct_used(&mut self) -> Option<Used> {
         let used = std::mem::take(&mut self.direct.used);
         (!self.direct.readers.is_empty()).then_some(used)
     }
 
-    /// Notes that a graph call of the CPU began, whose operators may not be captured.
+    /// Notes the start of a CPU graph call. With `skipped` its operators are not captured.
     pub(super) fn direct_begun(&mut self, pid: u32, first_ns: u64, skipped: bool) {
         let direct = &mut self.direct;
         let Some(reader) = direct.readers.iter().find(|r| r.pid == pid) else { return };
@@ -101,7 +104,7 @@ impl Lower {
         match direct.calls.iter_mut().find(|c| c.pid == pid) {
             Some(seen) => {
                 if seen.skipped {
-                    // An operator ran when recording began, in a call that is not captured.
+                    // An operator was running when recording began, in a call that is not captured.
                     direct.gated_ends += no_start.saturating_sub(seen.no_start);
                 }
                 (seen.skipped, seen.no_start) = (skipped, no_start);
@@ -110,12 +113,12 @@ impl Lower {
         }
     }
 
-    /// Reads what belongs to a call of `pid` that ends at `end_ns`.
+    /// Reads the records of a call of `pid` that ends at `end_ns`.
     pub(super) fn direct_ends(&mut self, pid: u32, start_ns: u64, end_ns: u64) {
         self.read_direct(Some(pid), end_ns, Some((start_ns, end_ns)));
     }
 
-    /// Reads what belongs to running calls. All events of the kernel before `drained_ns` have been lowered.
+    /// Reads the records of running calls. All kernel events before `drained_ns` have been lowered.
     pub fn drain_direct(&mut self) {
         if self.direct.readers.is_empty() {
             return;
@@ -138,7 +141,7 @@ impl Lower {
 
     /// Reads the records that began before `until_ns`.
     fn read_direct(&mut self, pid: Option<u32>, until_ns: u64, ends: Option<(u64, u64)>) {
-        // They are looked at while they write to all else.
+        // Taken out, because `direct_op` borrows everything else.
         let mut readers = std::mem::take(&mut self.direct.readers);
         for reader in readers.iter_mut().filter(|r| pid.is_none_or(|p| p == r.pid)) {
             for n in 0..SLOTS {
@@ -161,7 +164,7 @@ impl Lower {
         self.direct.readers = readers;
     }
 
-    /// Takes one record; false: it is not its time yet.
+    /// Processes one record; false if it must wait.
     fn direct_op(&mut self, pid: u32, raw: &Raw, until_ns: u64, ends: Option<(u64, u64)>) -> bool {
         let ended = raw.start.wrapping_add(raw.took);
         if !self.direct.clock.covers(ended) {
@@ -177,13 +180,14 @@ impl Lower {
         }
         let error_ns = clock.error_ns();
         let Some(start) = self.graphs.computes(pid, raw, start_ns.saturating_add(error_ns)) else {
-            // The event of its call was written before the operator began: when a later event has come, it has come or was lost. And
-            // what waited would keep back what belongs to the call that ends now.
+            // The event of the call was written before the operator began. Once a later event has
+            // arrived, it has arrived too or was lost. A waiting record would also delay those of
+            // the call that ends now.
             if ends.is_none() && self.drained_ns.saturating_sub(start_ns) < GRACE_NS {
                 return false;
             }
             let seen = self.direct.calls.iter().find(|c| c.pid == pid);
-            // It ran when the probes came; else its event was lost.
+            // The call was running when the probes were installed; otherwise its event was lost.
             let edge = seen.is_none_or(|c| start_ns < c.first_ns);
             *(if edge { &mut self.direct.edge } else { &mut self.direct.unknown }) += 1;
             return true;
@@ -211,14 +215,14 @@ impl Lower {
         true
     }
 
-    /// What direct probes add to the session's ledger.
+    /// Contribution of direct probes to the session's ledger.
     pub(super) fn direct_added(&self) -> Added {
         let totals = self.direct.readers.iter().map(Reader::totals).fold(self.direct.past, Totals::plus);
         let Direct { edge, unknown, gated, gated_ends, .. } = self.direct;
         Added { totals, edge, unknown, gated, gated_ends }
     }
 
-    /// Says what direct probes did, once there were any.
+    /// Sends the totals of direct probes, if there are any.
     pub fn emit_direct_loss(&mut self, at_ns: u64, weight: Weight) {
         let totals = self.direct_added().totals;
         if totals == Totals::default() {
@@ -237,7 +241,7 @@ impl Lower {
 }
 
 impl Direct {
-    /// Times within the call, where they are outside by no more than the clock's error.
+    /// Moves times into the call if they are outside by no more than the clock's error.
     fn clamp(&mut self, call: Call, start_ns: u64, end_ns: u64, error_ns: u64) -> (u64, u64) {
         let within = |ns: u64| {
             let late = call.end_ns.filter(|end| ns > *end && ns - end <= error_ns);
@@ -251,8 +255,9 @@ impl Direct {
 }
 
 impl Graphs {
-    /// When the running call of the CPU began to which an operator belongs that began before `before_ns`: its thread's own, else the
-    /// one whose nodes it computes, else the last. `Some(None)`: its operators are not captured.
+    /// Start of the running CPU call to which an operator belongs that began before `before_ns`.
+    /// Prefers the call of its own thread, then one that contains its node, then the last.
+    /// `Some(None)`: the call's operators are not captured.
     fn computes(&self, pid: u32, raw: &Raw, before_ns: u64) -> Option<Option<u64>> {
         let call = self.call_of(pid, raw, before_ns)?;
         Some((!call.skipped).then_some(call.start_ns))

@@ -1,4 +1,4 @@
-//! Expert level: what the routers chose, packed into a batch per graph call.
+//! Expert level: packs the selections of the routers into one batch per graph call.
 
 use profinfer_wire::experts::Cursor;
 use profinfer_wire::frame::MAX_PAYLOAD;
@@ -11,10 +11,10 @@ use crate::bpf::ring;
 use crate::link::emit::Emitter;
 use crate::link::output::Weight;
 
-/// Room for the packed runs of one batch: a frame without the other fields of the record.
+/// Space for the packed runs of one batch: a frame without the other fields of the record.
 const BATCH_BYTES: usize = MAX_PAYLOAD - 32;
 
-/// Counts on the agent's side; names as in the wire's `ExpertLoss`.
+/// Counts on the agent's side, with the names of the wire's `ExpertLoss`.
 #[derive(Debug, Default, Clone, Copy)]
 pub(super) struct Counts {
     sent: u64,
@@ -34,17 +34,15 @@ pub(super) struct Selections {
 }
 
 impl Selections {
-    /// Nothing yet, with memory for what comes.
     pub(super) fn new() -> Self {
         Self { runs: 0, experts: 0, len: 0, cursor: Cursor::default(), bytes: Box::new([0; BATCH_BYTES]) }
     }
 
-    /// Number of experts.
     pub(super) const fn len(&self) -> u64 {
         self.experts
     }
 
-    /// Packs one run; false when there is no room.
+    /// Packs one run; false if there is no space.
     fn push(&mut self, node: u32, n_used: u32, first: u32, experts: &[u32]) -> bool {
         let end = self.cursor.encode(node, n_used, first, experts, &mut *self.bytes, self.len);
         let (Some(end), Some(runs)) = (end, self.runs.checked_add(1)) else { return false };
@@ -53,7 +51,7 @@ impl Selections {
         true
     }
 
-    /// Sends what is packed, and begins anew in the same memory.
+    /// Sends the packed runs and restarts in the same memory.
     pub(super) fn send(&mut self, emit: &mut Emitter, counts: &mut Counts, graph: u32, topology: u32) {
         if self.runs == 0 {
             return;
@@ -80,7 +78,7 @@ impl Lower {
         };
         let selections =
             selections.get_or_insert_with(|| self.spare_selections.pop().unwrap_or_else(Selections::new));
-        // Where one could not be read, a new run begins behind it.
+        // After an unreadable expert a new run begins.
         let (mut run, mut len, mut first) = ([0; ring::EXPERTS_MAX], 0, e.first);
         for (position, id) in (e.first..).zip(e.ids().map(Some).chain([None])) {
             if let Some(Some(id)) = id {
@@ -99,7 +97,7 @@ impl Lower {
         }
     }
 
-    /// Says how many experts were chosen and what became of them, once there were any.
+    /// Sends the ledger of selected experts, if there are any.
     pub fn emit_expert_loss(&mut self, at_ns: u64, kernel: &Totals, weight: Weight) {
         if kernel.experts_chosen == 0 {
             return;

@@ -1,4 +1,4 @@
-//! Graph level: calls that are running, and the spans that belong to them.
+//! Graph level: running graph calls and their spans.
 
 use std::rc::Rc;
 
@@ -13,16 +13,16 @@ use super::{Lower, backend};
 use crate::bpf::ring;
 use crate::link::output::Weight;
 
-/// Graph calls that are running.
+/// Running graph calls.
 #[derive(Debug, Default)]
 pub struct Graphs {
     last_id: u32,
     pub(super) open: Vec<Open>,
-    /// Batches whose memory is used again.
+    /// Batches whose memory is reused.
     pub(super) pool: Vec<Batch>,
-    /// The same of lists of them.
+    /// Lists of batches whose memory is reused.
     pub(super) lists: Vec<Vec<Batch>>,
-    /// Memory that batches may still take.
+    /// Remaining memory for learning in batches.
     pub(super) learning: Learning,
 }
 
@@ -40,23 +40,24 @@ pub(super) struct Open {
     n_nodes: u32,
     n_tokens: u32,
     n_past: Option<u32>,
-    /// Its operators are not captured. Only direct probes ask.
+    /// Its operators are not captured. Used by direct probes only.
     #[cfg(feature = "direct")]
     pub(super) skipped: bool,
     pub(super) topology: Option<Rc<Known>>,
-    /// Why not, where it was to be read.
+    /// Why the topology is missing although it was to be read.
     pub(super) unknown: Option<ring::WalkFailure>,
     pub(super) batches: Vec<Batch>,
     pub(super) selections: Option<Selections>,
-    /// No filter on calls leaves out its spans.
+    /// Filters on calls keep its spans.
     pub(super) keep: bool,
 }
 
-/// Calls remembered. Two per thread and context are usual; one whose end was lost stays until it is pushed out.
+/// Most running calls. Two per thread and context are usual. A call whose end was lost stays until
+/// newer ones replace it.
 const MAX_OPEN: usize = 64;
 
 impl Graphs {
-    /// The running call of the CPU backend that began at `start_ns` in `pid`.
+    /// The running CPU backend call of `pid` that began at `start_ns`.
     pub(super) fn find(&mut self, pid: u32, start_ns: u64) -> Option<&mut Open> {
         self.open
             .iter_mut()
@@ -64,7 +65,7 @@ impl Graphs {
             .find(|o| o.start_ns == start_ns && o.pid == pid && o.layer == layer::BACKEND)
     }
 
-    /// When the earliest call of a process began that is running, ns.
+    /// Start of the earliest running call of a process, ns.
     pub(super) fn running_since(&self, pid: u32) -> Option<u64> {
         self.open.iter().filter(|o| o.pid == pid).map(|o| o.start_ns).min()
     }
@@ -98,7 +99,7 @@ impl Lower {
         });
         let mut open = match found {
             Some(i) => self.graphs.open.remove(i),
-            // The record of the start was lost, and with it the graph's size.
+            // The start record was lost, and with it the graph's size.
             None => self.open_graph(e, layer),
         };
         self.end_running(&mut open, e.end_ns);
@@ -146,7 +147,8 @@ impl Lower {
         self.send_batches(open);
     }
 
-    /// The split that this thread's scheduler handed over to another backend ends: the scheduler goes on.
+    /// Ends the split that this thread's scheduler gave to another backend: the scheduler
+    /// continues.
     fn end_split(&mut self, e: &ring::Graph, end_ns: u64) {
         let its = |o: &Open| o.backend != 0 && o.tid == e.head.tid && o.pid == e.head.tgid;
         if let Some(i) = self.graphs.open.iter().position(its) {
@@ -198,7 +200,7 @@ impl Lower {
         }
     }
 
-    /// A graph that begins by looking up the embeddings of its tokens shows their number.
+    /// Number of tokens, for a graph that begins with the lookup of its tokens' embeddings.
     fn tokens_of(&self, e: &ring::Graph) -> u32 {
         let engine = self.engines.iter().find(|f| f.pid == e.head.tgid);
         let op = engine.and_then(|f| f.tables.ops.get(e.first_op as usize));

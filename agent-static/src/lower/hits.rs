@@ -1,18 +1,18 @@
-//! How often each level of a process was seen to work.
+//! Hits of each level, by process.
 
-/// How often a process was seen to do something.
+/// Numbers of calls and operators that were seen in a process.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Hits {
-    /// Token-level calls that began.
+    /// Decode calls that began.
     pub calls: u64,
-    /// Token-level calls that returned.
+    /// Decode calls that returned.
     pub returned: u64,
-    /// Graphs that the scheduler computed.
+    /// Graphs that the scheduler has computed.
     pub scheduler: u64,
     /// Graphs that the scheduler began to compute.
     pub begun: u64,
-    /// Graphs with nodes that the CPU backend computed.
+    /// Graphs with nodes that the CPU backend has computed.
     pub cpu: u64,
-    /// Operators that were seen from start to end.
+    /// Operators with start and end.
     pub operators: u64,
 }

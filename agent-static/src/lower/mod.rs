@@ -1,9 +1,11 @@
-//! From ring-buffer records to wire records: the one place where the form changes.
+//! Converts ring-buffer records to wire records; the only place where the form changes.
 //!
-//! Stage: the agent's loop. From: [`crate::bpf::ring::Event`], in the order in which the kernel wrote them. To:
-//! [`crate::link::emit::Emitter`]. Promises: bounded memory whatever the engine does; an address is only
-//! looked up in the topology of the graph call that the record itself names, so a recycled address is
-//! never taken for another tensor; what cannot be resolved is counted, not guessed.
+//! Runs in the agent's loop. Input: [`crate::bpf::ring::Event`], in the order in which the kernel
+//! wrote them. Output: [`crate::link::emit::Emitter`]. Guarantees:
+//! - Memory is bounded, whatever the engine does.
+//! - An address is only looked up in the topology of the graph call that its record names. So a
+//!   recycled address is never mistaken for another tensor.
+//! - What cannot be resolved is counted, not guessed.
 
 pub mod backend;
 mod batch;
@@ -46,23 +48,21 @@ use thread::Threads;
 use token::Tokens;
 use topology::Topologies;
 
-/// What lowering knows of one engine.
+/// What lowering needs to know about one engine.
 #[derive(Debug, Clone)]
 pub struct EngineFacts {
-    /// Process.
     pub pid: u32,
     /// Offsets of the tensor's fields.
     pub layout: Layout,
-    /// Names.
+    /// Names of operators and types.
     pub tables: Tables,
 }
 
-/// Everything that one session's lowering remembers.
+/// The state of one session's lowering.
 #[derive(Debug)]
 pub struct Lower {
-    /// The encoder.
     pub emit: Emitter,
-    /// Levels that the plan asks for.
+    /// Levels that the plan requests.
     pub levels: u32,
     engines: Vec<EngineFacts>,
     texts: Texts,
@@ -75,53 +75,51 @@ pub struct Lower {
     spare_selections: Vec<expert::Selections>,
     parts: part::Parts,
     resumed: Vec<(u32, u64)>,
-    /// Slots in use, and how many of them, the first, are hardware counters.
+    /// Number of slots in use, and how many of them (the first ones) are hardware counters.
     pub counter_slots: (usize, usize),
-    /// Weights of new topologies; the caller finds out where they lie.
+    /// Weights of new topologies, for the caller to locate in memory.
     pub unplaced: Vec<Unplaced>,
-    /// Threads that are new, by process and thread; the caller reads their facts.
+    /// New threads (process, thread), for the caller to read their facts.
     pub computing: Vec<(u32, u32)>,
     hits: Vec<(u32, Hits)>,
     nested: NestedCalls,
     sched: Option<sched::Scheduler>,
     #[cfg(feature = "direct")]
     direct: direct::Direct,
-    /// Operators have no ends.
+    /// Operators have no end probes.
     pub starts_only: bool,
-    /// What is left out here, and told to the kernel side.
+    /// Filters that are applied here. The kernel side gets the filtered nodes.
     pub filters: Filters,
-    /// Nodes that are left out, by key of the topology and address: for the kernel side.
+    /// Filtered nodes, by key of the topology and address, for the kernel side.
     pub left_out: Vec<(u64, u64)>,
-    /// What was left out, as far as it is known here; `None` where nothing was asked to be.
+    /// Counts of filtered operators, as far as they are known here; `None` without filters.
     pub capture_loss: Option<CaptureLoss>,
-    /// How far each engine is.
+    /// Tokens and requests of each engine.
     pub engines_progress: progress::Engines,
-    /// Every event of the kernel before this time has come here, ns.
+    /// All kernel events before this time have been processed, ns.
     pub drained_ns: u64,
-    /// What held up the reader of the ring buffer.
+    /// Stalls of the ring buffer.
     pub stalls: Stalls,
 }
 
-/// Counts of spans on the agent's side; names as in the wire's `Loss`.
+/// Counts of spans on the agent's side, with the names of the wire's `Loss`.
 #[derive(Debug, Default, Clone, Copy)]
 struct Counts {
     sent: u64,
     queue_full: u64,
-    /// All whose node is not known, for whatever reason.
+    /// All spans whose node is unknown, for whatever reason.
     no_graph: u64,
-    /// Of these: of graphs with more nodes than are walked, and of graphs that could not be read.
+    /// Part of `no_graph`: graphs with more nodes than are walked, and unreadable graphs.
     too_large: u64,
     unreadable: u64,
-    /// Of these: records with impossible nodes or times.
+    /// Part of `no_graph`: records with impossible nodes or times.
     damaged: u64,
     /// In graph calls that were running when the session ended.
     edge: u64,
-    /// Left out by filters.
     filtered: u64,
 }
 
 impl Lower {
-    /// Begins a session.
     #[must_use]
     pub fn new(emit: Emitter, levels: u32) -> Self {
         Self {
@@ -156,13 +154,13 @@ impl Lower {
         }
     }
 
-    /// Learns, or learns anew, how a process's tensors are read.
+    /// Sets or replaces the layout and names of a process's engine.
     pub fn set_engine(&mut self, facts: EngineFacts) {
         self.engines.retain(|e| e.pid != facts.pid);
         self.engines.push(facts);
     }
 
-    /// Forgets what was learned of all other processes. `forgotten` is as in [`Self::event`].
+    /// Drops the state of all other processes. `forgotten` is as in [`Self::event`].
     pub fn keep_engines(&mut self, kept: impl Fn(u32) -> bool, forgotten: &mut Vec<u64>) {
         self.engines.retain(|e| kept(e.pid));
         self.hits.retain(|(pid, _)| kept(*pid));
@@ -171,7 +169,7 @@ impl Lower {
         self.topologies.keep(&kept, forgotten);
     }
 
-    /// How often a process was seen to do something so far.
+    /// Hits of a process so far.
     #[must_use]
     pub fn hits(&self, pid: u32) -> Hits {
         self.hits.iter().find(|(p, _)| *p == pid).map_or_else(Hits::default, |(_, hits)| *hits)
@@ -185,8 +183,8 @@ impl Lower {
         &mut self.hits[at].1
     }
 
-    /// Takes one record of the kernel. Keys of topologies that were forgotten, for want of room or because they are not whole,
-    /// are added to `forgotten`: the kernel side must send them again when it meets them again.
+    /// Processes one record of the kernel. Adds the keys of dropped topologies to `forgotten`, if
+    /// they were incomplete or there was no space. The kernel side must send these again.
     pub fn event(&mut self, event: &Event<'_>, forgotten: &mut Vec<u64>) {
         match event {
             Event::Op(op, counted) => self.op(op, counted.as_ref()),
@@ -204,18 +202,19 @@ impl Lower {
             Event::Seen(head, at_ns) => self.seen(head, *at_ns),
             Event::Gap(_, from_ns, to_ns) => self.gap(*from_ns, *to_ns),
             Event::Interrupt(interrupt) => self.interrupt(interrupt),
-            // Of processes, not of what they compute: the session's.
+            // These concern processes, not their computation: the session handles them.
             Event::Hold(_) | Event::Exec(..) => {}
         }
     }
 
-    /// Learns that a thread was stopped inside a call, and let go on now: the call began anew.
+    /// Notes that a thread was stopped inside a call and continues now: the call counts from this
+    /// time.
     pub fn resumed(&mut self, tid: u32, at_ns: u64) {
         self.resumed.retain(|(t, _)| *t != tid);
         self.resumed.push((tid, at_ns));
     }
 
-    /// When a call of `tid` began, without the time for which the agent stopped it.
+    /// Start of a call of `tid`, without the time for which the agent stopped the thread.
     fn begun(&self, tid: u32, start_ns: u64, end_ns: u64) -> u64 {
         let stopped = self.resumed.iter().find(|(t, at)| *t == tid && (start_ns..end_ns).contains(at));
         stopped.map_or(start_ns, |(_, at)| *at)
@@ -230,7 +229,7 @@ impl Lower {
             span_starts: kernel.span_starts + direct.totals.starts,
             span_ends: kernel.span_ends + direct.totals.ends,
             spans_sent: self.spans.sent,
-            // A thread without a ring has none with room.
+            // A thread without a ring counts as one whose ring is full.
             spans_ring_full: kernel.spans_ring_full + direct.totals.full + direct.totals.no_slot,
             spans_queue_full: self.spans.queue_full,
             spans_no_start: kernel.spans_no_start
@@ -247,7 +246,7 @@ impl Lower {
         }
     }
 
-    /// Sends the reasons of those sums of [`Self::loss`] that have several.
+    /// Sends the reasons for those sums of [`Self::loss`] that have several.
     pub fn emit_loss_reasons(&mut self, at_ns: u64, kernel: &Totals, weight: Weight) {
         let reasons = LossReasons {
             at_ns,
@@ -263,7 +262,7 @@ impl Lower {
         self.emit.emit(&Record::LossReasons(reasons), weight);
     }
 
-    /// Says what was left out so far, where something was asked to be.
+    /// Sends the counts of filtered operators, if there are filters.
     pub fn emit_capture_loss(&mut self, at_ns: u64, kernel: &Totals, weight: Weight) {
         let Some(loss) = self.capture_loss else { return };
         let direct = self.direct_added();
@@ -277,19 +276,20 @@ impl Lower {
         self.emit.emit(&Record::CaptureLoss(loss), weight);
     }
 
-    /// When the earliest token call of a process began that is running, ns.
+    /// Start of the earliest running decode call of a process, ns.
     #[must_use]
     pub fn token_since(&self, pid: u32) -> Option<u64> {
         self.tokens.running_since(pid)
     }
 
-    /// When the earliest computation of a graph of a process began that is running, ns.
+    /// Start of the earliest running graph computation of a process, ns.
     #[must_use]
     pub fn graph_since(&self, pid: u32) -> Option<u64> {
         self.graphs.running_since(pid)
     }
 
-    /// Drops what is still open, because its graph call was not seen to end: call it after the last event.
+    /// Drops everything that is still open, because its graph call has no end. Must be called after
+    /// the last event.
     pub fn finish(&mut self) {
         self.drain_direct();
         self.send_parts();

@@ -1,4 +1,5 @@
-//! Nested calls: a backend's functions inside operators, packed into one batch for each graph call.
+//! Nested calls: packs calls of a backend's functions inside operators into one batch per graph
+//! call.
 
 use profinfer_wire::frame::MAX_PAYLOAD;
 use profinfer_wire::record::Record;
@@ -10,10 +11,10 @@ use crate::bpf::backend_function::FUNCTIONS;
 use crate::bpf::ring;
 use crate::link::output::Weight;
 
-/// Room for the packed calls of one batch: a frame without the other fields of the record.
+/// Space for the packed calls of one batch: a frame without the other fields of the record.
 const BATCH_BYTES: usize = MAX_PAYLOAD - 64;
 
-/// The batch that is being filled, and what was counted.
+/// The batch that is being filled, and its counts.
 #[derive(Debug, Default)]
 pub(super) struct NestedCalls {
     /// Graph call.
@@ -21,7 +22,7 @@ pub(super) struct NestedCalls {
     topology: u32,
     base_ns: u64,
     count: u16,
-    /// Made when the first call comes: most engines have none.
+    /// Allocated at the first call: most engines have none.
     bytes: Vec<u8>,
     sent: u64,
     queue_full: u64,
@@ -31,7 +32,7 @@ pub(super) struct NestedCalls {
 }
 
 impl NestedCalls {
-    /// Drops what belongs to a graph call that was not seen to end.
+    /// Drops calls of a graph call without an end.
     pub(super) fn drop_open(&mut self) {
         self.edge += u64::from(std::mem::take(&mut self.count));
         self.bytes.clear();
@@ -75,7 +76,7 @@ impl Lower {
         self.nested.push(&call, (graph, topology, base_ns));
     }
 
-    /// Sends what there is of a graph call that has ended.
+    /// Sends the calls of a graph call that has ended.
     pub(super) fn send_nested_of(&mut self, graph: u32) {
         if self.nested.graph == graph {
             self.send_nested();
@@ -95,7 +96,7 @@ impl Lower {
         self.nested.bytes.clear();
     }
 
-    /// Says how many nested calls there were and what became of them, once there were any.
+    /// Sends the ledger of nested calls, if there are any.
     pub fn emit_nested_loss(&mut self, at_ns: u64, kernel: &NestedTotals, weight: Weight) {
         if *kernel == NestedTotals::default() {
             return;
@@ -127,7 +128,7 @@ impl NestedCalls {
                 self.bytes.extend_from_slice(packed);
                 self.count += 1;
             }
-            // The longest fits, as wire's tests hold.
+            // The longest one fits, which wire's tests verify.
             Err(_) => self.no_graph += 1,
         }
     }

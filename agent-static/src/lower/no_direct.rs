@@ -1,10 +1,11 @@
-//! Stands for `direct.rs` in an agent that was built without the feature `direct`: there are no such operators.
+//! Replaces `direct.rs` in an agent that was built without the feature `direct`: there are no
+//! direct probes.
 
 use super::Lower;
 use crate::direct::{Reader, Totals};
 use crate::link::output::Weight;
 
-/// What is added to the kernel's totals: nothing.
+/// Numbers that are added to the kernel's totals: zeros.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Added {
     pub(super) totals: Totals,
@@ -15,7 +16,6 @@ pub(super) struct Added {
 }
 
 impl Lower {
-    /// Begins to read an engine's records.
     pub const fn add_direct(&mut self, reader: Reader) {
         match reader {}
     }
@@ -24,13 +24,11 @@ impl Lower {
 
     pub(super) const fn direct_ends(&mut self, _pid: u32, _start_ns: u64, _end_ns: u64) {}
 
-    /// Reads what belongs to running calls.
     pub const fn drain_direct(&mut self) {}
 
     pub(super) fn direct_added(&self) -> Added {
         Added::default()
     }
 
-    /// Says what direct probes did, once there were any.
     pub const fn emit_direct_loss(&mut self, _at_ns: u64, _weight: Weight) {}
 }

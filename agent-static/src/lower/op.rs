@@ -13,11 +13,11 @@ use super::starts::Running;
 use crate::bpf::ring::{self, WalkFailure};
 use crate::link::output::Weight;
 
-/// Batches kept for use again, about a thread each.
+/// Most batches kept for reuse; about one per thread.
 const MAX_POOL: usize = 64;
 
 impl Lower {
-    /// Takes an operator, with what was counted in it.
+    /// Processes an operator, with its counter values.
     pub(crate) fn op(&mut self, e: &ring::Op, counted: Option<&ring::Counted>) {
         let tid = e.head.tid;
         let counted = counted.map(|c| values(c, self.counter_slots));
@@ -39,7 +39,7 @@ impl Lower {
             return;
         };
         let node = topology.index(e.node, hint);
-        // Most kernels compute one node: then nothing is looked up again.
+        // Most kernels compute one node, which needs no second lookup.
         let last = if e.last == e.node { node } else { topology.index(e.last, hint + 1) };
         let possible = (e.end_ns >= e.start_ns || self.starts_only).then_some(());
         let (Some(node), Some(last), Some(())) = (node, last.filter(|last| node <= Some(*last)), possible)
@@ -65,7 +65,7 @@ impl Lower {
                 self.begin_running(e, period, running);
                 return;
             };
-            // The one before ends here.
+            // The previous span ends here.
             let Some(before) = open.batches[i].running.replace(running) else { return };
             (before.until(span.start_ns), before.passes)
         } else {
@@ -79,7 +79,7 @@ impl Lower {
             if open.batches[i].push(&span, counted) {
                 return;
             }
-            // Full: it goes out, and its memory is the next batch's.
+            // Full: send the batch and reuse its memory for the next one.
             let (id, wire_id, period, keep) = (open.id, topology.wire_id, topology.period, open.keep);
             let mut full = open.batches.swap_remove(i);
             self.send_batch(&mut full, id, wire_id, keep);
@@ -125,7 +125,7 @@ impl Lower {
         }
     }
 
-    /// Sends what is packed; where a filter leaves out the call, counts it as left out.
+    /// Sends the packed spans. If a filter excludes the call, only counts them as filtered.
     pub(super) fn send_batch(&mut self, batch: &mut Batch, graph: u32, topology: u32, keep: bool) {
         let Batch { tid, base_ns, cpu, count, .. } = *batch;
         if !keep {
@@ -135,7 +135,7 @@ impl Lower {
         if count == 0 {
             return;
         }
-        // All spans of a session have counters, or none has.
+        // Either all spans of a session have counters or none has.
         let (period, counted, bytes) = batch.finish();
         let record = PredictedBatch { graph, topology, tid, base_ns, cpu, count, period, counted, bytes };
         if self.emit.emit(&Record::PredictedBatch(record), Weight::Droppable) {
@@ -166,7 +166,7 @@ impl Lower {
         }
     }
 
-    /// Sends the spans and the experts of a call that has ended, or will never be seen to end.
+    /// Sends the spans and the experts of a call that has ended, or whose end was lost.
     pub(super) fn send_batches(&mut self, mut open: Open) {
         let wire_id = open.topology.as_ref().map_or(0, |s| s.wire_id);
         if let Some(mut selections) = open.selections.take() {
@@ -175,7 +175,7 @@ impl Lower {
         }
         for mut batch in open.batches.drain(..) {
             self.send_batch(&mut batch, open.id, wire_id, open.keep);
-            // Its call was not seen to end.
+            // The end of its call was lost.
             self.spans.edge += u64::from(batch.running.take().is_some());
             if self.graphs.pool.len() < MAX_POOL {
                 self.graphs.pool.push(batch);
@@ -198,8 +198,8 @@ impl super::graph::Graphs {
     }
 }
 
-/// The counts that are valid: none when a stretch of the thread's time was not seen whole, no hardware counter
-/// when those did not count all of it, and never what could not be read.
+/// The valid counts. None if a part of the thread's time was missed, no hardware counters if they
+/// did not count all of it, and never a count that could not be read.
 fn values(c: &ring::Counted, (slots, hardware): (usize, usize)) -> Counted {
     let mut values = [None; SLOTS];
     let seen = u64::from(c.why) & (why::UNREAD | why::TORN) == 0;

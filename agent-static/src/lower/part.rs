@@ -1,4 +1,4 @@
-//! Token level: the parts of batches, packed into a record for each call.
+//! Token level: packs the parts of batches into one record per call.
 
 use profinfer_wire::parts::Cursor;
 use profinfer_wire::record::Record;
@@ -10,13 +10,15 @@ use crate::bpf::Totals;
 use crate::bpf::ring;
 use crate::link::output::Weight;
 
-/// Room for the packed parts of one record: a server's batch has a part for each slot. More of them are sent in several records.
+/// Space for the packed parts of one record: a server's batch has one part per slot. More parts
+/// need several records.
 const BATCH_BYTES: usize = 2048;
 
-/// The parts of one call that are being packed, and counts on the agent's side; names as in the wire's `PartLoss`.
+/// The parts of one call that are being packed, and counts on the agent's side, with the names of
+/// the wire's `PartLoss`.
 #[derive(Debug)]
 pub(super) struct Parts {
-    /// Number of the call, 0 when nothing is packed.
+    /// Id of the call; 0 if nothing is packed.
     decode: u32,
     count: u16,
     tokens: u64,
@@ -45,7 +47,8 @@ impl Default for Parts {
 }
 
 impl Lower {
-    /// Packs a part. The parts of a call come one behind the other, but for those of calls of other threads in between.
+    /// Packs a part. The parts of a call arrive in order, possibly with those of other threads'
+    /// calls in between.
     pub(super) fn part(&mut self, e: &ring::Part) {
         if self.levels & level::TOKEN == 0 {
             return;
@@ -76,7 +79,7 @@ impl Lower {
         true
     }
 
-    /// Sends what is packed, and begins anew in the same memory.
+    /// Sends the packed parts and restarts in the same memory.
     pub(super) fn send_parts(&mut self) {
         let p = &mut self.parts;
         if p.count > 0 {
@@ -87,7 +90,8 @@ impl Lower {
         (p.decode, p.count, p.tokens, p.len, p.cursor) = (0, 0, 0, 0, Cursor::default());
     }
 
-    /// Says how many tokens were in batches and of how many it is told to which sequence they belong, once there were any.
+    /// Sends how many tokens the batches had and for how many the sequence is known, if there are
+    /// any.
     pub fn emit_part_loss(&mut self, at_ns: u64, kernel: &Totals, weight: Weight) {
         if kernel.part_tokens == 0 || self.levels & level::TOKEN == 0 {
             return;

@@ -1,60 +1,57 @@
-//! How far each engine is: its decode token calls and its requests, counted; and the calls that have ended, for whoever steers
+//! Counts decode calls and requests of each engine, and keeps ended calls for the code that steers
 //! the capture.
 //!
-//! A request begins with a prompt: a call of more than one token behind one of a single token, or with more tokens than the
-//! call directly before it (a long prompt is read in equal parts and a rest). The host looks at more than that, see its
-//! analysis of requests; in particular it knows a warm-up by the position of the call behind it. Here, a first prompt of at most two
-//! tokens without a decode call behind it is one.
+//! A request begins with a prompt: a call of more than one token after a call of a single token, or
+//! with more tokens than the previous call (a long prompt is read in equal parts and a remainder).
+//! The host checks more than that, see its analysis of requests. In particular, it recognizes a
+//! warm-up by the position of the next call. Here, a first prompt of at most two tokens without a
+//! decode call after it is a warm-up.
 
 use profinfer_wire::record::token::function;
 
 use super::Lower;
 use crate::bpf::ring;
 
-/// Engines that are followed; the first ones.
+/// Most engines that are followed; the first ones.
 const MAX_ENGINES: usize = 64;
-/// Ended calls kept until they are taken: of 50 ms in an engine that takes 0.1 ms for a token.
+/// Most ended calls that are kept: 50 ms of an engine with 0.1 ms per token.
 const MAX_ENDED: usize = 512;
-/// Most tokens of a call that warms up.
+/// Most tokens of a warm-up call.
 const WARM_UP: u32 = 2;
 
-/// A token call that has ended.
+/// A decode call that has ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Ended {
-    /// Process.
     pub pid: u32,
-    /// Entry, ns.
     pub start_ns: u64,
-    /// Return, ns.
     pub end_ns: u64,
-    /// It had one token, as far as can be told.
+    /// It had one token, as far as known.
     pub decode: bool,
-    /// It succeeded.
     pub good: bool,
-    /// No filter on calls leaves out its operators.
+    /// Filters on calls keep its operators.
     pub kept: bool,
 }
 
-/// Where a call is among those of its engine.
+/// The position of a call among those of its engine.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Place {
-    /// Its number among decode calls, from 1; `None` for a prompt's.
+    /// Its number among calls of the decode phase, from 1; `None` for a prompt's call.
     pub token: Option<u32>,
     /// Its request, from 1; 0 before the first.
     pub request: u32,
 }
 
-/// How far one engine is.
+/// Calls of one engine so far.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Progress {
     pid: u32,
-    /// Decode calls that began.
+    /// Calls of the decode phase that began.
     pub tokens: u32,
     /// Requests that began.
     pub requests: u32,
-    /// Tokens of the call before, if it was a prompt's.
+    /// Tokens of the previous call, if it was a prompt's.
     last_prompt: Option<u32>,
-    /// Decode calls of this request that began.
+    /// Calls of the decode phase of this request that began.
     of_request: u32,
     /// Tokens of this request's first call.
     first_prompt: u32,
@@ -66,7 +63,7 @@ impl Progress {
             self.last_prompt = None;
             self.tokens += 1;
             self.of_request += 1;
-            // One that was met in the middle.
+            // A request whose beginning was missed.
             self.requests = self.requests.max(1);
             return Place { token: Some(self.tokens), request: self.requests };
         }
@@ -80,11 +77,10 @@ impl Progress {
     }
 }
 
-/// All engines.
 #[derive(Debug, Default)]
 pub struct Engines {
     rows: Vec<Progress>,
-    /// Calls that ended, in order; `None`: nobody wants them.
+    /// Ended calls in order; `None` if nobody needs them.
     ended: Option<Vec<Ended>>,
 }
 
@@ -94,18 +90,17 @@ impl Engines {
         self.ended = Some(Vec::with_capacity(MAX_ENDED));
     }
 
-    /// Calls that ended since the last time.
+    /// Calls that ended since the last call of this.
     pub fn take_ended(&mut self) -> impl Iterator<Item = Ended> + '_ {
         self.ended.iter_mut().flat_map(|ended| ended.drain(..))
     }
 
-    /// How far the engine is.
     #[must_use]
     pub fn of(&self, pid: u32) -> Progress {
         self.rows.iter().find(|p| p.pid == pid).copied().unwrap_or_default()
     }
 
-    /// Takes a call whose tokens are known now.
+    /// Processes a call whose number of tokens is known now.
     pub(super) fn call(&mut self, pid: u32, n_tokens: u32) -> Place {
         let at = self.rows.iter().position(|p| p.pid == pid);
         let at = at.or_else(|| {
@@ -117,19 +112,19 @@ impl Engines {
         at.map_or_else(Place::default, |at| self.rows[at].call(n_tokens))
     }
 
-    /// Forgets all other engines.
+    /// Drops all other engines.
     pub(super) fn keep(&mut self, kept: impl Fn(u32) -> bool) {
         self.rows.retain(|p| kept(p.pid));
     }
 
-    /// Forgets an engine: another one begins under its number.
+    /// Drops an engine, because a new one starts under its pid.
     pub(super) fn forget(&mut self, pid: u32) {
         self.rows.retain(|p| p.pid != pid);
     }
 }
 
 impl Lower {
-    /// A token call has ended.
+    /// Processes a decode call that has ended.
     pub(super) fn ended(&mut self, e: &ring::Decode, n_tokens: Option<u32>, place: Option<Place>) {
         let kept = place.map_or(!self.filters.of_calls(), |p| self.filters.pass_call(p.token, p.request));
         let Some(ended) = &mut self.engines_progress.ended else { return };
@@ -161,7 +156,7 @@ mod tests {
             [call(20), call(1), call(300), call(1)],
             [(None, 2), (Some(3), 2), (None, 3), (Some(4), 3)]
         );
-        // A prompt longer than the one before it, without an answer to that.
+        // A prompt longer than the previous one, which had no answer.
         assert_eq!([call(5), call(9)], [(None, 4), (None, 5)]);
     }
 

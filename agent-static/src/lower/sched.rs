@@ -1,4 +1,5 @@
-//! The scheduler level: switches, wake-ups, migrations and interrupts, packed into batches in the order in which they came.
+//! The scheduler level: packs switches, wake-ups, migrations and interrupts into batches, in order
+//! of arrival.
 
 use profinfer_wire::frame::MAX_PAYLOAD;
 use profinfer_wire::interrupt::{self as interrupts, MAX_INTERRUPT_LEN};
@@ -14,12 +15,12 @@ use crate::observe::sched::formats::Formats;
 use crate::observe::sched::states::States;
 use crate::observe::sched::task::{New, Tasks, text};
 
-/// Room for the packed events of one batch: a frame without the other fields of the record.
+/// Space for the packed events of one batch: a frame without the other fields of the record.
 const BATCH_BYTES: usize = MAX_PAYLOAD - 64;
-/// Names of interrupts that are remembered; of more, the last place is used again.
+/// Most interrupt names that are remembered; further ones share the last place.
 const NAMES: usize = 64;
 
-/// Everything that the level needs, made when it begins: the session allocates nothing for it.
+/// The state of the level, allocated when it begins: the session allocates nothing for it.
 #[derive(Debug)]
 pub(super) struct Scheduler {
     recorded: u64,
@@ -27,13 +28,13 @@ pub(super) struct Scheduler {
     tasks: Tasks,
     seq: u32,
     events: Packed<events::Cursor>,
-    /// How many of them are no gaps.
+    /// Number of events in the batch that are not gaps.
     in_batch: u16,
     interrupts: Packed<interrupts::Cursor>,
-    /// Text ids of the soft interrupts, by their numbers; 0 where there is none.
+    /// Text ids of the softirqs, by number; 0 if there is none.
     softirqs: [u32; 16],
     names: Vec<([u8; TASK_COMM], u32)>,
-    /// Switches that the kernel did not count: threads that probes found.
+    /// Switches that the kernel did not count: threads that were found by probes.
     seen: u64,
     sent: u64,
     queue_full: u64,
@@ -54,7 +55,7 @@ impl<C> Packed<C> {
         Self { base_ns: 0, count: 0, len: 0, cursor, bytes: Box::new([0; BATCH_BYTES]) }
     }
 
-    /// Whether the next one may not fit.
+    /// Whether the next event may not fit.
     fn full(&self, longest: usize) -> bool {
         self.len + longest > BATCH_BYTES || self.count == u16::MAX
     }
@@ -71,7 +72,8 @@ impl Scheduler {
 }
 
 impl Lower {
-    /// Begins the level: `recorded` is what of it, `blind` whether the kernel's numbers of tasks are not those of /proc.
+    /// Starts the level. `recorded`: bit mask of the recorded events. `blind`: the kernel's task
+    /// ids differ from those in /proc.
     pub fn begin_sched(&mut self, formats: &Formats, recorded: u64, blind: bool) {
         let mut softirqs = [0; 16];
         for (number, name) in &formats.softirqs {
@@ -123,7 +125,7 @@ impl Lower {
     }
 
     pub(super) fn gap(&mut self, from_ns: u64, to_ns: u64) {
-        // What was lost is counted already: a gap is none of the events.
+        // Lost events are counted already, and a gap is not an event.
         let happened = Happened::Gap { length_ns: to_ns.saturating_sub(from_ns) };
         self.pack(to_ns, happened);
     }
@@ -144,7 +146,7 @@ impl Lower {
         if batch.count == 0 {
             (batch.base_ns, batch.cursor) = (at_ns, events::Cursor::new(at_ns));
         }
-        // There is room, see above.
+        // The event fits, because a full batch was sent above.
         let event = SchedEvent { at_ns, happened };
         if let Some(len) = batch.cursor.encode(&event, &mut *batch.bytes, batch.len) {
             batch.len = len;
@@ -208,7 +210,7 @@ impl Lower {
     }
 
     fn interrupt_name(&mut self, e: &Interrupt) -> u32 {
-        // A soft one without a name is none that the kernel told of.
+        // A softirq without a name is unknown to the kernel's format description.
         if e.soft.is_some() {
             return 0;
         }
@@ -251,7 +253,7 @@ impl Lower {
         sched.count(sent, n);
     }
 
-    /// Sends what there is, and says what became of all that happened before `drained_ns`.
+    /// Sends the current batches, and the ledger of all events before `drained_ns`.
     pub fn emit_sched_loss(&mut self, drained_ns: u64, kernel: &SchedTotals, weight: Weight) {
         self.send_events();
         self.send_interrupts();
@@ -279,7 +281,7 @@ fn cpu(cpu: u32) -> u16 {
     u16::try_from(cpu).unwrap_or(u16::MAX)
 }
 
-/// Text of other programs, up to the first byte that is none.
+/// Text of other programs, up to the first invalid byte.
 fn utf8(bytes: &[u8]) -> &str {
     match std::str::from_utf8(bytes) {
         Ok(text) => text,

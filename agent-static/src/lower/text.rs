@@ -1,4 +1,4 @@
-//! Strings sent once.
+//! Sends each string once.
 
 use std::collections::HashMap;
 
@@ -8,12 +8,11 @@ use profinfer_wire::record::session::Text;
 use crate::link::emit::Emitter;
 use crate::link::output::Weight;
 
-/// Strings remembered; beyond it everything is forgotten and sent again under new ids.
+/// Most strings remembered. After that, all are dropped and sent again under new ids.
 const MAX_TEXTS: usize = 16384;
 /// Longest string in bytes: the engine's names have 63.
 const MAX_LEN: usize = 255;
 
-/// The interner.
 #[derive(Debug, Default)]
 pub struct Texts {
     ids: HashMap<Box<str>, u32>,
@@ -21,7 +20,7 @@ pub struct Texts {
 }
 
 impl Texts {
-    /// The id of `text`, sending it first when it is new. The empty string is 0.
+    /// The id of `text`, which is sent first if it is new. The empty string is 0.
     pub fn id(&mut self, emit: &mut Emitter, text: &str) -> u32 {
         let mut text = text;
         while text.len() > MAX_LEN {
@@ -43,8 +42,8 @@ impl Texts {
         self.last
     }
 
-    /// Sends a short text under an id of its own and does not remember it, so that nothing is allocated; `None` when it
-    /// could not be sent.
+    /// Sends a short text under a new id and does not remember it, so that nothing is allocated.
+    /// `None` if it could not be sent.
     pub fn fresh(&mut self, emit: &mut Emitter, text: &str) -> Option<u32> {
         self.last += 1;
         let sent = emit.emit(&Record::Text(Text { id: self.last, text }), Weight::Essential);

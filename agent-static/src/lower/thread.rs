@@ -9,36 +9,40 @@ use super::Lower;
 use crate::link::output::Weight;
 use crate::target::process;
 
-/// Threads remembered; an engine that makes new ones for every graph is sent again beyond it.
+/// Most threads remembered. If an engine creates new threads for every graph, they are sent again
+/// after that.
 const MAX_THREADS: usize = 4096;
-/// Threads that wait for their facts to be read.
+/// Most threads whose facts wait to be read.
 pub(super) const MAX_COMPUTING: usize = 64;
 
-/// The threads that were sent, by process and thread; and whether it is known by the scheduler level where each is.
+/// The threads that were sent, by process and thread. The value is true if the scheduler level
+/// knows the thread's location.
 #[derive(Debug, Default)]
 pub struct Threads(HashMap<(u32, u32), bool>);
 
 impl Threads {
-    /// Forgets those of all other processes.
+    /// Drops the threads of all other processes.
     pub(super) fn keep(&mut self, kept: impl Fn(u32) -> bool) {
         self.0.retain(|(pid, _), _| kept(*pid));
     }
 }
 
 impl Lower {
-    /// Tells of the threads of a process anew, and counts its calls anew: it began another program, under another name.
+    /// Drops the threads and calls of a process, because it runs another program under another
+    /// name. They are sent and counted again.
     pub fn forget_threads(&mut self, pid: u32) {
         self.threads.0.retain(|(p, _), _| *p != pid);
         self.engines_progress.forget(pid);
     }
 
-    /// Notes that it is known by the scheduler level where a thread is; whether it was known before.
+    /// Notes that the scheduler level knows a thread's location. Returns whether it was known
+    /// before.
     pub(super) fn located(&mut self, pid: u32, tid: u32) -> bool {
         self.thread(pid, tid);
         self.threads.0.get_mut(&(pid, tid)).is_some_and(|located| std::mem::replace(located, true))
     }
 
-    /// Tells of a thread that the host does not know yet.
+    /// Sends a thread that the host does not know yet.
     pub(super) fn thread(&mut self, pid: u32, tid: u32) {
         if self.threads.0.contains_key(&(pid, tid)) {
             return;

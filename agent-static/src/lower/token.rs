@@ -1,4 +1,5 @@
-//! Token level: numbers the calls, and fills in the tokens of a batch whose arguments do not give them.
+//! Token level: numbers the decode calls, and adds the number of tokens if the arguments do not
+//! give it.
 
 use profinfer_wire::record::Record;
 use profinfer_wire::record::control::level;
@@ -9,7 +10,7 @@ use super::progress::Place;
 use crate::bpf::ring;
 use crate::link::output::Weight;
 
-/// Token-level calls that are running: one a thread.
+/// Running decode calls, one per thread.
 #[derive(Debug, Default)]
 pub struct Tokens {
     last_id: u32,
@@ -23,13 +24,13 @@ struct Open {
     tid: u32,
     start_ns: u64,
     graph_tokens: u32,
-    /// Tokens by its arguments.
+    /// Tokens from the call's arguments.
     n_tokens: Option<u32>,
-    /// Among its engine's calls, once its tokens are known.
+    /// Position among the engine's calls, set when the number of tokens is known.
     place: Option<Place>,
 }
 
-/// More threads than this in `llama_decode` at once are a broken stream, not an engine.
+/// More threads than this in `llama_decode` at once indicate a broken stream.
 const MAX_OPEN: usize = 256;
 
 impl Tokens {
@@ -44,18 +45,19 @@ impl Tokens {
         self.open.push(Open { id: self.last_id, pid, tid, start_ns, graph_tokens: 0, n_tokens, place: None });
     }
 
-    /// Id of the call that the thread is in, 0 when none. One of that number that was killed in a call was another process's.
+    /// Id of the thread's running call, or 0. Compares the process too: a killed thread's id may be
+    /// reused.
     pub(super) fn current(&self, head: &ring::Head) -> u32 {
         self.open.iter().find(|o| o.tid == head.tid && o.pid == head.tgid).map_or(0, |o| o.id)
     }
 
-    /// Id of the call that the thread began at that time, 0 when it is not running.
+    /// Id of the call that the thread began at this time; 0 if it is not running.
     pub(super) fn begun_at(&self, head: &ring::Head, start_ns: u64) -> u32 {
         let same = |o: &&Open| o.tid == head.tid && o.pid == head.tgid && o.start_ns == start_ns;
         self.open.iter().find(same).map_or(0, |o| o.id)
     }
 
-    /// Counts the tokens of a graph to the call around it.
+    /// Adds the tokens of a graph to the call around it.
     pub(super) fn add_tokens(&mut self, head: &ring::Head, n: u32) {
         if let Some(o) = self.open.iter_mut().find(|o| o.tid == head.tid && o.pid == head.tgid) {
             o.graph_tokens += n;
@@ -64,7 +66,7 @@ impl Tokens {
 }
 
 impl Tokens {
-    /// When the earliest call of a process began that is running, ns.
+    /// Start of the earliest running call of a process, ns.
     #[must_use]
     pub fn running_since(&self, pid: u32) -> Option<u64> {
         self.open.iter().filter(|o| o.pid == pid).map(|o| o.start_ns).min()
@@ -72,7 +74,8 @@ impl Tokens {
 }
 
 impl Lower {
-    /// Whether no filter leaves out the operators of a graph that begins, of so many tokens; 0 where that is not known.
+    /// Whether filters keep the operators of a graph with this many tokens (0: unknown) that begins
+    /// now.
     pub(super) fn keeps(&mut self, head: &ring::Head, n_tokens: u32) -> bool {
         let call = self.tokens.open.iter_mut().find(|o| o.tid == head.tid && o.pid == head.tgid);
         let Some(call) = call else { return !self.filters.of_calls() };
@@ -83,7 +86,7 @@ impl Lower {
 
     pub(super) fn decode(&mut self, e: &ring::Decode) {
         let tid = e.head.tid;
-        // Its parts are whole, and a record of the call comes behind them.
+        // The parts of the call are complete and must precede the record of the call.
         if e.end_ns != 0 {
             self.send_parts();
         }
@@ -98,7 +101,7 @@ impl Lower {
             .iter()
             .position(|o| o.tid == tid && o.pid == e.head.tgid && o.start_ns == e.start_ns);
         self.hit(e.head.tgid).returned += 1;
-        // The record of the start was lost: the record of the end has all but the tokens of its graphs.
+        // The start record was lost. The end record has everything except the tokens of its graphs.
         let open = match open {
             Some(i) => self.tokens.open.swap_remove(i),
             None => {

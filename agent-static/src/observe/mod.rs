@@ -1,4 +1,4 @@
-//! What is read of the board, the kernel and the processes without probing the engine.
+//! Data about the board, the kernel and the processes that needs no probes in the engine.
 
 #[cfg(feature = "bench")]
 pub mod bench;

@@ -1,6 +1,6 @@
-//! The probes of the traced processes: put in, told of, checked, taken out.
+//! The probes of the traced processes: attached, reported, checked, removed.
 //!
-//! [`tracer`] is the session's side: it meets processes, and has an [`attach::Attached`] for each.
+//! [`tracer`] is the session's side. It finds processes and keeps an [`attach::Attached`] for each.
 
 pub mod attach;
 pub mod operators;

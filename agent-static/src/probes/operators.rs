@@ -1,4 +1,4 @@
-//! How the operators of a process are probed: by uprobes, or directly.
+//! How the operators of a process are probed: by uprobes or by direct probes.
 
 use profinfer_engine::{EnginePlan, ProbeKind, Site, describe};
 use profinfer_wire::record::Record;
@@ -16,20 +16,20 @@ use crate::request::plan::Plan;
 use crate::target::maps::MappedFile;
 use crate::target::watch::Watch;
 
-/// What a session wants.
+/// The configured kind of operator probes.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum ProbeMode {
-    /// Uprobes.
     #[default]
     Uprobes,
-    /// Direct probes; what they cost here, where it could be measured.
+    /// Direct probes, with their measured cost if known.
     Direct(Option<ProbeCost>),
-    /// Direct probes, which this session cannot have.
+    /// Direct probes were requested, but this session cannot use them.
     Refused(Refused),
 }
 
 impl ProbeMode {
-    /// What the plan asks for. `counting`: counters are read at operators; `effective`: what of them is captured.
+    /// The kind that the plan requests. `counting`: counters are read at operators. `effective`:
+    /// the effective capture settings.
     #[must_use]
     pub fn from_parts(plan: &Plan, counting: bool, effective: &Effective) -> Self {
         match plan.probes {
@@ -44,31 +44,30 @@ impl ProbeMode {
     }
 }
 
-/// The operators of one process.
+/// How the operators of one process are probed.
 #[derive(Debug)]
 pub enum Operators {
-    /// By uprobes.
     Uprobes,
-    /// Direct probes are put in when the engine is known.
+    /// Direct probes will be installed when the engine is known.
     Later,
-    /// Directly.
+    /// By direct probes.
     Direct(Box<Installed>),
 }
 
 impl Operators {
-    /// As a session plan_builder.
+    /// The state before the engine is known.
     #[must_use]
     pub const fn new(mode: &ProbeMode) -> Self {
         if matches!(mode, ProbeMode::Direct(_)) { Self::Later } else { Self::Uprobes }
     }
 
-    /// No uprobe goes to probes of that kind.
+    /// Whether probes of this kind must not become uprobes.
     #[must_use]
     pub const fn keeps(&self, kind: ProbeKind) -> bool {
         !matches!(self, Self::Uprobes) && own(kind)
     }
 
-    /// Operators are recorded, or will be.
+    /// Whether direct probes record operators now or later.
     #[must_use]
     pub fn cover(&self, plan: Option<&EnginePlan>) -> bool {
         match self {
@@ -78,7 +77,8 @@ impl Operators {
         }
     }
 
-    /// Puts direct probes into the engine. `None`: they were not wanted, or are in.
+    /// Installs direct probes in the engine. `None`: they are not configured, or are installed
+    /// already.
     pub fn put_in(
         &mut self,
         pid: u32,
@@ -108,7 +108,7 @@ impl Operators {
     }
 }
 
-/// Kinds that direct probes stand for.
+/// Kinds that direct probes replace.
 const fn own(kind: ProbeKind) -> bool {
     matches!(kind, ProbeKind::OpStart | ProbeKind::OpFused | ProbeKind::OpEnd | ProbeKind::OpFunction)
 }
@@ -118,12 +118,12 @@ fn outcome(site: &Site, file: &MappedFile) -> Outcome {
     Outcome { kind: site.kind, symbol, library, fate: Fate::Direct { offset: site.offset } }
 }
 
-/// Says what became of direct probes that were put in, and begins to read them.
+/// Reports installed direct probes and starts to read them.
 pub(crate) fn begin(pid: u32, done: PutIn, cost: Option<ProbeCost>, lower: &mut Lower) -> Box<Installed> {
     let repaired = done.repaired.done;
     if repaired > 0 {
         log(&format!(
-            "process {pid}: an agent that was killed had left its direct probes; {repaired} places put back first"
+            "process {pid}: {repaired} places put back first: a killed agent had left its direct probes there"
         ));
     }
     let used = ProbesUsed {
@@ -143,10 +143,10 @@ pub(crate) fn begin(pid: u32, done: PutIn, cost: Option<ProbeCost>, lower: &mut 
     Box::new(done.installed)
 }
 
-/// Says why a process gets uprobes instead.
+/// Reports why a process gets uprobes instead of direct probes.
 pub(crate) fn refuse(pid: u32, why: &Refused, lower: &mut Lower) {
     log(&format!(
-        "process {pid} is not probed directly: {why}\n  its operators are probed by uprobes instead\n  for direct probes: {}",
+        "process {pid}: no direct probes: {why}\n  uprobes are used for its operators instead\n  to use direct probes: {}",
         why.help()
     ));
     let detail = why.detail();

@@ -1,59 +1,53 @@
-//! What became of a probe: typed, and in words for the stream and the terminal.
+//! The outcome of a probe: typed, and as text for the stream and the terminal.
 
 use profinfer_engine::{Level, Missing, NoLayout, ProbeKind, Site, describe};
 use profinfer_wire::record::control::level;
 
 use crate::probes::selfcheck::Doubt;
 
-/// One probe's fate.
+/// The outcome of one probe.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Outcome {
-    /// What it was to see.
+    /// What the probe observes.
     pub kind: ProbeKind,
-    /// Symbol that led there or was looked for, as people read it.
+    /// Demangled symbol that was found or searched.
     pub symbol: String,
-    /// File, as the process sees it; empty where there is none.
+    /// File, as the process sees it; empty if there is none.
     pub library: String,
-    /// What became of it.
     pub fate: Fate,
 }
 
-/// What became of a probe.
+/// The state of a probe.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Fate {
-    /// It is in place.
     Attached {
-        /// Where, and how that was found.
+        /// The place and how it was found.
         site: Site,
-        /// What is wrong with it by what was hit, if something is.
+        /// Result of the self-check, if the hits do not match.
         doubt: Option<Doubt>,
     },
-    /// A direct probe records what it was to see.
+    /// A direct probe records this instead.
     Direct {
-        /// Where the probe would be.
+        /// Where the uprobe would be.
         offset: u64,
     },
-    /// The kernel did not take it, and answered this.
+    /// The kernel refused the probe with this answer.
     Refused(String),
-    /// No place was found for it.
+    /// No place was found.
     Missing(Missing),
-    /// A place was found, but what it would see cannot be read.
+    /// A place was found, but the engine's structs cannot be read there.
     Unreadable(NoLayout),
-    /// It was in place, and was removed because its file was overwritten.
-    Overwritten {
-        /// File offset at which it was.
-        offset: u64,
-    },
+    /// Removed, because its file was overwritten.
+    Overwritten { offset: u64 },
 }
 
 impl Outcome {
-    /// Whether the probe is in place.
     #[must_use]
     pub const fn attached(&self) -> bool {
         matches!(self.fate, Fate::Attached { .. } | Fate::Direct { .. })
     }
 
-    /// File offset of a probe that is or was in place, else 0.
+    /// File offset of a probe that is or was attached, or else 0.
     #[must_use]
     pub const fn offset(&self) -> u64 {
         match &self.fate {
@@ -63,7 +57,7 @@ impl Outcome {
         }
     }
 
-    /// How it was found, or why it is not in place.
+    /// How the place was found, or why the probe is not attached.
     #[must_use]
     pub fn note(&self) -> String {
         match &self.fate {
@@ -71,13 +65,13 @@ impl Outcome {
             Fate::Attached { site, doubt: Some(doubt) } => {
                 format!("{}. Self-check: {doubt}", describe::note(site))
             }
-            Fate::Direct { .. } => "direct: the code leads to a stub, without a trap".to_owned(),
+            Fate::Direct { .. } => "direct: a jump to a stub, without a trap".to_owned(),
             Fate::Refused(answer) => answer.clone(),
             Fate::Missing(missing) => describe::reason(missing),
             Fate::Unreadable(reason) => describe::unreadable(*reason),
             Fate::Overwritten { .. } => {
-                "removed: the file was overwritten while the process runs, and another process maps what \
-                                  is in it now"
+                "removed: the file was overwritten while the process runs, and another process maps its new \
+                                  content"
                     .to_owned()
             }
         }
@@ -106,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn a_doubt_follows_what_was_found() {
+    fn a_doubt_is_appended_to_the_note() {
         let site = Site {
             kind: ProbeKind::CpuGraph,
             file: 0,
@@ -128,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_in_place_says_why() {
+    fn probes_that_are_not_attached_have_a_reason() {
         let refused = outcome(Fate::Refused("Operation not permitted".into()));
         assert_eq!((refused.note().as_str(), refused.offset()), ("Operation not permitted", 0));
         assert!(!refused.attached());

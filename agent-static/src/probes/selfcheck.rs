@@ -1,8 +1,9 @@
-//! Whether the probes are where the engine works: what was found in its files, held against what was then hit.
+//! Self-check: compares the probes that were found in the engine's files with their hits.
 //!
-//! Stage: once a second, and at the end. From: how often each level of a process was hit, and the kernel's totals. To:
-//! a [`Doubt`] for every kind of probe that should have been hit and was not, which the recording says of the probe by name.
-//! Promises: says nothing before a graph has run to its end.
+//! Runs once per second and at the end. Input: hits of each level of a process, and the kernel
+//! side's totals. Output: a [`Doubt`] for every kind of probe that should have been hit and was
+//! not. The recording contains it with the probe's name. Guarantee: no doubt before a graph has
+//! completed.
 
 use std::fmt;
 
@@ -11,10 +12,10 @@ use profinfer_engine::ProbeKind;
 use crate::bpf::Totals;
 use crate::lower::hits::Hits;
 
-/// What is wrong with probes of one kind.
+/// Why probes of one kind are suspect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Doubt {
-    /// The program computes graphs without the token call.
+    /// The program computes graphs without a decode call.
     NoTokenCall {
         /// Graphs that ran.
         graphs: u64,
@@ -33,16 +34,14 @@ pub enum Doubt {
     NoOperator {
         /// Graphs that ran on the CPU.
         graphs: u64,
-        /// Starts that were hit.
         starts: u64,
-        /// Ends that were hit.
         ends: u64,
     },
-    /// Many operators were not seen to end.
+    /// Many operators have a start but no end.
     NotEnded {
-        /// Those.
+        /// Operators without an end.
         open: u64,
-        /// All.
+        /// All starts.
         starts: u64,
     },
 }
@@ -56,17 +55,20 @@ impl fmt::Display for Doubt {
             Self::NotOnCpu { graphs } => never(graphs, "nothing was computed on the CPU, or not through it"),
             Self::NoOperator { graphs, starts, ends } => write!(
                 f,
-                "no operator was seen from start to end, although {graphs} graphs ran on the CPU ({starts} starts, {ends} \
+                "no operator has both a start and an end, although {graphs} graphs ran on the CPU ({starts} starts, {ends} \
                  ends): the operators run elsewhere"
             ),
             Self::NotEnded { open, starts } => {
-                write!(f, "{open} of {starts} operators were not seen to end: some leave by another way")
+                write!(
+                    f,
+                    "{open} of {starts} operators have no end: some return from a place without a probe"
+                )
             }
         }
     }
 }
 
-/// What is wrong with probes of this kind, if something is. `totals` are those of all processes.
+/// The doubt about probes of this kind, if any. `totals` are those of all processes.
 #[must_use]
 pub fn doubt(kind: ProbeKind, hits: &Hits, totals: &Totals) -> Option<Doubt> {
     let graphs = hits.scheduler.max(hits.cpu);
@@ -77,7 +79,7 @@ pub fn doubt(kind: ProbeKind, hits: &Hits, totals: &Totals) -> Option<Doubt> {
         ProbeKind::LlamaDecode | ProbeKind::LlamaProcess if hits.calls == 0 => {
             Some(Doubt::NoTokenCall { graphs })
         }
-        // Its splits end before it does.
+        // Its splits complete before it does.
         ProbeKind::SchedulerGraph if hits.begun == 0 => Some(Doubt::NotScheduled { graphs }),
         ProbeKind::CpuGraph if hits.cpu == 0 => Some(Doubt::NotOnCpu { graphs }),
         ProbeKind::OpStart | ProbeKind::OpEnd | ProbeKind::OpFunction
@@ -85,7 +87,7 @@ pub fn doubt(kind: ProbeKind, hits: &Hits, totals: &Totals) -> Option<Doubt> {
         {
             Some(Doubt::NoOperator { graphs: hits.cpu, starts: totals.span_starts, ends: totals.span_ends })
         }
-        // One open operator a thread is usual when probes come or go.
+        // One open operator per thread is normal when probes are attached or removed.
         ProbeKind::OpEnd | ProbeKind::OpFunction if totals.spans_no_end * 10 > totals.span_starts => {
             Some(Doubt::NotEnded { open: totals.spans_no_end, starts: totals.span_starts })
         }
@@ -111,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_doubted_before_a_graph_ran_nor_when_all_is_hit() {
+    fn no_doubt_before_a_graph_ran_or_if_all_probes_are_hit() {
         assert!(doubted(Hits::default(), Totals::default()).is_empty());
         let all = Hits { calls: 1, returned: 1, scheduler: 1, begun: 1, cpu: 1, operators: 64 };
         assert!(
@@ -127,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_not_hit_is_doubted() {
+    fn probes_without_hits_are_doubted() {
         let totals = Totals { span_starts: 64, ..Totals::default() };
         let direct = Hits { calls: 1, returned: 1, scheduler: 0, begun: 0, cpu: 4, operators: 64 };
         assert_eq!(doubted(direct, totals), [ProbeKind::SchedulerGraph]);
@@ -140,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn operators_that_leave_by_another_way_are_told() {
+    fn operators_leaving_elsewhere_are_reported() {
         let hits = Hits { calls: 4, returned: 4, scheduler: 4, begun: 4, cpu: 4, operators: 288 };
         let totals = Totals { span_starts: 1072, span_ends: 288, spans_no_end: 784, ..Totals::default() };
         assert_eq!(doubted(hits, totals), [ProbeKind::OpEnd]);

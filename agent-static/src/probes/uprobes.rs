@@ -1,4 +1,5 @@
-//! The uprobes of one process on its engine, as the kernel holds them: where it can, all places of a program by one link.
+//! The uprobes of one process on its engine. If the kernel supports it, one link attaches all
+//! places of a program.
 
 use libbpf_rs::Link;
 use profinfer_engine::ProbeKind;
@@ -7,19 +8,20 @@ use crate::bpf::{AttachPoint, Bpf};
 use crate::error::Result;
 use crate::target::maps::{FileId, MappedFile};
 
-/// All of them, starts before ends.
+/// All uprobes, starts before ends.
 #[derive(Debug, Default)]
 pub struct Uprobes {
     rows: Vec<Row>,
 }
 
-/// Places in one file that are probed for the same, and what holds the probes: a link for an entry, another one for a return.
+/// Places in one file that are probed for the same purpose, with their links: one for entries,
+/// another for returns.
 #[derive(Debug)]
 struct Row {
     kind: ProbeKind,
     file: FileId,
     offsets: Vec<u64>,
-    /// Empty while they are taken out.
+    /// Empty while the probes are removed.
     links: Vec<Link>,
 }
 
@@ -30,18 +32,19 @@ impl Row {
 }
 
 impl Uprobes {
-    /// For what places are or were probed; a kind may come several times.
+    /// Kinds of all places that are or were probed; a kind may appear several times.
     pub fn kinds(&self) -> impl Iterator<Item = ProbeKind> + '_ {
         self.rows.iter().map(|r| r.kind)
     }
 
-    /// The place is or was probed for that.
+    /// Whether the place is or was probed for this kind.
     #[must_use]
     pub fn has(&self, kind: ProbeKind, file: FileId, offset: u64) -> bool {
         self.rows.iter().any(|r| r.kind == kind && r.file == file && r.offsets.contains(&offset))
     }
 
-    /// Probes places of a file for the same. What became of each: the kernel may refuse one of them.
+    /// Attaches probes of one kind to places of a file. Returns the result of each place, because
+    /// the kernel may refuse single ones.
     pub fn attach(
         &mut self,
         bpf: &Bpf<'_>,
@@ -53,7 +56,7 @@ impl Uprobes {
         if bpf.multi() && offsets.len() > 1 && self.attach_row(bpf, pid, kind, file, offsets).is_ok() {
             return offsets.iter().map(|offset| (*offset, Ok(()))).collect();
         }
-        // One by one: those that can be, and which cannot.
+        // One by one, to find out which places fail.
         let one = |offset: &u64| (*offset, self.attach_row(bpf, pid, kind, file, &[*offset]));
         offsets.iter().map(one).collect()
     }
@@ -73,8 +76,8 @@ impl Uprobes {
         Ok(())
     }
 
-    /// Gives away what holds the probes of some kinds, starts before ends, and how many those are: they are out when the links
-    /// are dropped.
+    /// Returns the links of some kinds, starts before ends, and the number of their probes. The
+    /// probes are removed when the links are dropped.
     pub fn take_out(&mut self, of: impl Fn(ProbeKind) -> bool) -> (Vec<Link>, usize) {
         let (mut links, mut probes) = (Vec::new(), 0);
         for row in self.rows.iter_mut().filter(|r| of(r.kind)) {
@@ -84,10 +87,9 @@ impl Uprobes {
         (links, probes)
     }
 
-    /// Puts those of some kinds in again that were taken out, ends before starts; how many.
+    /// Attaches removed probes of some kinds again, ends before starts. Returns their number.
     ///
-    /// # Errors
-    /// What the kernel answered; then some may be in.
+    /// # Errors What the kernel answered; some probes may be attached nevertheless.
     pub fn put_in(
         &mut self,
         bpf: &Bpf<'_>,
@@ -104,12 +106,13 @@ impl Uprobes {
         Ok(put)
     }
 
-    /// Removes those in a file for good.
+    /// Removes all probes in a file permanently.
     pub fn forget(&mut self, file: FileId) {
         self.rows.retain(|r| r.file != file);
     }
 
-    /// Removes all of them. Starts before ends: an operator that runs right now ends unseen and is counted as such.
+    /// Removes all probes. Starts before ends: an operator that is running now ends unseen and is
+    /// counted as such.
     pub fn clear(&mut self) {
         self.rows.drain(..).for_each(drop);
     }

@@ -1,5 +1,5 @@
-//! How much of the operators is captured now: by the clock ([`duty`]), by the engine's speed ([`controller`]), by its calls ([`steer`]), and how
-//! soon direct probes are read (`pace`).
+//! Controls how many operators are captured: by the clock ([`duty`]), by the engine's speed
+//! ([`controller`]) and by its calls ([`steer`]). Also how often direct probes are read (`pace`).
 
 pub mod controller;
 pub mod duty;

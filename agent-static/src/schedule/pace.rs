@@ -1,4 +1,5 @@
-//! How often the rings of direct probes are looked at, which wake nobody: as often as they fill.
+//! How often the rings of direct probes are polled, which do not wake the reader: as often as they
+//! fill.
 
 use std::time::Duration;
 
@@ -6,14 +7,16 @@ use crate::direct::RING;
 use crate::lower::Used;
 use crate::sys::direct::layout::SLOTS;
 
-/// Longest sleep between two looks: a ring of 8192 records holds 32 ms of a thread with 250,000 operators a second.
+/// Longest sleep between two polls: a ring of 8192 records holds 32 ms of a thread with 250,000
+/// operators per second.
 const LONGEST: Duration = Duration::from_millis(40);
-/// The same for an engine that makes new threads for every graph, as builds without OpenMP do: the fastest that was met makes four a
-/// millisecond, and there are 64 slots.
+/// The same for an engine that creates new threads for every graph, as builds without OpenMP do.
+/// The fastest known one creates four per millisecond, and there are 64 slots.
 const LONGEST_OF_THREADS: Duration = Duration::from_millis(8);
-/// Shortest: also how long the first one is, when nothing is known of the engine.
+/// Shortest sleep, also used first, when nothing is known about the engine.
 const SHORTEST: Duration = Duration::from_millis(1);
-/// Rings and slots are to be used to this part when they are looked at; the rest is for when the agent has to wait for a CPU.
+/// Rings and slots should be filled to 1/PART when polled. The rest is a reserve for when the agent
+/// has to wait for a CPU.
 const PART: u64 = 5;
 
 /// Follows how fast the rings fill.
@@ -30,8 +33,8 @@ impl Default for Pace {
 }
 
 impl Pace {
-    /// The next sleep, after one in which so much was used. It grows by an eighth at most: what computes nothing now may begin at
-    /// once. `None` without direct probes.
+    /// The next sleep, after one with this utilization. Grows by at most an eighth, because an idle
+    /// engine may start to compute at any time. `None` without direct probes.
     pub fn next(&mut self, used: Option<Used>) -> Option<Duration> {
         let Some(Used { records, threads }) = used else {
             *self = Self::default();
@@ -52,7 +55,7 @@ impl Pace {
 mod tests {
     use super::*;
 
-    /// The sleep that stays, with so many records and ended threads a millisecond.
+    /// The stable sleep for these records and ended threads per millisecond.
     fn steady(records: u64, threads: u64) -> Duration {
         let (mut pace, mut sleep) = (Pace::default(), SHORTEST);
         for _ in 0..100 {
@@ -63,7 +66,7 @@ mod tests {
     }
 
     #[test]
-    fn rings_are_looked_at_when_a_fifth_is_full() {
+    fn rings_are_polled_when_a_fifth_is_full() {
         assert_eq!([0, 20, 40].map(|rate| steady(rate, 0)), [LONGEST; 3]);
         for rate in [250, 500, 1000] {
             let filled = rate * steady(rate, 0).as_micros() as u64 / 1000;
@@ -80,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn a_new_engine_is_looked_at_soon() {
+    fn a_new_engine_is_polled_soon() {
         let mut pace = Pace::default();
         (0..100).for_each(|_| assert!(pace.next(Some(Used::default())).is_some()));
         assert_eq!(pace.sleep, LONGEST);

@@ -1,4 +1,5 @@
-//! Steers how much of the operators is captured while the session runs: each engine by a switcher and a controller of its own.
+//! Controls how many operators are captured while the session runs. Each engine has a separate
+//! switcher and controller.
 
 use std::time::Duration;
 
@@ -20,16 +21,16 @@ use crate::schedule::duty::Captured;
 use crate::schedule::duty::probes::Switched;
 use crate::schedule::duty::switcher::ProbeSwitcher;
 
-/// Token calls ahead of a range of them in which probes go in, and on top of them those of two seconds: as long as probes may take
-/// to be out, so that none are on their way out when the range begins.
+/// Decode calls before a range of calls at which probes are attached, in addition to the calls of
+/// two seconds. The removal of probes may take that long, and it must not be in progress when the
+/// range begins.
 const LEAD_TOKENS: u32 = 16;
 const LEAD_NS: u64 = 2_000_000_000;
-/// Decode calls after which an engine's shortest one says how fast it can be.
+/// Decode calls after which the shortest one is a good estimate of an engine's maximum speed.
 const KNOWN_AFTER: u32 = 32;
-/// Longest sleep of the loop while probes go in and out by tokens.
+/// Longest sleep of the loop while probes are switched by tokens.
 const SLEEP: Duration = Duration::from_millis(10);
 
-/// Everything that is steered.
 #[derive(Debug)]
 pub struct Steer {
     effective: Effective,
@@ -42,15 +43,16 @@ struct Steered {
     controller: Controller,
     /// The controller changed the duty, and probes were not switched since.
     by_controller: bool,
-    /// Probes could not be put in again.
+    /// Probes could not be attached again.
     failed: bool,
-    /// Looks since it has ended. Its last calls may still be on their way then: it stays until the ring buffer was drained once more.
+    /// Steps since its end. Its last calls may not have arrived yet: it stays until the ring buffer
+    /// was drained once more.
     gone: u8,
     fastest: Fastest,
 }
 
-/// How fast an engine can be. Not how fast it is on average: one that was held up for a while goes on at full speed, and would be
-/// at a range before the probes are in.
+/// Maximum speed of an engine. The average is not used: an engine that was delayed for a while
+/// continues at full speed, and would reach a range before the probes are attached.
 #[derive(Debug, Default)]
 struct Fastest {
     calls: u32,
@@ -67,7 +69,8 @@ impl Fastest {
         }
     }
 
-    /// Token calls ahead of a range in which probes must be in; all until that is known.
+    /// Number of decode calls before a range at which probes must be attached; maximal until the
+    /// speed is known.
     fn lead(&self) -> u32 {
         let known = self.shortest_ns.filter(|_| self.calls >= KNOWN_AFTER);
         let of = |ns: u64| u32::try_from(LEAD_NS / ns).unwrap_or(u32::MAX).saturating_add(LEAD_TOKENS);
@@ -76,7 +79,7 @@ impl Fastest {
 }
 
 impl Steer {
-    /// Says what is in force, and prepares `lower` for it.
+    /// Reports the effective capture settings and prepares `lower` for them.
     pub fn new(effective: Effective, lower: &mut Lower) -> Self {
         effective.emit(&mut lower.emit);
         lower.starts_only = effective.programs().starts_only;
@@ -88,12 +91,12 @@ impl Steer {
         Self { effective, engines: Vec::with_capacity(16) }
     }
 
-    /// How soon to look again.
+    /// Time until the next step.
     pub fn due_in(&self) -> Option<Duration> {
         (self.effective.switches() && !self.engines.is_empty()).then_some(SLEEP)
     }
 
-    /// Looks at every engine.
+    /// Handles every engine.
     pub fn step(&mut self, tracer: &mut Tracer<'_, '_>, lower: &mut Lower) {
         if !self.effective.switches() {
             return;
@@ -128,14 +131,14 @@ impl Steer {
                     }
                 }
                 Err(e) => {
-                    log(&format!("{e}\n  operators of process {pid} are not captured any more"));
+                    log(&format!("{e}\n  the operators of process {pid} are no longer captured"));
                     steered.failed = true;
                 }
             }
         }
     }
 
-    /// Begins with engines that are new, and ends with those that are gone.
+    /// Adds new engines and removes ended ones.
     fn meet(&mut self, tracer: &Tracer<'_, '_>, lower: &mut Lower) {
         let now = clock::monotonic_ns();
         self.engines.retain_mut(|s| {
@@ -180,7 +183,7 @@ impl Steer {
         }
         if blind && self.engines.is_empty() {
             log(
-                "the engine has no token calls that can be probed: duty cycle, controller and filters on token calls are off",
+                "the engine has no `llama_decode` calls that can be probed: duty cycle, controller and filters on calls are off",
             );
             self.effective.no_token_calls();
             self.effective.emit(&mut lower.emit);
@@ -188,9 +191,9 @@ impl Steer {
         }
     }
 
-    /// Gives token calls that ended to their engines' pilots and controllers.
+    /// Passes ended decode calls to their engines' switchers and controllers.
     fn calls(&mut self, lower: &mut Lower) {
-        // Of an engine that is not steered yet, its first calls wait.
+        // The first calls of an engine that has no switcher yet wait.
         if self.engines.is_empty() {
             return;
         }
@@ -213,7 +216,7 @@ impl Steer {
         }
     }
 
-    /// The session ends: no operator is captured from now on.
+    /// Ends the session: no operator is captured from now on.
     pub fn end(&mut self, lower: &mut Lower) {
         self.calls(lower);
         let now = clock::monotonic_ns();
@@ -225,7 +228,7 @@ impl Steer {
 }
 
 impl Steered {
-    /// Whether probes shall be in, and why that is to be if it is new.
+    /// Whether probes are wanted, and the reason of a switch.
     fn wanted(&mut self, filters: &Filters, progress: Progress) -> (bool, SwitchReason) {
         let now = clock::monotonic_ns();
         if !near(&filters.tokens, progress.tokens, self.fastest.lead())
@@ -245,7 +248,7 @@ impl Steered {
     }
 }
 
-/// Whether a number that has been reached is in a range, or not far before one.
+/// Whether a reached number is in a range, or close before one.
 fn near(ranges: &Ranges, reached: u32, lead: u32) -> bool {
     let close = |(from, to): &(u32, u32)| reached.saturating_add(lead) >= *from && reached <= *to;
     ranges.is_empty() || ranges.iter().any(close)
@@ -269,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn how_long_before_is_told_by_the_shortest_call() {
+    fn the_lead_depends_on_the_shortest_call() {
         let call =
             |took: u64, good| Ended { pid: 1, start_ns: 5, end_ns: 5 + took, decode: true, good, kept: true };
         let mut fastest = Fastest::default();

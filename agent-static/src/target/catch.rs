@@ -1,10 +1,12 @@
-//! Stops new processes of a name as soon as they begin their program, while the session's thread is busy with others.
+//! Stops new processes of a name right after their exec, while the session's thread is busy with
+//! others.
 //!
-//! Examining an engine takes 100 ms and more, in which another one of that name would reach its first token. So a thread reads the kernel's
-//! events of new programs and holds each process of the name by ptrace(2), in a thread for each, because only the thread that
-//! traces a process can let it go. The session's thread takes them over one by one with [`Catch::release`].
+//! Examining an engine takes 100 ms and more. In that time another process of that name would reach
+//! its first decode call. So a thread reads the kernel's exec events and holds each process of the
+//! name with ptrace(2). Each held process has its own thread, because only the thread that traces a
+//! process can release it. The session's thread takes them over one by one with [`Catch::release`].
 //!
-//! If the agent dies, the kernel lets every tracee run on.
+//! If the agent dies, the kernel lets every tracee continue.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -23,31 +25,30 @@ use crate::sys::thread::{Go, WaitStatus, go, poll, wait_status};
 
 /// Stack of each thread, bytes of address space.
 const STACK: usize = 256 << 10;
-/// Processes that are held at the same time at most: the others run on.
+/// Most processes held at the same time; further ones run on.
 const MOST: usize = 16;
-/// A process that nobody takes over runs on after this time.
+/// A process that nobody takes over continues after this time.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// How often the thread looks whether it is to end.
+/// How often the thread checks whether it has to end.
 const TICK: Duration = Duration::from_millis(200);
 /// How long a process may take to stop.
 const TO_STOP: Duration = Duration::from_millis(500);
 
-/// A process that is held: dropping the sender releases it, and it runs when the thread has ended.
+/// A held process. Dropping the sender releases it, and it runs once the thread has ended.
 type Held = (Sender<()>, JoinHandle<()>);
 
-/// A process that began a program.
+/// A process that called exec.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Executed {
-    /// Which.
     pub pid: u32,
-    /// When, ns.
+    /// Time of the exec, ns.
     pub at_ns: u64,
-    /// The program's short name, as the kernel keeps it: at most 15 bytes, then zeros.
+    /// Short name of the program, as the kernel stores it: at most 15 bytes, then zeros.
     pub comm: [u8; TASK_COMM],
 }
 
 impl Executed {
-    /// It has the name that is waited for, or had it before it ended.
+    /// Whether the process has the awaited name, or had it before it ended.
     #[must_use]
     pub fn is_named(&self, wanted: &str) -> bool {
         let comm = self.comm.split(|b| *b == 0).next().unwrap_or_default();
@@ -56,16 +57,15 @@ impl Executed {
     }
 }
 
-/// What the threads share with the session's.
+/// State that the threads share with the session's thread.
 #[derive(Debug, Default)]
 struct Shared {
     held: Mutex<BTreeMap<u32, Held>>,
-    /// Processes of the name that stand still, or could not be stopped.
+    /// Processes of the name that are stopped, or could not be stopped.
     met: Mutex<Vec<Executed>>,
     ends: AtomicBool,
 }
 
-/// The threads.
 #[derive(Debug)]
 pub struct Catch {
     shared: Arc<Shared>,
@@ -73,8 +73,9 @@ pub struct Catch {
 }
 
 impl Catch {
-    /// Begins to look for processes with that name in `executions`, the ring buffer of new programs. `None` where there is no thread for it: the
-    /// session's own thread then comes to them when it can.
+    /// Starts to watch `executions`, the ring buffer of exec events, for processes with this name.
+    /// `None` if no thread could be started; then the session's thread handles new processes when
+    /// it can.
     #[must_use]
     pub fn begin(executions: MapHandle, name: &str) -> Option<Self> {
         let shared = Arc::new(Shared::default());
@@ -84,24 +85,26 @@ impl Catch {
         Some(Self { shared, thread: Some(thread) })
     }
 
-    /// Processes of the name that began a program since the last call. Those that could be stopped stand still until [`Self::release`].
+    /// Processes of the name that called exec since the last call. Those that could be stopped stay
+    /// stopped until [`Self::release`].
     pub fn take(&self, met: &mut Vec<Executed>) {
         met.append(&mut locked(&self.shared.met));
     }
 
-    /// The thread runs. It ends at once where it cannot read the events: new processes are the session's own thread's then.
+    /// Whether the thread runs. It ends at once if it cannot read the events; then the session's
+    /// thread handles new processes.
     #[must_use]
     pub fn works(&self) -> bool {
         self.thread.as_ref().is_some_and(|thread| !thread.is_finished())
     }
 
-    /// Some process is held.
+    /// Whether any process is held.
     #[must_use]
     pub fn holds(&self) -> bool {
         !locked(&self.shared.held).is_empty()
     }
 
-    /// Lets a process go that is held, and returns when it runs.
+    /// Releases a held process and returns when it runs.
     pub fn release(&self, pid: u32) {
         let held = locked(&self.shared.held).remove(&pid);
         if let Some((hold, thread)) = held {
@@ -150,7 +153,7 @@ fn look(executions: &MapHandle, name: &str, shared: &Arc<Shared>) {
     }
 }
 
-/// Holds a process in a thread for it.
+/// Holds a process, on a separate thread.
 fn hold(executed: Executed, shared: &Arc<Shared>) {
     let mut held = locked(&shared.held);
     held.retain(|_, (_, thread)| !thread.is_finished());
@@ -161,14 +164,14 @@ fn hold(executed: Executed, shared: &Arc<Shared>) {
     let (sender, receiver) = channel();
     let theirs = Arc::clone(shared);
     let thread = Builder::new().name("hold".to_owned()).stack_size(STACK);
-    match thread.spawn(move || stand(executed, &theirs, &receiver)) {
+    match thread.spawn(move || hold_until(executed, &theirs, &receiver)) {
         Ok(thread) => drop(held.insert(executed.pid, (sender, thread))),
         Err(_) => locked(&shared.met).push(executed),
     }
 }
 
 /// Stops the process, reports it to the session's thread, and holds it until the sender is dropped.
-fn stand(executed: Executed, shared: &Shared, until: &Receiver<()>) {
+fn hold_until(executed: Executed, shared: &Shared, until: &Receiver<()>) {
     let tid = executed.pid.cast_signed();
     let stopped = stop(tid);
     locked(&shared.met).push(executed);
@@ -178,7 +181,8 @@ fn stand(executed: Executed, shared: &Shared, until: &Receiver<()>) {
     }
 }
 
-/// The signal that a process has to get when it goes on, 0 for none; `None` if it does not stop: it ended, or has another tracer.
+/// Stops a process and returns the signal to deliver when it continues (0: none). `None` if it does
+/// not stop, because it ended or has another tracer.
 fn stop(tid: i32) -> Option<i32> {
     let pid = Pid::from_raw(tid);
     ptrace::seize(pid, Options::empty()).ok()?;
@@ -186,7 +190,7 @@ fn stop(tid: i32) -> Option<i32> {
     let begun = Instant::now();
     while begun.elapsed() < TO_STOP {
         match poll(tid).ok()?.map(wait_status) {
-            // A signal that came first is delivered.
+            // A signal that arrived first is delivered.
             Some(WaitStatus::Signal(signal)) => return Some(signal),
             Some(WaitStatus::Event { .. }) => return Some(0),
             Some(WaitStatus::Ended(_)) => return None,

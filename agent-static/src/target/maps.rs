@@ -1,7 +1,8 @@
 //! The files that a process maps as code, from /proc/PID/maps.
 //!
-//! Paths come from the target's point of view; the agent opens them through /proc/PID/root, and where that
-//! names another file (deleted, replaced, overlaid) through /proc/PID/map_files, which is the mapping itself.
+//! Paths are those that the target sees. The agent opens them through /proc/PID/root. If that leads
+//! to another file (deleted, replaced, overlaid), it uses /proc/PID/map_files, which is the mapping
+//! itself.
 
 use std::fs::{self, File};
 use std::io::Read;
@@ -13,23 +14,21 @@ use crate::proc_file::text_of_process;
 /// One mapping of any kind.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mapping {
-    /// First address.
     pub start: u64,
-    /// Behind the last address.
+    /// First address after the mapping.
     pub end: u64,
     /// Offset of `start` in the file.
     pub offset: u64,
-    /// It holds code.
     pub executable: bool,
-    /// It can be written.
     pub writable: bool,
-    /// Identity of the file; zeros where there is none.
+    /// Identity of the file; zeros if there is none.
     pub id: FileId,
-    /// The file as the process sees it, or what the kernel calls the mapping (`[heap]`); may be empty.
+    /// The file as the process sees it, or the kernel's name for the mapping (`[heap]`); may be
+    /// empty.
     pub path: String,
 }
 
-/// All mappings of `pid` in order of addresses; empty when they cannot be read, which is said on the terminal.
+/// All mappings of `pid` in address order. Empty if they cannot be read, which is logged.
 #[must_use]
 pub fn mappings(pid: u32) -> Vec<Mapping> {
     let Some(text) = text_of_process(&format!("/proc/{pid}/maps")) else { return Vec::new() };
@@ -49,27 +48,24 @@ fn mapping(line: Line<'_>) -> Option<Mapping> {
     })
 }
 
-/// One mapped file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MappedFile {
-    /// Device and inode: two processes that map the same library agree in these.
+    /// Device and inode, which are the same for two processes that map the same library.
     pub id: FileId,
     /// Path as the process sees it.
     pub path: String,
-    /// Path that the agent opens, and gives to the kernel for the probe.
+    /// Path that the agent opens and passes to the kernel for the probe.
     pub open_path: PathBuf,
 }
 
-/// Identity of a file.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct FileId {
     /// Device as /proc/PID/maps prints it.
     pub device: u64,
-    /// Inode.
     pub inode: u64,
 }
 
-/// The files mapped executable by `pid`, each once; none when it has ended.
+/// The files that `pid` maps as executable, each once; none if the process has ended.
 #[must_use]
 pub fn code_files(pid: u32) -> Vec<MappedFile> {
     let text = text_of_process(&format!("/proc/{pid}/maps")).unwrap_or_default();
@@ -85,11 +81,10 @@ pub fn code_files(pid: u32) -> Vec<MappedFile> {
     files
 }
 
-/// Files out of whose middle `pid` maps code and that are archives (zip: APK, HAP): a loader mapped libraries without unpacking them. Each
-/// once, with the offset of the first such mapping.
+/// Archives (zip: APK, HAP) from which `pid` maps code at a nonzero offset: its loader maps
+/// libraries without unpacking them. Each archive once, with the offset of the first such mapping.
 #[must_use]
 pub fn archives(pid: u32) -> Vec<(String, u64)> {
-    /// First bytes of a zip file.
     const ZIP: [u8; 4] = *b"PK\x03\x04";
     let text = text_of_process(&format!("/proc/{pid}/maps")).unwrap_or_default();
     let mut seen: Vec<FileId> = Vec::new();
@@ -110,7 +105,7 @@ pub fn archives(pid: u32) -> Vec<(String, u64)> {
     found
 }
 
-/// Offset in its file of the code at `address` of `pid`.
+/// File offset of the code at `address` of `pid`.
 #[must_use]
 pub fn file_offset(pid: u32, address: u64) -> Option<u64> {
     let mapping = mappings(pid).into_iter().find(|m| (m.start..m.end).contains(&address))?;
@@ -161,7 +156,8 @@ fn executable(line: &str) -> Option<(&str, FileId, &str)> {
 
 fn open_path(pid: u32, range: &str, id: FileId, path: &str) -> PathBuf {
     let by_root = PathBuf::from(format!("/proc/{pid}/root{path}"));
-    // Device numbers of maps and stat differ on some file systems (btrfs, overlay): the inode decides.
+    // Device numbers in maps and stat differ on some file systems (btrfs, overlay). So only the
+    // inode is compared.
     if fs::metadata(&by_root).is_ok_and(|m| m.ino() == id.inode) {
         return by_root;
     }
@@ -184,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn skips_what_is_not_code_in_a_file() {
+    fn skips_mappings_that_are_not_code_of_a_file() {
         for line in [
             "7f00-7f01 r--p 0 fe:00 12 /lib/x.so",
             "7f00-7f01 r-xp 0 00:00 0",

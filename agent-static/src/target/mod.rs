@@ -1,4 +1,5 @@
-//! The process to trace: finding it, what it maps, and watching it until the operators are attached.
+//! The process to trace: finding it, its mapped files, and watching it until its operators are
+//! attached.
 
 pub mod catch;
 pub mod command;

@@ -1,25 +1,27 @@
-//! What may leave the board of an engine's last lines on standard error: its diagnostics, without prompt, answer or secret.
+//! Filters the last lines of an engine's standard error before they leave the board: diagnostics
+//! stay, prompts, answers and secrets do not.
 //!
-//! As of its command line, what is known to be harmless is kept and everything else is hidden. A line counts only if it begins as an
-//! engine's log does (`llama_model_load: …`); a word of it is shown if it is of the vocabulary below, the name of a function or a tensor of the
-//! engine, a number, or a path that the shown command line has. A word that the command line hides is hidden here too. Standard output is
-//! never read: answers are written there.
+//! Like for command lines, only words that are known to be harmless stay; all others are hidden.
+//! Only lines that begin like an engine's log (`llama_model_load: …`) count. A word is shown if it
+//! is in the vocabulary below, a function or tensor name of the engine, a number, or a path in the
+//! shown command line. A word that is hidden in the command line is hidden here too. Standard
+//! output is never read, because answers are written there.
 
 use super::command::{self, HIDDEN};
 
-/// Lines that are sent.
+/// Most lines that are sent.
 const LINES: usize = 5;
-/// Longest line that is sent, bytes.
+/// Longest line that is sent, in bytes.
 const LINE: usize = 200;
-/// Longest name of a function or a tensor, and longest number, bytes.
+/// Longest function or tensor name, and longest number, in bytes.
 const NAME: usize = 64;
 const NUMBER: usize = 12;
-/// How names of functions begin that write diagnostics.
+/// Prefixes of functions that write diagnostics.
 const FUNCTIONS: &str = "\
     llama_ ggml_ gguf_ common_ load_ init_ server_ clip_ mtmd_ whisper_ sched_ graph_ print_info create_ \
     read_ alloc_ model_ backend_ get_ set_ cpu_ llm_ \
     ";
-/// First words of diagnostics that are no such names.
+/// Other first words of diagnostics.
 const HEADS: &str = "error warning warn fatal main srv slot cmn que init terminate what() operator() Error";
 /// Words of diagnostics, in lower case.
 const WORDS: &str = "\
@@ -39,11 +41,12 @@ const WORDS: &str = "\
     tokenizer tokens too trying type unable unexpected unknown unsupported usage use value version vocab \
     ";
 
-/// The last diagnostics among the last bytes of an engine's standard error, one a line; `cmdline` as /proc/PID/cmdline has it.
+/// The last diagnostics among the last bytes of an engine's standard error, one per line. `cmdline`
+/// is the content of /proc/PID/cmdline.
 #[must_use]
 pub fn of_engine(tail: &[u8], cmdline: &[u8]) -> String {
-    let told = command::of_engine(cmdline);
-    let shown: Vec<&str> = told.split(' ').filter(|w| *w != HIDDEN).collect();
+    let command = command::of_engine(cmdline);
+    let shown: Vec<&str> = command.split(' ').filter(|w| *w != HIDDEN).collect();
     let cmdline = String::from_utf8_lossy(cmdline);
     let hidden: Vec<&str> = cmdline
         .split(|c: char| c == '\0' || c == '=' || c.is_whitespace())
@@ -62,7 +65,7 @@ pub fn of_engine(tail: &[u8], cmdline: &[u8]) -> String {
     lines.join("\n")
 }
 
-/// What may be shown of a line; `None` where it is no diagnostic.
+/// The harmless part of a line; `None` if it is not a diagnostic.
 fn diagnostic(line: &str, shown: &[&str], hidden: &[&str]) -> Option<String> {
     let mut words = line.split_whitespace().skip_while(|w| is_stamp(w)).peekable();
     let first = words.peek()?.trim_end_matches(':');
@@ -90,7 +93,6 @@ fn diagnostic(line: &str, shown: &[&str], hidden: &[&str]) -> Option<String> {
     Some(out)
 }
 
-/// Whether a word is in a list of words.
 fn one_of(list: &str, word: &str) -> bool {
     list.split_whitespace().any(|w| w == word)
 }
@@ -101,7 +103,7 @@ fn is_stamp(word: &str) -> bool {
     time || ["D", "I", "W", "E"].contains(&word)
 }
 
-/// Without the marks around it.
+/// Removes punctuation around a word.
 fn bare(word: &str) -> &str {
     word.trim_matches(|c: char| c.is_ascii_punctuation() && !"/-<>_".contains(c))
 }
@@ -158,7 +160,7 @@ fn is_source(word: &str) -> bool {
     ends && plain && file.len() <= 2 * NAME && !line.is_empty() && line.bytes().all(|b| b.is_ascii_digit())
 }
 
-/// Without the codes of a terminal.
+/// Removes terminal escape sequences.
 fn without_colours(line: &str) -> String {
     let mut out = String::with_capacity(line.len());
     let mut rest = line;
@@ -185,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn diagnostics_of_real_engines_are_told() {
+    fn diagnostics_of_real_engines_are_shown() {
         for line in [
             "llama_model_load_from_file_impl: failed to load model",
             "cmn common_init_: failed to load model '/models/cut.gguf'",
@@ -200,15 +202,15 @@ mod tests {
                 .replace("b->ne[0])", HIDDEN);
             assert_eq!(shown(line), expected);
         }
-        // Stamps, colours and levels are left out.
+        // Stamps, colours and levels are removed.
         let stamped = "\u{1b}[31m0.00.074.114 E llama_model_load: failed to load model\u{1b}[0m";
         assert_eq!(shown(stamped), "llama_model_load: failed to load model");
     }
 
     #[test]
-    fn what_the_engine_was_told_is_not() {
+    fn prompts_and_secrets_are_hidden() {
         assert_eq!(shown("main: prompt: 'Geheim 4711'\n"), format!("main: {HIDDEN}"));
-        // Words of the prompt are hidden where they would be shown else.
+        // Words of the prompt are hidden even if they are in the vocabulary.
         assert_eq!(
             shown("llama_decode: tensor error 4711 of 4713"),
             format!("llama_decode: {HIDDEN} error {HIDDEN} of 4713")
@@ -223,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_five_are_told_and_no_line_is_long() {
+    fn the_last_five_lines_are_shown_and_cut_to_length() {
         let text: String = (0..9).map(|i| format!("main: error {i}\nnoise\n")).collect();
         let expected: Vec<String> = (4..9).map(|i| format!("main: error {i}")).collect();
         assert_eq!(shown(&text), expected.join("\n"));

@@ -10,56 +10,53 @@ use crate::error::{Diagnostic, Result};
 use crate::proc_file::{of_process, text_of_process};
 use crate::sys::user::User;
 
-/// Which process to trace.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Target {
-    /// This one.
     Pid(u32),
-    /// The ones of this name, running or started later. `*` at the end stands for anything.
+    /// All processes of this name, running or started later. A final `*` matches any suffix.
     Name {
-        /// The name.
         name: String,
-        /// When all have ended, the next one is waited for instead of ending the session.
+        /// After all have ended, wait for the next one instead of ending the session.
         restarts: bool,
     },
-    /// One that the agent starts.
+    /// A program that the agent starts.
     Command {
         /// Program and arguments.
         command: Vec<std::ffi::OsString>,
-        /// Its standard output goes to standard error, because the agent's own carries the stream.
+        /// Redirect its standard output to standard error, because the agent's standard output
+        /// carries the stream.
         stdout_to_stderr: bool,
-        /// As whom; `None` as the agent itself.
+        /// User to run as; `None` for the agent's user.
         user: Option<User>,
     },
 }
 
 impl Target {
-    /// Whether the agent starts it.
     #[must_use]
     pub const fn starts_program(&self) -> bool {
         matches!(self, Self::Command { .. })
     }
 }
 
-/// Whether the process is there and not a zombie.
+/// Whether the process exists and is not a zombie.
 #[must_use]
 pub fn alive(pid: u32) -> bool {
-    // Asked all the time, so nothing is allocated for it: the state is within the first bytes.
+    // Called all the time, so it does not allocate. The state is in the first bytes.
     let (mut path, mut stat) = (heapless::String::<32>::new(), [0; 128]);
     let read =
         write!(path, "/proc/{pid}/stat").is_ok().then(|| fs::File::open(path.as_str())?.read(&mut stat));
     let stat = &stat[..read.and_then(std::io::Result::ok).unwrap_or(0)];
-    // The name is in parentheses and may contain any character, also `)`; it has 15 bytes at most.
+    // The name is in parentheses and may contain any character, including `)`. It has at most 15
+    // bytes.
     let state = stat.windows(2).rposition(|w| w == b") ").and_then(|at| stat.get(at + 2));
     state.is_some_and(|s| !matches!(s, b'Z' | b'X'))
 }
 
 /// Checks that `pid` can be traced at all.
 ///
-/// # Errors
-/// When there is no such process, or it is a kernel thread.
+/// # Errors If there is no such process, or it is a kernel thread.
 pub fn check(pid: u32) -> Result<()> {
-    let tried = format!("looking at process {pid}");
+    let tried = format!("checking process {pid}");
     if !alive(pid) {
         return Err(Diagnostic::new(
             tried,
@@ -77,46 +74,45 @@ pub fn check(pid: u32) -> Result<()> {
     }
 }
 
-/// Short name of a process.
 #[must_use]
 pub fn name(pid: u32) -> String {
     first_line(format!("/proc/{pid}/comm"))
 }
 
-/// Short name of a thread.
 #[must_use]
 pub fn thread_name(pid: u32, tid: u32) -> String {
     first_line(format!("/proc/{pid}/task/{tid}/comm"))
 }
 
-/// What may be told of an engine's command line, arguments separated by spaces; empty when the process has ended.
+/// The harmless part of an engine's command line, arguments separated by spaces; empty if the
+/// process has ended.
 #[must_use]
 pub fn command_line(pid: u32) -> String {
     command::of_engine(&of_process(&format!("/proc/{pid}/cmdline")).unwrap_or_default())
 }
 
-/// The same of a command that is to be started: what is said of it may reach a host.
+/// The harmless part of a command that is to be started. Messages that contain it may reach a host.
 #[must_use]
 pub fn shown(command: &[std::ffi::OsString]) -> String {
     let words: Vec<&[u8]> = command.iter().map(|word| word.as_bytes()).collect();
     command::of_engine(&words.join(&0))
 }
 
-/// The id of `pid` in its own PID namespace, where that is one below this process's.
+/// The id of `pid` in its own PID namespace, if that is below this process's namespace.
 #[must_use]
 pub fn id_below(pid: u32) -> Option<u32> {
     let status = text_of_process(&format!("/proc/{pid}/status"))?;
-    // From the namespace of the reader's /proc down to the process's own.
+    // Lists the ids from the namespace of the reader's /proc down to the process's own.
     let ids = status.lines().find_map(|l| l.strip_prefix("NSpid:"))?;
     let ids: Vec<u32> = ids.split_whitespace().filter_map(|id| id.parse().ok()).collect();
     ids.get(1..)?.last().copied()
 }
 
-/// The processes that the threads of `pid` started and that live.
+/// Living child processes of all threads of `pid`.
 #[must_use]
 pub fn children(pid: u32) -> Vec<u32> {
     let tasks = fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
-    // Kernels without CONFIG_PROC_CHILDREN have no such file.
+    // Kernels without CONFIG_PROC_CHILDREN do not have this file.
     let lists: Vec<String> =
         tasks.filter_map(|task| fs::read_to_string(task.path().join("children")).ok()).collect();
     if !lists.is_empty() {
@@ -129,7 +125,7 @@ pub fn children(pid: u32) -> Vec<u32> {
     all().filter(|id| parent(*id) == Some(pid)).collect()
 }
 
-/// Whether `pid` is a process of that name: its short name, or the file name of its first argument.
+/// Whether `pid` is a process of this name: its short name, or the file name of its first argument.
 #[must_use]
 pub fn has_name(pid: u32, wanted: &str) -> bool {
     let command = of_process(&format!("/proc/{pid}/cmdline")).unwrap_or_default();
@@ -138,7 +134,7 @@ pub fn has_name(pid: u32, wanted: &str) -> bool {
     matches(&name(pid), wanted) || matches(&program, wanted)
 }
 
-/// All processes of that name but the agent itself.
+/// All processes of this name except the agent itself.
 #[must_use]
 pub fn find(wanted: &str) -> Vec<u32> {
     let mut found: Vec<u32> =
@@ -147,19 +143,19 @@ pub fn find(wanted: &str) -> Vec<u32> {
     found
 }
 
-/// All processes.
 fn all() -> impl Iterator<Item = u32> {
     let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
     entries.filter_map(|e| e.file_name().to_str()?.parse().ok())
 }
 
-/// Empty when the process has ended.
+/// Empty if the process has ended.
 fn first_line(path: String) -> String {
     let text = text_of_process(&path).unwrap_or_default();
     text.lines().next().unwrap_or_default().to_owned()
 }
 
-/// The kernel keeps 15 bytes of a process name, so of a longer wanted name the first 15 bytes are compared.
+/// The kernel keeps 15 bytes of a process name, so only the first 15 bytes of a longer name are
+/// compared.
 #[must_use]
 pub fn matches(name: &str, wanted: &str) -> bool {
     match wanted.strip_suffix('*') {

@@ -1,11 +1,12 @@
 //! Watches processes with ptrace(2) from their start until their operators are attached.
 //!
-//! An engine loads its CPU backend while it starts, and no operator of the first token may be missed. The
-//! dynamic linker's debugger hook and the first token stop the process with a SIGURG that the BPF programs
-//! send; as its tracer the agent sees the signal first, attaches, and lets the process go on without it.
+//! An engine loads its CPU backend while it starts, and no operator of the first decode call may be
+//! missed. The BPF programs send a SIGURG at the dynamic linker's debugger hook and at the first
+//! decode call, which stops the process. As its tracer the agent sees the signal first, attaches,
+//! and lets the process continue without the signal.
 //!
-//! ptrace is chosen for what happens when the agent dies: the kernel lets every tracee run on. A process
-//! without a tracer ignores SIGURG, so no stop can be left behind.
+//! ptrace is safe if the agent dies: the kernel lets every tracee continue. A process without a
+//! tracer ignores SIGURG, so no stop can remain.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -17,16 +18,16 @@ use crate::error::{Diagnostic, Result};
 use crate::proc_file::text_of_process;
 use crate::sys::thread::{Exit, Go, WaitStatus, go, poll_any, wait_status};
 
-/// What a watched process did. It stands still until [`Watch::resume`].
+/// Event of a watched process. It stays stopped until [`Watch::resume`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stop {
-    /// It began another program.
+    /// It called exec.
     Exec(Pid),
-    /// A new process was forked off.
+    /// A new process was forked.
     Forked(Pid),
-    /// It was asked to stop by [`Watch::freeze`].
+    /// It was stopped by [`Watch::freeze`].
     Frozen(Pid),
-    /// A thread met the linker's hook or its first token.
+    /// A thread reached the linker's hook or its first decode call.
     Called(Pid),
 }
 
@@ -36,16 +37,16 @@ pub struct Watch {
     tracees: BTreeSet<i32>,
     exits: BTreeMap<i32, Exit>,
     freezing: BTreeSet<i32>,
-    /// What others took of waitpid(2) that is the watch's.
+    /// Results of waitpid(2) for watched threads that other code received.
     deferred: VecDeque<(i32, i32)>,
-    /// Threads that are being let go.
+    /// Threads that are being released.
     leaving: BTreeSet<i32>,
 }
 
 const EVENT_STOP: i32 = 128;
 const SIGURG: i32 = nix::libc::SIGURG;
 
-/// What watched threads are traced with.
+/// ptrace options for watched threads.
 #[must_use]
 pub fn options() -> Options {
     Options::PTRACE_O_TRACEEXEC
@@ -55,10 +56,9 @@ pub fn options() -> Options {
 }
 
 impl Watch {
-    /// Begins to watch all threads of `pid`, without stopping them.
+    /// Starts to watch all threads of `pid` without stopping them.
     ///
-    /// # Errors
-    /// When the kernel refuses.
+    /// # Errors If the kernel refuses.
     pub fn add(&mut self, pid: u32) -> Result<()> {
         let mut tids: Vec<i32> = std::fs::read_dir(format!("/proc/{pid}/task"))
             .into_iter()
@@ -70,7 +70,7 @@ impl Watch {
             tids.push(pid.cast_signed());
         }
         for tid in tids {
-            // It was being let go: it stays.
+            // It was being released, but now it stays watched.
             if self.leaving.remove(&tid) {
                 continue;
             }
@@ -93,10 +93,9 @@ impl Watch {
         Ok(())
     }
 
-    /// Begins to watch `pid` and stops it at once.
+    /// Starts to watch `pid` and stops it at once.
     ///
-    /// # Errors
-    /// As [`Watch::add`].
+    /// # Errors Same as [`Watch::add`].
     pub fn freeze(&mut self, pid: u32) -> Result<()> {
         self.add(pid)?;
         if ptrace::interrupt(Pid::from_raw(pid.cast_signed())).is_ok() {
@@ -105,36 +104,36 @@ impl Watch {
         Ok(())
     }
 
-    /// Some thread is still watched.
+    /// Whether any thread is still watched.
     #[must_use]
     pub fn active(&self) -> bool {
         !self.tracees.is_empty()
     }
 
-    /// The next thing that a watched process did; `None` when nothing happened.
+    /// The next event of a watched process; `None` if there is none.
     pub fn poll(&mut self) -> Option<Stop> {
         while self.active() {
-            let taken = self.deferred.pop_front().map(|told| Ok(Some(told)));
+            let taken = self.deferred.pop_front().map(|event| Ok(Some(event)));
             let (tid, status) = match taken.unwrap_or_else(poll_any) {
-                Ok(Some(told)) => told,
+                Ok(Some(event)) => event,
                 Ok(None) => return None,
-                // There is nobody left to be watched.
+                // No watched process is left.
                 Err(_) => {
                     self.tracees.clear();
                     self.leaving.clear();
                     return None;
                 }
             };
-            if let Some(stop) = self.saw(Pid::from_raw(tid), wait_status(status)) {
+            if let Some(stop) = self.handle(Pid::from_raw(tid), wait_status(status)) {
                 return Some(stop);
             }
         }
         None
     }
 
-    /// What a thread did, if that is somebody else's to answer.
-    fn saw(&mut self, pid: Pid, told: WaitStatus) -> Option<Stop> {
-        match told {
+    /// Handles the status of a thread. Returns a stop if the caller has to act on it.
+    fn handle(&mut self, pid: Pid, status: WaitStatus) -> Option<Stop> {
+        match status {
             WaitStatus::Ended(exit) => self.ended(pid, exit),
             WaitStatus::Event { event, .. } => {
                 let first = self.tracees.insert(pid.as_raw());
@@ -147,7 +146,8 @@ impl Watch {
                 } else if event == EVENT_STOP && first && is_leader(pid) {
                     return Some(Stop::Forked(pid));
                 } else {
-                    // A stop by job control is not ours to keep: the process goes on as if unwatched.
+                    // Job control stops are not ours: the process continues as if it were not
+                    // watched.
                     let _ = go(pid.as_raw(), Go::On, 0);
                 }
             }
@@ -165,23 +165,22 @@ impl Watch {
         None
     }
 
-    /// Whether the thread is watched.
     #[must_use]
     pub fn knows(&self, tid: i32) -> bool {
         self.tracees.contains(&tid)
     }
 
-    /// Watches a thread that the agent traces already: it is let go on when it stops.
+    /// Watches a thread that the agent traces already. It continues when it stops.
     pub fn adopt(&mut self, tid: i32) {
         self.tracees.insert(tid);
     }
 
-    /// Takes over what somebody else was told of a thread by waitpid(2).
+    /// Takes over a waitpid(2) result that other code received for a thread.
     pub fn defer(&mut self, tid: i32, status: i32) {
         self.deferred.push_back((tid, status));
     }
 
-    /// Whether the thread stands still until [`Self::poll`] comes to what was deferred of it.
+    /// Whether the thread stays stopped until [`Self::poll`] handles its deferred event.
     #[must_use]
     pub fn is_deferred(&self, tid: i32) -> bool {
         self.deferred.iter().any(|(t, _)| *t == tid)
@@ -195,19 +194,19 @@ impl Watch {
         }
     }
 
-    /// How a process ended that was watched then.
+    /// How a process ended while it was watched.
     pub fn take_exit(&mut self, pid: Pid) -> Option<Exit> {
         self.exits.remove(&pid.as_raw())
     }
 
-    /// Lets a stopped process go on.
+    /// Lets a stopped process continue.
     pub fn resume(&self, stop: Stop) {
         let (Stop::Exec(pid) | Stop::Forked(pid) | Stop::Frozen(pid) | Stop::Called(pid)) = stop;
         let _ = ptrace::cont(pid, None);
     }
 
-    /// Ends watching of all that is watched now: every thread is stopped for a moment and let go for good. What is added meanwhile
-    /// stays.
+    /// Stops watching all currently watched threads: each is stopped for a moment and released
+    /// permanently. Threads that are added in the meantime stay watched.
     pub fn leave(&mut self) {
         let tids: Vec<i32> = self.tracees.difference(&self.leaving).copied().collect();
         for tid in tids {
@@ -223,7 +222,8 @@ impl Watch {
         self.leaving.contains(&pid.as_raw())
     }
 
-    /// Whether a new thread is one of a process that is being let go or was; of a new process its parent counts.
+    /// Whether a new thread belongs to a process that is being or was released. For a new process
+    /// its parent counts.
     fn belongs_to_one_that_leaves(&self, new: Pid) -> bool {
         let status = text_of_process(&format!("/proc/{new}/status")).unwrap_or_default();
         let number = |name: &str| -> Option<i32> {
@@ -246,13 +246,13 @@ impl Watch {
 
 /// Whether the new tracee is a process and not a further thread of one.
 fn is_leader(pid: Pid) -> bool {
-    // One that has ended leads nothing.
+    // An ended thread leads nothing.
     let status = text_of_process(&format!("/proc/{pid}/status")).unwrap_or_default();
     status.lines().any(|l| l.strip_prefix("Tgid:").is_some_and(|t| t.trim() == pid.to_string()))
 }
 
-/// Whether the signal that stopped `pid` came from the kernel, as the ones of the BPF programs do. A
-/// SIGURG between processes (Go's runtime uses it) is the engine's own business.
+/// Whether the signal that stopped `pid` came from the kernel, like those of the BPF programs. A
+/// SIGURG between processes (the Go runtime uses it) belongs to the engine.
 fn from_kernel(pid: Pid) -> bool {
     ptrace::getsiginfo(pid).is_ok_and(|info| info.si_code == nix::libc::SI_KERNEL)
 }
@@ -266,7 +266,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_signal_of_real_time_is_delivered_and_nobody_is_forgotten() {
+    fn real_time_signals_are_delivered_and_every_exit_is_kept() {
         let mut children: Vec<_> = (0..2).map(|_| Command::new("sleep").arg("60").spawn().unwrap()).collect();
         let mut watch = Watch::default();
         children.iter().for_each(|c| watch.add(c.id()).unwrap());
@@ -275,7 +275,7 @@ mod tests {
             crate::sys::thread::signal_thread(pid.as_raw().cast_unsigned(), pid.as_raw(), signal);
             let begun = Instant::now();
             let exit = loop {
-                // The program may have begun just now.
+                // The program may have called exec just now.
                 if let Some(stop) = watch.poll() {
                     watch.resume(stop);
                 }
@@ -288,7 +288,7 @@ mod tests {
             assert_eq!(exit, Exit::Signal(signal));
         }
         assert!(!watch.active());
-        // They were collected by the watch.
+        // The watch has collected them already.
         children.iter_mut().for_each(|c| drop(c.wait()));
     }
 }

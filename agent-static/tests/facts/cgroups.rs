@@ -14,25 +14,25 @@ fn v1(tree: &Tree, group: &str, quota: &str, stat: &str) {
     tree.put(&format!("sys/fs/cgroup/cpu/{group}/cpu.stat"), stat);
 }
 
-fn said(tree: &Tree) -> [String; 5] {
-    let model = tree.told_once();
+fn group_facts(tree: &Tree) -> [String; 5] {
+    let model = tree.read_once();
     NAMES.map(|name| of_process(&model, name))
 }
 
 #[test]
-fn version_1_and_the_tightest_quota_above() {
+fn version_1_and_the_tightest_quota_of_a_parent() {
     let tree = Tree::new();
     tree.put("proc/self/mountinfo", V1);
     tree.put("proc/42/cgroup", "4:memory:/box\n3:cpuset:/\n1:cpu,cpuacct:/box/engine\n0::/\n");
     v1(&tree, "", "-1", "");
-    // Three CPUs around, 1.5 in the middle, two of its own.
+    // Three CPUs at the top, 1.5 in the middle, two for the group itself.
     v1(&tree, "box", "150000", "nr_periods 10\nnr_throttled 4\nthrottled_time 5000\n");
     v1(&tree, "box/engine", "200000", "nr_periods 1\nnr_throttled 0\nthrottled_time 0\n");
     tree.put("sys/fs/cgroup/memory/memory.limit_in_bytes", "9223372036854771712\n");
     tree.put("sys/fs/cgroup/memory/box/memory.limit_in_bytes", "1073741824\n");
     tree.put("sys/fs/cgroup/cpuset/cpuset.cpus", "0-3\n");
-    assert_eq!(said(&tree), ["1", "/box/engine", "150000", "100000", "1"]);
-    let (model, _) = tree.told(&mut |_, round| {
+    assert_eq!(group_facts(&tree), ["1", "/box/engine", "150000", "100000", "1"]);
+    let (model, _) = tree.read(&mut |_, round| {
         let counts = "nr_periods 12\nnr_throttled 6\nthrottled_time 7000\n";
         tree.put("sys/fs/cgroup/cpu/box/cpu.stat", counts);
         round < 2
@@ -59,19 +59,19 @@ fn version_2_and_the_quota_of_a_container() {
     tree.put(&format!("{group}/engine/cpu.max"), "max 100000\n");
     tree.put(&format!("{group}/cpuset.cpus.effective"), "2-3\n");
     tree.put(&format!("{group}/engine/memory.max"), "4096\n");
-    assert_eq!(said(&tree), ["2", "/box/engine", "50000", "100000", "1"]);
-    let model = tree.told_once();
+    assert_eq!(group_facts(&tree), ["2", "/box/engine", "50000", "100000", "1"]);
+    let model = tree.read_once();
     assert_eq!(of_process(&model, "cgroup.throttled_ns"), "2500000");
     assert_eq!(of_process(&model, "cgroup.memory.limit"), "4096");
     assert_eq!(of_process(&model, "cgroup.cpuset"), "2-3");
 }
 
 #[test]
-fn memory_high_and_what_waits_for_it() {
+fn memory_high_and_the_time_stalled_by_it() {
     let tree = Tree::new();
     tree.put("proc/self/mountinfo", V2);
     tree.put("proc/42/cgroup", "0::/box/engine\n");
-    // The group around it has the tightest one, so its counts are told.
+    // The parent group has the tightest limit, so its counts are sent.
     let group = "sys/fs/cgroup/box";
     tree.put(&format!("{group}/memory.high"), "300000000\n");
     tree.put(&format!("{group}/engine/memory.high"), "max\n");
@@ -83,7 +83,7 @@ fn memory_high_and_what_waits_for_it() {
         tree.put(&format!("{group}/memory.pressure"), line("some", 99) + &line("full", full_us));
     };
     put(299_000_000, 4, 10);
-    let (model, _) = tree.told(&mut |_, round| {
+    let (model, _) = tree.read(&mut |_, round| {
         put(300_100_000, 9, 2_000_010);
         round < 1
     });
@@ -93,20 +93,20 @@ fn memory_high_and_what_waits_for_it() {
 }
 
 #[test]
-fn no_limit_is_no_absence() {
+fn no_limit_is_not_an_absent_fact() {
     let tree = Tree::new();
     tree.put("proc/self/mountinfo", V2);
     tree.put("proc/42/cgroup", "0::/\n");
     tree.put("sys/fs/cgroup/cpu.stat", "usage_usec 9\n");
-    assert_eq!(said(&tree), ["2", "/", "none", "", ""]);
-    let model = tree.told_once();
+    assert_eq!(group_facts(&tree), ["2", "/", "none", "", ""]);
+    let model = tree.read_once();
     assert_eq!(of_process(&model, "cgroup.memory.limit"), "none");
     assert_eq!(of_process(&model, "cgroup.memory.high"), "none");
     // Its controller is off.
     assert!(of_process(&model, "cgroup.periods").starts_with("!the control group does not count it"));
 }
 
-/// Controllers of version 1 beside a version 2 that has none of them.
+/// Controllers of version 1 next to a version 2 hierarchy without controllers.
 #[test]
 fn both_versions() {
     let tree = Tree::new();
@@ -118,12 +118,13 @@ fn both_versions() {
     v1(&tree, "a", "30000", "nr_periods 1\nnr_throttled 1\nthrottled_time 2\n");
     tree.put("sys/fs/cgroup/unified/b/cpu.max", "10000 100000\n");
     tree.put("sys/fs/cgroup/unified/b/memory.max", "8192\n");
-    assert_eq!(said(&tree), ["1", "/a", "30000", "100000", "0"]);
-    // No version 1 has the process in a group for memory.
-    assert_eq!(of_process(&tree.told_once(), "cgroup.memory.limit"), "8192");
+    assert_eq!(group_facts(&tree), ["1", "/a", "30000", "100000", "0"]);
+    // No version 1 hierarchy has the process in a memory group.
+    assert_eq!(of_process(&tree.read_once(), "cgroup.memory.limit"), "8192");
 }
 
-/// Inside of a container the group's own folder is what is mounted; the path counts from the whole hierarchy.
+/// In a container only the group's own folder is mounted; the path starts at the root of the
+/// hierarchy.
 #[test]
 fn a_mount_of_a_part() {
     let tree = Tree::new();
@@ -132,10 +133,10 @@ fn a_mount_of_a_part() {
     tree.put("proc/42/cgroup", "1:cpu:/docker/ab c/engine\n");
     v1(&tree, "", "80000", "nr_periods 1\n");
     v1(&tree, "engine", "-1", "nr_periods 1\n");
-    assert_eq!(said(&tree), ["1", "/docker/ab c/engine", "80000", "100000", "1"]);
+    assert_eq!(group_facts(&tree), ["1", "/docker/ab c/engine", "80000", "100000", "1"]);
     for outside in ["/docker/ab cd", "/other", "/../x"] {
         tree.put("proc/42/cgroup", format!("1:cpu:{outside}\n"));
-        assert!(said(&tree)[2].starts_with("!the control group"), "{outside}");
+        assert!(group_facts(&tree)[2].starts_with("!the control group"), "{outside}");
     }
 }
 
@@ -143,17 +144,17 @@ fn a_mount_of_a_part() {
 fn no_control_groups() {
     let tree = Tree::new();
     let why = ["!there is no /proc/42/cgroup", "!there is no /proc/self/mountinfo"];
-    assert_eq!(said(&tree)[2], why[0]);
+    assert_eq!(group_facts(&tree)[2], why[0]);
     tree.put("proc/42/cgroup", "");
-    assert_eq!(said(&tree)[2], why[1]);
+    assert_eq!(group_facts(&tree)[2], why[1]);
     tree.put("proc/self/mountinfo", "23 1 0:2 / / rw - ext4 /dev/vda rw\n");
-    assert_eq!(said(&tree)[2], "!no control group has the controller cpu");
+    assert_eq!(group_facts(&tree)[2], "!no control group has the controller cpu");
     tree.put("proc/42/cgroup", "0::/a\n");
-    assert!(said(&tree)[2].ends_with("are not mounted"));
+    assert!(group_facts(&tree)[2].ends_with("are not mounted"));
     for text in ["nonsense", ":::::", "\u{0}\u{ff}", "1:cpu"] {
         tree.put("proc/42/cgroup", text);
         tree.put("proc/self/mountinfo", format!("{text}\n - \n{V1}"));
-        assert!(said(&tree)[2].starts_with('!'), "{text}");
+        assert!(group_facts(&tree)[2].starts_with('!'), "{text}");
     }
 }
 
@@ -164,6 +165,6 @@ fn quotas_that_are_no_numbers() {
     tree.put("proc/42/cgroup", "0::/a\n");
     for text in ["x 100000", "5000", "5000 0", "5000 x", ""] {
         tree.put("sys/fs/cgroup/a/cpu.max", text);
-        assert!(said(&tree)[2].starts_with('!'), "{text}: {:?}", said(&tree));
+        assert!(group_facts(&tree)[2].starts_with('!'), "{text}: {:?}", group_facts(&tree));
     }
 }

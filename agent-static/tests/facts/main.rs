@@ -1,8 +1,12 @@
-//! Facts on trees of files, as kernels with control groups of version 1, of version 2, of both and of neither have them. The agent's
-//! own code reads them; the host's own code reads the stream.
+//! Facts read from trees of files, like those of kernels with control groups of version 1, version
+//! 2, both or neither. The agent's code reads the trees; the host's code reads the stream.
 #![expect(clippy::unwrap_used, reason = "a test fails where it cannot go on")]
 
 mod cgroups;
+#[path = "../common/files.rs"]
+mod files;
 mod processes;
+#[path = "../common/stream.rs"]
+mod stream;
 mod systems;
 mod tree;

@@ -9,7 +9,7 @@ fn memory_and_faults_when_they_change() {
     let tree = Tree::new();
     tree.put("proc/42/io", "rchar: 9\nread_bytes: 4096\n");
     tree.put("proc/42/smaps_rollup", "Rss: 9 kB\nAnonHugePages:  2048 kB\nFilePmdMapped: 0 kB\n");
-    let (model, _) = tree.told(&mut |computing, round| {
+    let (model, _) = tree.read(&mut |computing, round| {
         match round {
             1 => tree.stat(PID, "42", 9, 1),
             2 => {
@@ -45,9 +45,9 @@ fn memory_and_faults_when_they_change() {
     }
 }
 
-/// Neither other variables, nor values that may be secrets, nor what is long.
+/// Sends no other variables, no values that may be secrets, and no long values.
 #[test]
-fn of_the_environment_nothing_else() {
+fn nothing_else_of_the_environment_is_sent() {
     let tree = Tree::new();
     let long = "x".repeat(201);
     let variables = [
@@ -63,7 +63,7 @@ fn of_the_environment_nothing_else() {
     ];
     tree.put("proc/42/environ", variables.join("\u{0}").replace("KMP_BLOCKTIME=geheim", "KMP_BLOCKTIME=0"));
     tree.put("proc/cmdline", "root=geheim numa=fake=8 token=geheim");
-    let (model, bytes) = tree.told(&mut |_, _| false);
+    let (model, bytes) = tree.read(&mut |_, _| false);
     assert_eq!(of_process(&model, "environment.read"), "6");
     assert_eq!(of_process(&model, "env.OMP_WAIT_POLICY"), "passive");
     assert_eq!(of_process(&model, "env.OMP_NUM_THREADS"), "4");
@@ -75,11 +75,11 @@ fn of_the_environment_nothing_else() {
 }
 
 #[test]
-fn no_more_variables_than_there_is_room_for() {
+fn the_number_of_variables_is_limited() {
     let tree = Tree::new();
     let many: Vec<String> = (0..100).map(|i| format!("GGML_V{i}=1")).collect();
     tree.put("proc/42/environ", many.join("\u{0}"));
-    let model = tree.told_once();
+    let model = tree.read_once();
     let sent = (0..100).filter(|i| !of_process(&model, &format!("env.GGML_V{i}")).is_empty()).count();
     assert_eq!((sent, of_process(&model, "environment.read").as_str()), (64, "100"));
 }
@@ -94,7 +94,7 @@ fn hostile_texts() {
         [&b"Name:\t\xff\nRssAnon: -1 kB\nCpus_allowed_list:\t\xff\n"[..], &[b'x'; 60_000]].concat(),
     );
     tree.put("proc/42/stat", b"42 (\xff) R");
-    let model = tree.told_once();
+    let model = tree.read_once();
     assert_eq!(of_process(&model, "env.OMP_A"), "\u{fffd}\u{1b}[31m\nx");
     assert_eq!(of_process(&model, "program"), "!the text is longer than 1000 bytes");
     for name in ["rss.anonymous", "affinity", "nice", "faults.major"] {
@@ -111,7 +111,7 @@ fn threads_that_compute() {
         tree.put(&format!("proc/42/task/{tid}/schedstat"), schedstat);
     }
     tree.put("proc/42/task/44/stat", "44 (x) R 1 1 1 0 -1 0 0 0 0 0 1 1 0 0 20 0 2 0 0 0 0");
-    let (model, _) = tree.told(&mut |computing, round| {
+    let (model, _) = tree.read(&mut |computing, round| {
         match round {
             0 => computing.extend([(PID, 42), (PID, 43), (PID, 44), (PID, 45), (7, 46)]),
             1 => {
@@ -124,7 +124,7 @@ fn threads_that_compute() {
     });
     let of = |tid, name| all(&model, FactScope::Thread(tid), name).join(" ");
     assert_eq!([of(42, "run_ns"), of(42, "run_delay_ns")], ["100 150", "7 9"]);
-    assert_eq!(of(42, "affinity"), "", "that of the process");
+    assert_eq!(of(42, "affinity"), "", "same as the process's");
     assert_eq!([of(43, "affinity"), of(43, "sched.policy")], ["1", "SCHED_FIFO 50"]);
     assert!(of(43, "run_ns").starts_with("!the kernel does not count it"));
     assert_eq!([of(44, "sched.policy"), of(44, "run_ns")], ["", "5"]);
@@ -132,14 +132,14 @@ fn threads_that_compute() {
 }
 
 #[test]
-fn no_more_threads_than_there_is_room_for() {
+fn the_number_of_threads_is_limited() {
     let tree = Tree::new();
     for tid in 100..200 {
         tree.put(&format!("proc/42/task/{tid}/status"), "Cpus_allowed_list:\t0-1\n");
         tree.stat(tid, &format!("42/task/{tid}"), 0, 0);
         tree.put(&format!("proc/42/task/{tid}/schedstat"), "1 2 3\n");
     }
-    let (model, _) = tree.told(&mut |computing, round| {
+    let (model, _) = tree.read(&mut |computing, round| {
         computing.extend((100..200).map(|tid| (PID, tid)));
         round < 2
     });
@@ -147,11 +147,11 @@ fn no_more_threads_than_there_is_room_for() {
     assert_eq!(sent.count(), profinfer_agent::observe::fact::MAX_THREADS);
 }
 
-/// A process that has ended has a word for it, and no number after it. A file that cannot be read stands for one.
+/// No number follows the end of a process. A missing folder stands for an ended process.
 #[test]
 fn a_process_that_was_never_there_has_no_facts() {
     let tree = Tree::new();
     fs::remove_dir_all(tree.root().join("proc/42")).unwrap();
-    let model = tree.told_once();
+    let model = tree.read_once();
     assert!(model.facts.rows.iter().all(|fact| fact.scope == FactScope::System), "{:?}", model.facts);
 }

@@ -4,7 +4,8 @@ use crate::tree::{Tree, all, of_system};
 
 const CPUS: &str = "sys/devices/system/cpu";
 
-/// As the vendor's kernel for the RK3588 has them: two core types with a clock for each, and a clock of the memory.
+/// Like the vendor's kernel for the RK3588: two core types with separate clocks, and a memory
+/// clock.
 fn board(tree: &Tree) {
     tree.put(&format!("{CPUS}/present"), "0,4-5\n");
     tree.put(&format!("{CPUS}/online"), "0,4-5\n");
@@ -51,7 +52,7 @@ fn board(tree: &Tree) {
 fn a_board_and_what_changes() {
     let tree = Tree::new();
     board(&tree);
-    let (model, _) = tree.told(&mut |_, round| {
+    let (model, _) = tree.read(&mut |_, round| {
         if round == 1 {
             tree.put(&format!("{CPUS}/cpufreq/policy4/scaling_max_freq"), "1200000\n");
             tree.put(&format!("{CPUS}/online"), "0,4\n");
@@ -65,7 +66,7 @@ fn a_board_and_what_changes() {
         ("kernel.cmdline", "isolcpus=5"),
         ("numa.nodes", "1"),
         ("hugepages.policy", "madvise"),
-        ("hypervisor", "!the kernel names none"),
+        ("hypervisor", "!the kernel reports none"),
         ("memory.total", "1024000"),
         ("memory.available", "512000 409600"),
         ("swap.total", "0"),
@@ -93,7 +94,7 @@ fn a_board_and_what_changes() {
     }
 }
 
-/// Where the kernel does not show the register, /proc/cpuinfo has its parts; a PC has a name.
+/// If the kernel does not show the register, /proc/cpuinfo has its fields; a PC has a name.
 #[test]
 fn cores_by_their_description() {
     let tree = Tree::new();
@@ -105,7 +106,7 @@ fn cores_by_their_description() {
     };
     tree.put("proc/cpuinfo", arm(0, "0xd0b") + &arm(1, "0xd05"));
     let cores = |tree: &Tree| {
-        let model = tree.told_once();
+        let model = tree.read_once();
         [0, 1].map(|cpu| all(&model, FactScope::Cpu(cpu), "cpu.core").join(" "))
     };
     assert_eq!(cores(&tree), ["0x414fd0b1", "0x414fd051"]);
@@ -114,15 +115,15 @@ fn cores_by_their_description() {
     tree.put("proc/cpuinfo", pc(0) + &pc(1));
     tree.put("sys/class/dmi/id/sys_vendor", "QEMU\n");
     assert_eq!(cores(&tree), ["A CPU", "A CPU"]);
-    assert_eq!(of_system(&tree.told_once(), "hypervisor"), "QEMU");
+    assert_eq!(of_system(&tree.read_once(), "hypervisor"), "QEMU");
     tree.put("proc/cpuinfo", "nothing\n");
     assert!(cores(&tree)[0].starts_with('!'));
 }
 
 #[test]
-fn what_is_not_there_is_absent_with_the_reason() {
+fn missing_files_give_absent_facts_with_the_reason() {
     let tree = Tree::new();
-    let model = tree.told_once();
+    let model = tree.read_once();
     for (name, why) in [
         ("kernel.cmdline", "!there is no /proc/cmdline"),
         ("numa.nodes", "!there is no /sys/devices/system/node"),
@@ -133,6 +134,6 @@ fn what_is_not_there_is_absent_with_the_reason() {
         assert_eq!(of_system(&model, name), why);
     }
     tree.put("sys/class/devfreq/gpu/cur_freq", "1");
-    let only = of_system(&tree.told_once(), "ddr.frequency");
+    let only = of_system(&tree.read_once(), "ddr.frequency");
     assert_eq!(only, "!/sys/class/devfreq has no memory controller, only gpu");
 }

@@ -1,24 +1,24 @@
-//! A tree of files, and what the agent says of it.
+//! A tree of files, and the facts that the agent sends for it.
 
-use std::fs::{self, File};
+use std::fs;
 use std::path::Path;
 
-use profinfer_agent::link::Output;
-use profinfer_agent::link::emit::Emitter;
-use profinfer_agent::link::output::Kind;
 use profinfer_agent::observe::fact::Facts;
 use profinfer_trace::model::{FactScope, FactValue, Model};
 
+use crate::stream;
+
 pub(crate) const PID: u32 = 42;
 
-/// Gets the threads that compute, process and thread, and the number of the reading; false when there shall be no other.
+/// Called with the list of computing threads (process, thread) and the number of the reading.
+/// Returns false to stop.
 type Between<'b> = &'b mut dyn FnMut(&mut Vec<(u32, u32)>, u32) -> bool;
 
-/// Files of a machine, in a folder of their own.
+/// Files of a machine, in a temporary folder.
 pub(crate) struct Tree(tempfile::TempDir);
 
 impl Tree {
-    /// A process on a machine with nothing else.
+    /// One process on a machine without anything else.
     pub(crate) fn new() -> Self {
         let tree = Self(tempfile::tempdir().unwrap());
         tree.put("proc/42/status", "Name:\tllama\nRssAnon:\t 10 kB\nRssFile:\t 20 kB\nRssShmem:\t 3 kB\nThreads:\t2\nCpus_allowed_list:\t0-1\n");
@@ -31,24 +31,21 @@ impl Tree {
     }
 
     pub(crate) fn put(&self, file: &str, text: impl AsRef<[u8]>) {
-        let file = self.root().join(file);
-        fs::create_dir_all(file.parent().unwrap()).unwrap();
-        // In place: a file of the kernel is the same one when its text has changed.
-        fs::write(file, text).unwrap();
+        crate::files::put(self.root(), file, text);
     }
 
-    /// The statistics of a process or, as `42/task/43`, of a thread, with page faults.
+    /// The stat file of a process or, as `42/task/43`, of a thread, with page faults.
     pub(crate) fn stat(&self, tid: u32, folder: &str, minor: u64, major: u64) {
         let before = format!("{tid} (a) b) R 1 1 1 0 -1 0 {minor} 0 {major} 0 1 1 0 0 20 -5 2");
-        let behind = "0 ".repeat(19);
-        self.put(&format!("proc/{folder}/stat"), format!("{before} {behind}50 1 0"));
+        let after = "0 ".repeat(19);
+        self.put(&format!("proc/{folder}/stat"), format!("{before} {after}50 1 0"));
     }
 
-    /// What the host reads when a process is met and the numbers are read again, each time when `between` has changed something.
-    pub(crate) fn told(&self, between: Between<'_>) -> (Model, Vec<u8>) {
+    /// The model that the host reads for a found process and repeated readings; `between` may
+    /// change files before each.
+    pub(crate) fn read(&self, between: Between<'_>) -> (Model, Vec<u8>) {
         let out = self.root().join("out.pfi");
-        let file = File::create(&out).unwrap();
-        let mut emit = Emitter::begin(Output::new(file, Kind::File, "the test").unwrap(), [7; 16]);
+        let mut emit = stream::begin(&out);
         let mut facts = Facts::begin(self.root(), &mut emit);
         facts.process(PID, &mut emit);
         let (mut round, mut computing) = (0, Vec::new());
@@ -57,18 +54,17 @@ impl Tree {
             round += 1;
         }
         facts.end(&mut computing, &mut emit);
-        emit.flush();
-        let bytes = fs::read(out).unwrap();
-        (profinfer_trace::read(&bytes).unwrap(), bytes)
+        let model = stream::finish(emit, &out);
+        (model, fs::read(out).unwrap())
     }
 
-    /// What the host reads when a process is met and nothing changes.
-    pub(crate) fn told_once(&self) -> Model {
-        self.told(&mut |_, _| false).0
+    /// The model that the host reads for a found process without changes.
+    pub(crate) fn read_once(&self) -> Model {
+        self.read(&mut |_, _| false).0
     }
 }
 
-/// All values of a fact: numbers as digits, reasons of absence behind `!`.
+/// All values of a fact: numbers as digits, reasons of absence after `!`.
 pub(crate) fn all(model: &Model, scope: FactScope, name: &str) -> Vec<String> {
     let Some(name) = model.texts.find(name) else { return Vec::new() };
     let text = |value| match value {

@@ -1,9 +1,10 @@
-//! Addresses are used again: by the next graph, by a longer one, by another process. A span's node is its own graph's.
+//! Addresses are reused: by the next graph, by a longer one, by another process. A span's node
+//! belongs to its own graph.
 
-use profinfer_agent::bpf::ring::{Decode, Graph, Head};
+use profinfer_agent::bpf::ring::{Graph, Head};
 
 use crate::engine::{MUL_MAT, chain, tensor};
-use crate::run::{PID, Run, TID, graph, head, said, spans};
+use crate::run::{PID, Run, TID, decode_call, graph, head, sorted, spans};
 
 #[test]
 fn graphs_that_alternate_at_the_same_addresses() {
@@ -20,13 +21,13 @@ fn graphs_that_alternate_at_the_same_addresses() {
         });
     }
     let model = run.finish();
-    assert_eq!(spans(&model), said(expected));
+    assert_eq!(spans(&model), sorted(expected));
     assert_eq!(model.topologies.rows.len(), 2);
     assert_eq!(model.health.ledger.unwrap().spans_no_graph, 0);
 }
 
 #[test]
-fn an_address_that_only_the_graph_before_had_is_no_node() {
+fn an_address_of_the_previous_graph_only_is_no_node() {
     let mut run = Run::new();
     let (long, short) = (chain(0x1000, "long", 5), chain(0x1000, "short", 2));
     run.topology(head(TID), 1, &long);
@@ -36,11 +37,11 @@ fn an_address_that_only_the_graph_before_had_is_no_node() {
     run.op(head(TID), 2000, (0x1400, 0x1400), (2010, 2015));
     run.graph(Graph { end_ns: 2100, ..graph(head(TID), 2000, 2) });
     let model = run.finish();
-    assert_eq!(spans(&model), said([expected]));
+    assert_eq!(spans(&model), sorted([expected]));
     assert_eq!(model.health.ledger.unwrap().spans_no_graph, 1);
 }
 
-/// The context grows: the same graph with a node more, and all nodes moved up by one.
+/// The context grows: the same graph with one more node, and all nodes moved up by one.
 #[test]
 fn a_graph_that_grows() {
     let mut run = Run::new();
@@ -51,10 +52,10 @@ fn a_graph_that_grows() {
         expected.push(run.compute(head(TID), 1000 * n, n, &grown.0));
     }
     let model = run.finish();
-    assert_eq!(spans(&model), said(expected));
+    assert_eq!(spans(&model), sorted(expected));
 }
 
-/// Threads run nodes in order, but skip what is not theirs (views), and an engine may lay its nodes anywhere.
+/// Threads run nodes in order, but skip views, and an engine may place its nodes anywhere.
 #[test]
 fn nodes_far_apart_and_in_any_order_of_addresses() {
     let mut run = Run::new();
@@ -65,7 +66,7 @@ fn nodes_far_apart_and_in_any_order_of_addresses() {
     let every_sixth: Vec<_> = nodes.iter().step_by(6).cloned().collect();
     let expected = [run.compute(head(TID), 1000, 1, &nodes), run.compute(head(TID), 2000, 1, &every_sixth)];
     let model = run.finish();
-    assert_eq!(spans(&model), said(expected));
+    assert_eq!(spans(&model), sorted(expected));
 }
 
 #[test]
@@ -74,7 +75,7 @@ fn fused_nodes_have_a_first_and_a_last() {
     run.topology(head(TID), 1, &topology);
     run.graph(graph(head(TID), 100, 1));
     run.op(head(TID), 100, (0x1100, 0x1300), (110, 130));
-    // The last before the first: of another graph.
+    // The last node before the first: from another graph.
     run.op(head(TID), 100, (0x1300, 0x1100), (140, 150));
     run.graph(Graph { end_ns: 200, ..graph(head(TID), 100, 1) });
     let model = run.finish();
@@ -82,7 +83,7 @@ fn fused_nodes_have_a_first_and_a_last() {
     assert_eq!(model.health.ledger.unwrap().spans_no_graph, 1);
 }
 
-/// The same program twice: equal addresses, equal keys of calls, at the same moment.
+/// The same program twice: equal addresses, equal keys of calls, at the same time.
 #[test]
 fn two_processes_with_equal_addresses() {
     const OTHER: u32 = PID + 100;
@@ -106,38 +107,31 @@ fn two_processes_with_equal_addresses() {
     run.graph(Graph { end_ns: 1100, ..call(theirs, 2) });
     run.graph(Graph { end_ns: 1100, ..call(head(TID), 1) });
     let model = run.finish();
-    assert_eq!(spans(&model), said([expected]));
+    assert_eq!(spans(&model), sorted([expected]));
     let mut pids: Vec<u32> = model.topologies.rows.iter().map(|t| t.pid).collect();
     pids.sort_unstable();
     assert_eq!(pids, [PID, OTHER]);
 }
 
-/// A thread's number is given to a thread of another process, whose calls are none of the dead one's.
+/// A thread's id is reused by a thread of another process. Its calls do not belong to the dead
+/// thread.
 #[test]
-fn a_thread_id_that_is_used_again() {
+fn a_reused_thread_id() {
     const OTHER: u32 = PID + 100;
     let mut run = Run::new();
     run.process(OTHER);
     let theirs = Head { tid: TID, tgid: OTHER, arg: 1 };
     let (a, b) = (chain(0x1000, "a", 3), chain(0x1000, "b", 3));
     run.topology(head(TID), 1, &a);
-    // It is killed within its call.
-    let call = Decode {
-        head: Head { arg: 0, ..head(TID) },
-        start_ns: 100,
-        end_ns: 0,
-        context: 1,
-        n_tokens: 1,
-        status: 0,
-    };
-    run.decode(call);
+    // Killed within its call.
+    run.decode(decode_call(head(TID), 100, 1));
     run.graph(Graph { head: Head { arg: 0, ..head(TID) }, ..graph(head(TID), 110, 0) });
     run.graph(graph(head(TID), 120, 1));
     run.op(head(TID), 120, (0x1000, 0x1000), (130, 135));
     run.topology(theirs, 2, &b);
     let expected = run.compute(theirs, 1000, 2, &b.0);
     let model = run.finish();
-    assert_eq!(spans(&model), said([expected]));
+    assert_eq!(spans(&model), sorted([expected]));
     let g = &model.graph_calls;
     assert_eq!((g.len(), g.decode[0], g.parent[0]), (1, None, None));
     assert_eq!(model.threads.get(g.thread[0]).pid, OTHER);

@@ -1,4 +1,5 @@
-//! Starts without ends, and filters: what is left out is counted, and what passes is what it would be without them.
+//! Starts without ends, and filters: filtered spans are counted, and the others are the same as
+//! without filters.
 
 use profinfer_agent::bpf::ring::{Decode, Graph};
 use profinfer_agent::request::capture::{Effective, Wanted};
@@ -8,7 +9,7 @@ use profinfer_wire::record::capture::Ends;
 use profinfer_wire::record::filter::FilterOn;
 
 use crate::engine::{ADD, GET_ROWS, MUL_MAT, T, chain, tensor};
-use crate::run::{PID, Run, Said, TID, graph, head, said, spans};
+use crate::run::{PID, Run, SpanRow, TID, decode_call, graph, head, sorted, spans};
 
 fn run(wanted: &Wanted) -> Run {
     let effective = Effective::new(wanted, plan::levels("all").unwrap(), false);
@@ -28,22 +29,23 @@ fn filtered_spans(model: &Model) -> u64 {
     model.health.ledger.unwrap().spans_filtered
 }
 
-/// A graph of the CPU by its starts alone: threads in turn, a node every 10 ns, and the end 20 ns behind the last.
-fn starts(run: &mut Run, start_ns: u64, key: u64, nodes: &[T], threads: u32) -> Vec<Said> {
+/// A graph of the CPU by its starts alone: threads in turn, a node every 10 ns, and the end 20 ns
+/// after the last.
+fn starts(run: &mut Run, start_ns: u64, key: u64, nodes: &[T], threads: u32) -> Vec<SpanRow> {
     let call = Graph { n_nodes: u32::try_from(nodes.len()).unwrap(), ..graph(head(TID), start_ns, key) };
     run.graph(call);
     let end_ns = start_ns + 10 * nodes.len() as u64 + 20;
-    let mut said = Vec::new();
+    let mut rows = Vec::new();
     for (k, t) in (0..).zip(nodes) {
         for thread in 0..threads {
             let at = start_ns + 10 + 10 * k + u64::from(thread);
             run.op(head(TID + thread), start_ns, (t.address, t.address), (at, 0));
             let next = if k + 1 < nodes.len() as u64 { at + 10 } else { end_ns };
-            said.push((start_ns, TID + thread, t.name.clone(), t.name.clone(), at, next - at));
+            rows.push((start_ns, TID + thread, t.name.clone(), t.name.clone(), at, next - at));
         }
     }
     run.graph(Graph { end_ns, ..call });
-    said
+    rows
 }
 
 #[test]
@@ -55,10 +57,10 @@ fn a_start_ends_the_span_before_and_the_call_ends_the_last() {
     run.topology(head(TID), 10, &many);
     let mut expected = vec![starts(&mut run, 1_000, 9, &few.0, 2)];
     expected.push(starts(&mut run, 5_000, 10, &many.0, 1));
-    // Again: nothing is left over from the calls before.
+    // Again: no state remains from the previous calls.
     expected.push(starts(&mut run, 90_000, 9, &few.0, 2));
     let model = run.finish();
-    assert_eq!(spans(&model), said(expected));
+    assert_eq!(spans(&model), sorted(expected));
     assert!(model.health.perfect(), "{:#?}", model.health);
 }
 
@@ -82,17 +84,17 @@ fn types_and_names() {
         nodes[1].op = ADD;
         run.topology(head(TID), 9, &(nodes.clone(), leafs));
         let all = run.compute(head(TID), 100, 9, &nodes);
-        // A kernel that computes a node that passes passes.
+        // A kernel passes if any of its nodes passes.
         run.graph(graph(head(TID), 500, 9));
         run.op(head(TID), 500, (0x1000, 0x1100), (510, 520));
         run.op(head(TID), 500, (0x1200, 0x1300), (530, 540));
         run.graph(Graph { end_ns: 600, ..graph(head(TID), 500, 9) });
-        // The kernel side is told of the others, once.
-        let told = std::mem::take(&mut run.lower.left_out);
-        assert_eq!(told, [(9, 0x1000), (9, 0x1200), (9, 0x1300)]);
+        // The kernel side gets the others, once.
+        let left_out = std::mem::take(&mut run.lower.left_out);
+        assert_eq!(left_out, [(9, 0x1000), (9, 0x1200), (9, 0x1300)]);
         let model = run.finish();
         let fused = (500, TID, "n-0".to_owned(), "n-1".to_owned(), 510, 10);
-        assert_eq!(spans(&model), said([vec![all[1].clone(), fused]]), "{on:?}");
+        assert_eq!(spans(&model), sorted([vec![all[1].clone(), fused]]), "{on:?}");
         assert_eq!(filtered_spans(&model), 4);
         assert!(model.health.perfect(), "{:#?}", model.health);
     }
@@ -113,17 +115,17 @@ fn layers_by_name_or_by_source() {
     run.topology(head(TID), 9, &(nodes.clone(), vec![weight, other]));
     let all = run.compute(head(TID), 100, 9, &nodes);
     let model = run.finish();
-    assert_eq!(spans(&model), said([vec![all[1].clone(), all[2].clone()]]));
+    assert_eq!(spans(&model), sorted([vec![all[1].clone(), all[2].clone()]]));
     assert_eq!(filtered_spans(&model), 3);
 }
 
-/// A token call of so many tokens with a graph of four nodes.
-fn token(run: &mut Run, start_ns: u64, n_tokens: i32, topology: &[T]) -> Vec<Said> {
-    let decode = Decode { head: head(TID), start_ns, end_ns: 0, context: 0xc0, n_tokens, status: 0 };
+/// A decode call with this many tokens and a graph of four nodes.
+fn token(run: &mut Run, start_ns: u64, n_tokens: i32, topology: &[T]) -> Vec<SpanRow> {
+    let decode = decode_call(head(TID), start_ns, n_tokens);
     run.decode(decode);
-    let said = run.compute(head(TID), start_ns + 5, 9, topology);
+    let rows = run.compute(head(TID), start_ns + 5, 9, topology);
     run.decode(Decode { end_ns: start_ns + 90, ..decode });
-    said
+    rows
 }
 
 #[test]
@@ -143,27 +145,20 @@ fn calls_by_number() {
             .map(|(k, n)| token(&mut run, 1_000 * k, n, &topology.0))
             .collect();
         let model = run.finish();
-        assert_eq!(spans(&model), said(kept.iter().map(|k| calls[*k].clone())), "{on:?} {text}");
+        assert_eq!(spans(&model), sorted(kept.iter().map(|k| calls[*k].clone())), "{on:?} {text}");
         assert_eq!(filtered_spans(&model), 4 * (7 - kept.len() as u64));
-        assert_eq!(model.llama_calls.len(), 7, "the calls are there");
+        assert_eq!(model.llama_calls.len(), 7, "the calls are complete");
         assert!(model.health.perfect(), "{:#?}", model.health);
     }
 }
 
 #[test]
-fn tokens_by_their_graphs_where_the_call_does_not_tell() {
+fn tokens_by_their_graphs_if_the_call_has_no_number() {
     let mut run = filtered(FilterOn::Token, "1");
     let topology = chain(0x1000, "n", 2);
     run.topology(head(TID), 9, &topology);
     for (k, n) in [(1, 6), (2, 1), (3, 1)] {
-        let decode = Decode {
-            head: head(TID),
-            start_ns: 1_000 * k,
-            end_ns: 0,
-            context: 0xc0,
-            n_tokens: -1,
-            status: 0,
-        };
+        let decode = decode_call(head(TID), 1_000 * k, -1);
         run.decode(decode);
         let call = Graph { first_op: GET_ROWS, first_ne1: n, ..graph(head(TID), 1_000 * k + 5, 9) };
         run.graph(call);

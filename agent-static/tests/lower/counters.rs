@@ -1,4 +1,4 @@
-//! What operators counted, and why they did not.
+//! Counter values of operators, and why they are absent.
 
 use profinfer_agent::bpf::ring::{COUNTER_SLOTS, Counted, Event, Graph, Op};
 use profinfer_agent::link::output::Weight;
@@ -9,7 +9,7 @@ use profinfer_wire::record::counter::{Counter, why};
 use crate::engine::chain;
 use crate::run::{Run, TID, graph, head};
 
-/// Two hardware counters and a software one.
+/// Two hardware counters and a software counter.
 fn counted(missing: u16, why: u64) -> Model {
     let (mut run, topology) = (Run::new(), chain(0x1000, "n", 1));
     run.lower.counter_slots = (3, 2);
@@ -30,7 +30,7 @@ fn counted(missing: u16, why: u64) -> Model {
 }
 
 #[test]
-fn counts_are_told_with_the_span() {
+fn counts_are_sent_with_the_span() {
     let model = counted(0, 0);
     assert_eq!(model.spans.counts.names, ["CPU_CYCLES", "INST_RETIRED", "minor-faults"]);
     let values = [0, 1, 2].map(|k| model.spans.counts.value(k, 0));
@@ -39,15 +39,15 @@ fn counts_are_told_with_the_span() {
 }
 
 #[test]
-fn what_could_not_be_read_is_absent() {
+fn unreadable_counts_are_absent() {
     let model = counted(0b10, 0);
     assert_eq!([0, 1, 2].map(|k| model.spans.counts.value(k, 0)), [Some(1 << 40), None, Some(3)]);
 }
 
-/// Hardware counters of a thread that moved or shared them are absent; software counters hold all the same. When the thread
-/// was not seen whole nothing is told.
+/// Hardware counters of a thread that moved or shared them are absent; its software counters stay
+/// valid. If a part of the thread's time was missed, all are absent.
 #[test]
-fn why_decides_what_is_told() {
+fn the_reason_decides_which_counts_are_valid() {
     for (reason, software) in
         [(why::MIXED, Some(3)), (why::MULTIPLEXED, Some(3)), (why::UNREAD, None), (why::TORN, None)]
     {

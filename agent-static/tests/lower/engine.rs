@@ -1,4 +1,4 @@
-//! A synthetic engine: its tables, its layout of a tensor, and tensors as they lie in its memory.
+//! A synthetic engine: its tables, its tensor layout, and tensors as in its memory.
 
 use profinfer_agent::bpf::ring::TENSOR_MAX;
 use profinfer_engine::{DataType, Layout, Tables};
@@ -11,12 +11,12 @@ pub(crate) const UNARY: u32 = 3;
 pub(crate) const MUL_MAT_ID: u32 = 4;
 pub(crate) const ADD: u32 = 5;
 
-/// Numbers of types.
 pub(crate) const F32: u32 = 0;
 pub(crate) const Q8_0: u32 = 1;
 pub(crate) const I32: u32 = 2;
 
-/// As current releases lay a tensor out. Written down here once more, so that the tests do not ask the code under test.
+/// Tensor layout of current releases. Repeated here, so that the tests do not depend on the code
+/// under test.
 pub(crate) const LAYOUT: Layout = Layout {
     tensor_size: 336,
     tensor_type: 0,
@@ -104,13 +104,14 @@ impl T {
         }
         put(l.tensor_view_src, &self.view_src.to_ne_bytes());
         put(l.tensor_data, &self.data.to_ne_bytes());
-        // GGML cuts names to what fits with a zero.
+        // GGML truncates names to fit a terminating zero.
         put(l.tensor_name, &self.name.as_bytes()[..self.name.len().min(63)]);
         raw
     }
 }
 
-/// `n` nodes, each reading the one before and the weights of one leaf; nodes' structs lie at `base`, 0x100 each.
+/// `n` nodes, each reading the previous one and one leaf of weights; the nodes' structs start at
+/// `base`, 0x100 apart.
 pub(crate) fn chain(base: u64, name: &str, n: u64) -> (Vec<T>, Vec<T>) {
     let weights = tensor(base + 0x10_0000, &format!("{name}.weight"), NONE, &[]);
     let node = |k: u64| {

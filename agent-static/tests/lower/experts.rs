@@ -1,4 +1,4 @@
-//! Experts: what a router selected, in stretches, by token and rank.
+//! Experts: selections of a router, in ranges, by token and rank.
 
 use profinfer_agent::bpf::ring::{EXPERTS_MAX, Event, Experts, Graph};
 use profinfer_trace::model::Model;
@@ -23,7 +23,7 @@ fn expert(position: u32) -> i32 {
     (position * 7 % 16).cast_signed()
 }
 
-/// Tells the selection in stretches as long as a record holds; `unreadable` positions are -1.
+/// Sends the selection in ranges that fill a record; `unreadable` positions are -1.
 fn select(run: &mut Run, call: u64, node: u64, unreadable: &[u32]) {
     for first in (0..USED * TOKENS).step_by(EXPERTS_MAX) {
         let positions = first..(first + EXPERTS_MAX as u32).min(USED * TOKENS);
@@ -46,27 +46,27 @@ fn read(unreadable: &[u32]) -> Model {
     run.finish()
 }
 
-fn told(model: &Model) -> Vec<(u32, i32)> {
+fn selected(model: &Model) -> Vec<(u32, i32)> {
     let e = &model.experts;
     (0..e.len()).map(|i| (e.token[i] * USED + e.rank[i], e.expert[i].cast_signed())).collect()
 }
 
 #[test]
-fn a_selection_is_told_by_token_and_rank() {
+fn a_selection_is_sent_by_token_and_rank() {
     let model = read(&[]);
     let expected: Vec<(u32, i32)> = (0..USED * TOKENS).map(|p| (p, expert(p))).collect();
-    assert_eq!(told(&model), expected);
+    assert_eq!(selected(&model), expected);
     let ledger = model.health.experts.unwrap();
     assert_eq!((ledger.chosen, ledger.sent, ledger.received), (400, 400, 400));
 }
 
 #[test]
-fn what_could_not_be_read_leaves_the_others_in_their_places() {
+fn unreadable_experts_do_not_shift_the_others() {
     let holes = [0, 5, 6, 63, 64, 399];
     let model = read(&holes);
     let expected: Vec<(u32, i32)> =
         (0..USED * TOKENS).filter(|p| !holes.contains(p)).map(|p| (p, expert(p))).collect();
-    assert_eq!(told(&model), expected);
+    assert_eq!(selected(&model), expected);
     let ledger = model.health.experts.unwrap();
     assert_eq!((ledger.sent, ledger.unreadable), (394, 6));
 }
@@ -75,7 +75,7 @@ fn what_could_not_be_read_leaves_the_others_in_their_places() {
 fn selections_without_a_known_graph_or_end_are_counted() {
     let mut run = Run::new();
     run.topology(head(TID), 1, &layer());
-    // No such call, no such node, a call that is not seen to end.
+    // Unknown call, unknown node, a call without an end.
     select(&mut run, 77, 0x1000, &[]);
     run.graph(graph(head(TID), 1000, 1));
     select(&mut run, 1000, 0xbad, &[]);

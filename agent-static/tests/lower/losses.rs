@@ -1,4 +1,4 @@
-//! A link that is too slow: what is dropped is counted, and what is sent arrives.
+//! A slow link: dropped data is counted, and sent data arrives.
 
 use profinfer_agent::bpf::ring::Graph;
 
@@ -6,27 +6,27 @@ use crate::engine::chain;
 use crate::run::{Run, TID, graph, head, spans};
 
 #[test]
-fn a_full_queue_drops_spans_by_number() {
+fn a_full_queue_counts_dropped_spans() {
     let (mut run, topology) = (Run::new(), chain(0x1000, "n", 40));
     run.topology(head(TID), 1, &topology);
     let before = run.compute(head(TID), 1000, 1, &topology.0);
     run.lower.emit.flush();
     run.close_link(true);
-    let mut said = before.len();
-    // A queue holds a megabyte, of which spans leave a quarter.
+    let mut sent = before.len();
+    // A queue holds a megabyte, of which spans may not use a quarter.
     for round in 0..6000u64 {
-        said += run.compute(head(TID), 1_000_000 * (round + 1), 1, &topology.0).len();
+        sent += run.compute(head(TID), 1_000_000 * (round + 1), 1, &topology.0).len();
     }
     run.close_link(false);
     run.lower.emit.flush();
     let start_ns = 1_000_000_000_000;
     let after = run.compute(head(TID), start_ns, 1, &topology.0);
-    said += after.len();
+    sent += after.len();
     let model = run.finish();
     let ledger = model.health.ledger.unwrap();
-    assert_eq!(ledger.span_ends, said as u64);
+    assert_eq!(ledger.span_ends, sent as u64);
     assert!(ledger.spans_queue_full > 0 && ledger.frames_queue_full > 0 && ledger.bytes_queue_full > 0);
-    assert_eq!(ledger.spans_sent + ledger.spans_queue_full, said as u64);
+    assert_eq!(ledger.spans_sent + ledger.spans_queue_full, sent as u64);
     let arrived = spans(&model);
     assert_eq!(arrived.len() as u64, ledger.spans_sent);
     assert!(before.iter().chain(&after).all(|s| arrived.binary_search(s).is_ok()));

@@ -1,6 +1,7 @@
-//! From synthetic events to what a host reads out of the stream: no engine, no kernel, no root.
+//! From synthetic events to the model that a host reads from the stream: no engine, no kernel, no
+//! root.
 //!
-//! What is expected is what the events said, and it is read by the host's own decoder.
+//! The expected values are those of the events; the host's decoder reads the actual ones.
 #![expect(clippy::unwrap_used, reason = "a test fails where it cannot go on")]
 
 mod addresses;

@@ -4,7 +4,7 @@ use profinfer_agent::bpf::backend_function::FUNCTIONS;
 use profinfer_agent::bpf::ring::{Graph, Head, Nested};
 
 use crate::engine::chain;
-use crate::run::{Run, TID, graph, head, said, spans, tid};
+use crate::run::{Run, TID, graph, head, sorted, spans, tid};
 
 /// First bytes of Vulkan's GUID.
 const VULKAN: u64 = 0x02e1_3c40_864f_f7b8;
@@ -43,7 +43,7 @@ fn nested_calls_have_their_operator_function_and_depth() {
     let model = run.finish();
     let n = &model.nested_calls;
     let text = |t| model.texts.get(t).to_owned();
-    let mut told: Vec<_> = (0..n.len())
+    let mut received: Vec<_> = (0..n.len())
         .map(|i| {
             let call = n.graph_call[i].0 as usize;
             let topology = model.topologies.get(model.graph_calls.topology[call].unwrap());
@@ -54,18 +54,19 @@ fn nested_calls_have_their_operator_function_and_depth() {
             (start_ns, tid(&model, n.thread[i]), name, names, depth, n.start_ns[i], n.duration_ns[i])
         })
         .collect();
-    told.sort();
+    received.sort();
     expected.sort();
-    assert_eq!(told, expected);
+    assert_eq!(received, expected);
 }
 
 #[test]
-fn calls_that_cannot_be_placed_are_counted() {
+fn unresolved_calls_are_counted() {
     let (mut run, topology) = (Run::new(), chain(0x1000, "n", 3));
     run.topology(head(TID), 1, &topology);
     let start = graph(head(TID), 1000, 1);
     run.graph(start);
-    // No such function, no such node, no such call, before its graph, with an end before its start.
+    // Unknown function, unknown node, unknown call, a start before its graph, an end before its
+    // start.
     for (slot, node, graph, times) in [
         (500, 0x1000, 1000, (1010, 1020)),
         (0, 0xbad, 1000, (1010, 1020)),
@@ -82,7 +83,8 @@ fn calls_that_cannot_be_placed_are_counted() {
     assert_eq!((ledger.ends, ledger.sent, ledger.no_graph, ledger.no_start), (6, 0, 5, 1));
 }
 
-/// A split that another backend was given ends where its scheduler goes on: with the next split, or its own end.
+/// A split of another backend ends when its scheduler continues: with the next split, or at its own
+/// end.
 #[test]
 fn a_split_ends_where_the_scheduler_goes_on() {
     let (mut run, on_gpu, on_cpu) = (Run::new(), chain(0x1000, "gpu", 2), chain(0x5000, "cpu", 2));
@@ -103,5 +105,5 @@ fn a_split_ends_where_the_scheduler_goes_on() {
     let backends: Vec<&str> = g.backend.iter().map(|b| model.texts.get(*b)).collect();
     assert_eq!(backends, ["", "Vulkan", "CPU", "Vulkan"]);
     let gpu = vec![(1010, TID, "gpu-0".to_owned(), "gpu-0".to_owned(), 1012, 3)];
-    assert_eq!(spans(&model), said([gpu, on_cpu]));
+    assert_eq!(spans(&model), sorted([gpu, on_cpu]));
 }

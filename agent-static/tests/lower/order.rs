@@ -1,20 +1,13 @@
-//! The order of events: what belongs together, what is missing, what comes too late.
+//! The order of events: related, missing and late ones.
 
 use profinfer_agent::bpf::ring::{Decode, Graph, Head};
 use profinfer_trace::model::{DecodeFunction, GraphCallId, Layer, LlamaCallId};
 use profinfer_wire::record::graph::layer;
 
 use crate::engine::{GET_ROWS, chain};
-use crate::run::{PID, Run, TID, graph, head, said, spans, tid};
+use crate::run::{PID, Run, TID, decode_call, graph, head, sorted, spans, tid};
 
-const DECODE: Decode = Decode {
-    head: Head { tid: TID, tgid: PID, arg: 0 },
-    start_ns: 100,
-    end_ns: 0,
-    context: 0xc0,
-    n_tokens: -1,
-    status: 0,
-};
+const DECODE: Decode = decode_call(head(TID), 100, -1);
 
 fn scheduler(start_ns: u64, end_ns: u64) -> Graph {
     let arg = layer::SCHEDULER.into();
@@ -51,7 +44,7 @@ fn a_token_has_its_graphs_and_operators() {
     run.graph(scheduler(110, 190));
     run.decode(Decode { end_ns: 200, status: 1, ..DECODE });
     let model = run.finish();
-    assert_eq!(spans(&model), said([expected]));
+    assert_eq!(spans(&model), sorted([expected]));
     let migrated: Vec<bool> = (0..8).map(|i| model.spans.migrated[i]).collect();
     assert_eq!(migrated, [false, false, false, false, true, true, true, true]);
     assert!(model.spans.cpu.iter().all(|cpu| *cpu == Some(2)));
@@ -73,9 +66,9 @@ fn a_token_has_its_graphs_and_operators() {
     assert!(model.health.ledger.unwrap().spans_sent == 8 && model.health.damage.is_empty());
 }
 
-/// Direct probes tell no CPU on some engines: then it is not known whether the thread changed it.
+/// On some engines, direct probes provide no CPU: then it is unknown whether the thread migrated.
 #[test]
-fn a_cpu_that_nobody_told_is_not_known() {
+fn a_missing_cpu_is_unknown() {
     const NONE: u32 = 0xffff;
     let (mut run, topology) = (Run::new(), chain(0x1000, "n", 4));
     run.topology(head(TID), 9, &topology);
@@ -92,7 +85,7 @@ fn a_cpu_that_nobody_told_is_not_known() {
 }
 
 #[test]
-fn levels_that_are_not_asked_for_are_not_told() {
+fn levels_that_are_not_requested_are_not_sent() {
     for (levels, llama_calls, graphs) in [("token", 1, 0), ("graph", 0, 2), ("op", 0, 1)] {
         let mut run = Run::of_levels(levels);
         run.process(PID);
@@ -108,11 +101,11 @@ fn levels_that_are_not_asked_for_are_not_told() {
 }
 
 #[test]
-fn what_comes_after_its_graph_has_ended_is_counted_not_guessed() {
+fn late_operators_are_counted_not_guessed() {
     let (mut run, topology) = (Run::new(), chain(0x1000, "n", 2));
     run.topology(head(TID), 9, &topology);
     let expected = run.compute(head(TID), 100, 9, &topology.0);
-    // Of the call that is over, of one that never began, of none.
+    // Of an ended call, of one that never began, of none.
     for call in [100, 999, 0] {
         run.op(head(TID + 1), call, (0x1000, 0x1000), (112, 115));
     }
@@ -121,7 +114,7 @@ fn what_comes_after_its_graph_has_ended_is_counted_not_guessed() {
     run.op(head(TID), 500, (0x1000, 0x1000), (530, 520));
     run.graph(Graph { end_ns: 600, ..graph(head(TID), 500, 9) });
     let model = run.finish();
-    assert_eq!(spans(&model), said([expected]));
+    assert_eq!(spans(&model), sorted([expected]));
     let ledger = model.health.ledger.unwrap();
     assert_eq!((ledger.spans_sent, ledger.spans_no_graph), (2, 4));
 }
@@ -148,8 +141,8 @@ fn a_lost_end_costs_that_graph_alone() {
     run.op(head(TID), 100, (0x1000, 0x1000), (110, 115));
     let expected = run.compute(head(TID), 200, 9, &topology.0);
     let model = run.finish();
-    assert_eq!(spans(&model), said([expected]));
-    // At the edge of the session, as one that still ran.
+    assert_eq!(spans(&model), sorted([expected]));
+    // At the edge of the session, like a running one.
     assert_eq!(model.health.ledger.unwrap().spans_no_start, 1);
     assert_eq!(model.graph_calls.len(), 1);
 }
@@ -166,14 +159,14 @@ fn a_session_may_end_in_the_middle_of_a_graph() {
         run.op(head(worker), 200, (0x1100, 0x1100), (220, 225));
     }
     let model = run.finish();
-    assert_eq!(spans(&model), said([expected]));
+    assert_eq!(spans(&model), sorted([expected]));
     let ledger = model.health.ledger.unwrap();
     assert_eq!((ledger.span_ends, ledger.spans_sent, ledger.spans_no_start), (7, 3, 4));
     assert_eq!(model.llama_calls.len(), 0);
 }
 
 #[test]
-fn a_call_that_the_agent_stopped_began_when_it_was_let_go() {
+fn a_call_that_the_agent_stopped_begins_when_it_resumes() {
     let mut run = Run::new();
     run.decode(DECODE);
     run.lower.resumed(TID, 140);

@@ -1,13 +1,10 @@
-//! Parts of batches: by call, whatever threads decode at once, and counted where they cannot be told.
+//! Parts of batches: by call, with several decoding threads, and counted if they cannot be
+//! assigned.
 
 use profinfer_agent::bpf::ring::{Decode, Event, Part};
 use profinfer_wire::parts;
 
-use crate::run::{Run, TID, head};
-
-fn call(tid: u32, start_ns: u64) -> Decode {
-    Decode { head: head(tid), start_ns, end_ns: 0, context: 7, n_tokens: 2, status: 0 }
-}
+use crate::run::{Run, TID, decode_call, head};
 
 fn part(run: &mut Run, tid: u32, call: u64, first: u32) {
     let part = parts::Part {
@@ -25,7 +22,7 @@ fn part(run: &mut Run, tid: u32, call: u64, first: u32) {
 #[test]
 fn parts_of_two_threads_stay_with_their_calls() {
     let mut run = Run::new();
-    let (a, b) = (call(TID, 1_000), call(TID + 1, 1_001));
+    let (a, b) = (decode_call(head(TID), 1_000, 2), decode_call(head(TID + 1), 1_001, 2));
     run.decode(a);
     run.decode(b);
     part(&mut run, TID, 1_000, 0);
@@ -46,7 +43,7 @@ fn parts_of_two_threads_stay_with_their_calls() {
 fn more_parts_than_a_record_holds_are_sent_in_several() {
     const MANY: u32 = 2_000;
     let mut run = Run::new();
-    let a = call(TID, 1_000);
+    let a = decode_call(head(TID), 1_000, 2);
     run.decode(a);
     (0..MANY).for_each(|i| part(&mut run, TID, 1_000, i));
     run.decode(Decode { end_ns: 2_000, ..a });
@@ -58,7 +55,7 @@ fn more_parts_than_a_record_holds_are_sent_in_several() {
 fn parts_of_no_call_are_counted() {
     let mut run = Run::new();
     part(&mut run, TID, 1_000, 0);
-    let a = call(TID, 1_000);
+    let a = decode_call(head(TID), 1_000, 2);
     run.decode(a);
     part(&mut run, TID, 999, 0);
     run.decode(Decode { end_ns: 2_000, ..a });

@@ -1,4 +1,4 @@
-//! One session in memory: events go in, the host's model comes out.
+//! One session in memory: takes events and returns the host's model.
 
 use std::io::{self, ErrorKind, Write};
 use std::sync::{Arc, Mutex};
@@ -14,14 +14,15 @@ use profinfer_trace::model::{Model, ThreadId};
 use profinfer_wire::record::Record;
 use profinfer_wire::record::graph::layer;
 use profinfer_wire::record::loss::{End, EndReason};
+use profinfer_wire::record::token::function;
 
 use crate::engine::{LAYOUT, T, tables};
 
-/// Numbers that no process has: the kernel's end at 2^22.
+/// Ids that no process has: the kernel's end at 2^22.
 pub(crate) const PID: u32 = 10_000_000;
 pub(crate) const TID: u32 = PID + 1;
 
-/// A link that takes everything, or nothing.
+/// A link that accepts everything, or nothing.
 #[derive(Debug, Clone, Default)]
 struct Memory(Arc<Mutex<(Vec<u8>, bool)>>);
 
@@ -39,22 +40,22 @@ impl Write for Memory {
     }
 }
 
-/// A span as an event says it, and as the host tells it: start of its graph call, thread, node and last node by name,
-/// start, length.
-pub(crate) type Said = (u64, u32, String, String, u64, u64);
+/// A span as expected from events and as received by the host: start of its graph call, thread,
+/// first and last node by name, start, length.
+pub(crate) type SpanRow = (u64, u32, String, String, u64, u64);
 
 pub(crate) struct Run {
     pub(crate) lower: Lower,
-    /// What the kernel side would have counted.
+    /// Counts of the kernel side.
     pub(crate) totals: Totals,
     pub(crate) nested: NestedTotals,
-    /// Topologies that the kernel side was told to forget.
+    /// Topologies that the kernel side has to drop.
     pub(crate) forgotten: Vec<u64>,
     link: Memory,
 }
 
 impl Run {
-    /// Of all levels, with one process.
+    /// All levels, with one process.
     pub(crate) fn new() -> Self {
         let mut run = Self::of_levels("all");
         run.process(PID);
@@ -73,7 +74,7 @@ impl Run {
         self.lower.set_engine(EngineFacts { pid, layout: LAYOUT, tables: tables() });
     }
 
-    /// From now on the link takes nothing, or everything again.
+    /// Makes the link accept nothing, or everything again.
     pub(crate) fn close_link(&self, closed: bool) {
         self.link.0.lock().unwrap().1 = closed;
     }
@@ -95,7 +96,7 @@ impl Run {
         self.lower.event(event, &mut self.forgotten);
     }
 
-    /// A whole topology, as the kernel side sends one.
+    /// A complete topology, as the kernel side sends it.
     pub(crate) fn topology(&mut self, head: Head, key: u64, (nodes, leafs): &(Vec<T>, Vec<T>)) {
         self.event(&Event::Topology(head, key, u32::try_from(nodes.len()).unwrap()));
         leafs.iter().for_each(|t| self.tensor(head, key, u32::MAX, t));
@@ -127,21 +128,22 @@ impl Run {
         self.event(&Event::Nested(nested));
     }
 
-    /// A whole graph of the CPU: one thread runs all nodes, 5 ns each, 10 ns apart. Returns what was said.
-    pub(crate) fn compute(&mut self, head: Head, start_ns: u64, topology: u64, nodes: &[T]) -> Vec<Said> {
+    /// A complete graph of the CPU: one thread runs all nodes, 5 ns each, 10 ns apart. Returns the
+    /// expected spans.
+    pub(crate) fn compute(&mut self, head: Head, start_ns: u64, topology: u64, nodes: &[T]) -> Vec<SpanRow> {
         let n_nodes = u32::try_from(nodes.len()).unwrap();
         let call = Graph { n_nodes, ..graph(head, start_ns, topology) };
         self.graph(call);
-        let mut said = Vec::new();
+        let mut rows = Vec::new();
         for (at, t) in (start_ns + 10..).step_by(10).zip(nodes) {
             self.op(head, start_ns, (t.address, t.address), (at, at + 5));
-            said.push((start_ns, head.tid, t.name.clone(), t.name.clone(), at, 5));
+            rows.push((start_ns, head.tid, t.name.clone(), t.name.clone(), at, 5));
         }
         self.graph(Graph { end_ns: start_ns + 10 * nodes.len() as u64 + 20, ..call });
-        said
+        rows
     }
 
-    /// Ends the session and reads what the link got.
+    /// Ends the session and reads what the link received.
     pub(crate) fn finish(self) -> Model {
         self.close_link(false);
         let Self { mut lower, totals, nested, link, .. } = self;
@@ -170,9 +172,16 @@ impl Run {
     }
 }
 
-/// A thread of the process; `arg` 1 is the CPU backend's layer of a graph, and CPU 1 without migration is `1 | 1 << 16`.
-pub(crate) fn head(tid: u32) -> Head {
+/// A thread of the process; `arg` 1 is the CPU backend's layer of a graph, and CPU 1 without
+/// migration is `1 | 1 << 16`.
+pub(crate) const fn head(tid: u32) -> Head {
     Head { tid, tgid: PID, arg: 1 }
+}
+
+/// The start of a call of `llama_decode`; `n_tokens` -1: unknown from the arguments.
+pub(crate) const fn decode_call(head: Head, start_ns: u64, n_tokens: i32) -> Decode {
+    let head = Head { arg: function::LLAMA_DECODE as u32, ..head };
+    Decode { head, start_ns, end_ns: 0, context: 0xc0, n_tokens, status: 0 }
 }
 
 /// The start of a call of the CPU backend.
@@ -192,29 +201,28 @@ pub(crate) fn graph(head: Head, start_ns: u64, topology: u64) -> Graph {
     }
 }
 
-/// The thread's number.
 pub(crate) fn tid(model: &Model, thread: ThreadId) -> u32 {
     model.threads.get(thread).tid
 }
 
-/// All spans, as the host tells them.
-pub(crate) fn spans(model: &Model) -> Vec<Said> {
+/// All spans that the host received.
+pub(crate) fn spans(model: &Model) -> Vec<SpanRow> {
     let (s, calls) = (&model.spans, &model.graph_calls);
-    let told = |i: usize| {
+    let row = |i: usize| {
         let call = s.graph_call[i].0 as usize;
         let topology = model.topologies.get(calls.topology[call].unwrap());
         let name = |n| model.texts.get(topology.node(n).name).to_owned();
         let (node, last) = (name(s.node[i]), name(s.last_node[i]));
         (calls.start_ns[call], tid(model, s.thread[i]), node, last, s.start_ns[i], s.work_ns[i])
     };
-    let mut all: Vec<Said> = (0..s.len()).map(told).collect();
+    let mut all: Vec<SpanRow> = (0..s.len()).map(row).collect();
     all.sort();
     all
 }
 
-/// What was said of several graphs, as [`spans`] has it.
-pub(crate) fn said(parts: impl IntoIterator<Item = Vec<Said>>) -> Vec<Said> {
-    let mut all: Vec<Said> = parts.into_iter().flatten().collect();
+/// The expected spans of several graphs, in the order of [`spans`].
+pub(crate) fn sorted(parts: impl IntoIterator<Item = Vec<SpanRow>>) -> Vec<SpanRow> {
+    let mut all: Vec<SpanRow> = parts.into_iter().flatten().collect();
     all.sort();
     all
 }

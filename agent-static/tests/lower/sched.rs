@@ -1,4 +1,4 @@
-//! The scheduler level: what the kernel's events say is what the host tells, and what is dropped is counted.
+//! The scheduler level: the host gets the kernel's events, and dropped ones are counted.
 
 use profinfer_agent::bpf::SchedTotals;
 use profinfer_agent::bpf::ring::{Event, Head, Interrupt, Switch, TASK_COMM, Who};
@@ -50,7 +50,7 @@ fn states(model: &Model) -> Vec<(u32, u64, u64, ThreadState, u16)> {
 fn switches_become_states_and_turns() {
     let mut run = Run::new();
     begin(&mut run);
-    // Seen by a probe first; and again, after the tracepoints have told of it.
+    // Seen by a probe first, and again after the tracepoints have reported it.
     let seen = Head { tid: TID, tgid: PID, arg: 1 };
     run.event(&Event::Seen(seen, 500));
     switch(&mut run, 1000, 1, (own(TID), PREEMPTED), other(77, "busy"));
@@ -95,7 +95,7 @@ fn switches_become_states_and_turns() {
 }
 
 #[test]
-fn a_task_under_a_new_name_is_another_and_what_the_queue_drops_is_a_gap() {
+fn a_renamed_task_is_a_new_one_and_dropped_events_are_a_gap() {
     let mut run = Run::new();
     begin(&mut run);
     let mut at_ns = 0;
@@ -128,7 +128,7 @@ fn a_task_under_a_new_name_is_another_and_what_the_queue_drops_is_a_gap() {
     let names: Vec<&str> = model.sched.tasks.iter().map(|t| model.texts.get(t.name)).collect();
     assert_eq!(names, ["sh", "backup"]);
     assert!(model.sched.tasks.iter().all(|t| t.tid == 77));
-    // All that is told is as long as it was.
+    // All received states have their original length.
     let rows = states(&model);
     assert!(
         rows.len() > 2000 && rows.iter().all(|r| r.2 == if r.3 == Preempted { 400 } else { 600 }),

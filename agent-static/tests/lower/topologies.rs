@@ -1,10 +1,10 @@
-//! Topologies: read out of an engine's memory, sent once, forgotten when there are too many.
+//! Topologies: read from an engine's memory, sent once, dropped if there are too many.
 
 use profinfer_agent::bpf::ring::{Event, Graph, Head};
 use profinfer_trace::model::{NodeIdx, Role, Topology};
 
 use crate::engine::{ADD, GET_ROWS, I32, NONE, Q8_0, UNARY, chain, tensor};
-use crate::run::{Run, TID, graph, head, said, spans};
+use crate::run::{Run, TID, graph, head, sorted, spans};
 
 #[test]
 fn tensors_are_read_by_the_layout() {
@@ -55,7 +55,7 @@ fn tensors_are_read_by_the_layout() {
     assert_eq!(named(&of("embd").src), [pair(0, "blk.0.w.weight"), pair(1, "inp_tokens")]);
     assert_eq!(named(&of("view").src), [pair(0, "act"), pair(1, "odd"), pair(3, "cache_k_l0")]);
     assert_eq!(of("view").view_of.map(|i| text(topology.node(i).name)), Some("act"));
-    // A source that is no tensor of the graph is left out.
+    // A source that is not a tensor of the graph is ignored.
     assert_eq!(named(&of("strange").src), [pair(0, "elsewhere")]);
 }
 
@@ -64,7 +64,7 @@ fn a_node_among_its_own_sources_is_one_tensor() {
     let mut run = Run::new();
     let cast = tensor(0x1000, "cast", ADD, &[0x9000, 0x1000]);
     let leaf = tensor(0x9000, "x", NONE, &[]);
-    // The kernel side meets it among its sources first.
+    // The kernel side sees it among its sources first.
     run.topology(head(TID), 1, &(vec![cast.clone()], vec![leaf, cast]));
     let model = run.finish();
     assert_eq!(model.topologies.rows[0].nodes.len(), 2);
@@ -72,7 +72,7 @@ fn a_node_among_its_own_sources_is_one_tensor() {
 }
 
 #[test]
-fn what_does_not_fit_a_frame_comes_in_parts() {
+fn a_topology_larger_than_a_frame_is_sent_in_parts() {
     let mut run = Run::new();
     let large = chain(0x10_0000, "a name that is as long as names of tensors may be, more or less", 3000);
     run.topology(head(TID), 1, &large);
@@ -87,7 +87,7 @@ fn what_does_not_fit_a_frame_comes_in_parts() {
         s.3.truncate(63);
         s
     });
-    assert_eq!(spans(&model), said([expected.collect()]));
+    assert_eq!(spans(&model), sorted([expected.collect()]));
 }
 
 #[test]
@@ -103,12 +103,12 @@ fn equal_topologies_at_other_addresses_are_sent_once() {
     run.topology(head(TID), 9, &other);
     let model = run.finish();
     assert_eq!(model.topologies.rows.len(), 2);
-    assert_eq!(spans(&model), said(expected));
+    assert_eq!(spans(&model), sorted(expected));
 }
 
 /// Records of it were lost, or the kernel side gave up.
 #[test]
-fn a_topology_that_is_not_whole_is_forgotten_and_read_again() {
+fn an_incomplete_topology_is_dropped_and_read_again() {
     let (nodes, leafs) = chain(0x1000, "n", 3);
     for lost in 0..5 {
         let mut run = Run::new();
@@ -121,19 +121,19 @@ fn a_topology_that_is_not_whole_is_forgotten_and_read_again() {
         }
         let arg = u32::from(lost == 4);
         run.event(&Event::TopologyEnd(Head { arg, ..head(TID) }, 1, 1));
-        // The kernel side tells of leafs by their readers: one that is lost is a source less.
+        // The kernel side sends leafs by their readers: a lost one only removes a source.
         let whole = lost == 3;
         assert_eq!(run.forgotten, if whole { vec![] } else { vec![1] }, "without record {lost}");
         let first = run.compute(head(TID), 1000, 1, &nodes);
         run.topology(head(TID), 1, &(nodes.clone(), leafs.clone()));
         let second = run.compute(head(TID), 2000, 1, &nodes);
         let model = run.finish();
-        assert_eq!(spans(&model), if whole { said([first, second]) } else { said([second]) });
+        assert_eq!(spans(&model), if whole { sorted([first, second]) } else { sorted([second]) });
         assert_eq!(model.health.ledger.unwrap().spans_no_graph, if whole { 0 } else { 3 });
     }
 }
 
-/// Threads send topologies at the same time; each is its own thread's.
+/// Threads send topologies at the same time; each belongs to its own thread.
 #[test]
 fn topologies_of_two_threads_may_come_mixed() {
     let mut run = Run::new();
@@ -150,16 +150,16 @@ fn topologies_of_two_threads_may_come_mixed() {
     run.event(&Event::TopologyEnd(head_of(TID), 1, 1));
     let expected = [run.compute(head(TID), 1000, 1, &a.0), run.compute(head(TID + 1), 2000, 2, &b.0)];
     let model = run.finish();
-    assert_eq!(spans(&model), said(expected));
+    assert_eq!(spans(&model), sorted(expected));
 }
 
 fn head_of(tid: u32) -> Head {
     Head { arg: 0, ..head(tid) }
 }
 
-/// A graph whose topology was never read, and one of a process that is not known.
+/// A graph whose topology was never read, and one of an unknown process.
 #[test]
-fn graphs_without_a_topology_are_told_without_operators() {
+fn graphs_without_a_topology_are_sent_without_operators() {
     let mut run = Run::new();
     let unread = chain(0x1000, "n", 2);
     run.compute(head(TID), 1000, 0, &unread.0);
@@ -174,7 +174,7 @@ fn graphs_without_a_topology_are_told_without_operators() {
 }
 
 #[test]
-fn the_oldest_topologies_make_room_and_graphs_that_run_keep_theirs() {
+fn the_oldest_topologies_are_dropped_and_running_graphs_keep_theirs() {
     let mut run = Run::new();
     let large: Vec<_> = (0..12u64).map(|k| chain(0x100_0000 * (k + 1), &format!("g{k}"), 8000)).collect();
     run.topology(head(TID), 1, &large[0]);

@@ -1,4 +1,4 @@
-//! From the bytes of a record to an [`Event`], field by field as the skeleton lays them out.
+//! Parses a record into an [`Event`], field by field with the skeleton's layout.
 
 use std::mem::offset_of;
 
@@ -12,7 +12,7 @@ use super::{
 use crate::bpf::layout::types::{count_why, event_kind, part_told, walk_failure};
 use crate::bpf::layout::{View, field, field_bytes, types};
 
-/// Every record begins with the head, which says its kind.
+/// Every record begins with the head, which contains its kind.
 macro_rules! begin_with {
     ($field:ident: $($record:ident),*) => { $(const _: () = assert!(offset_of!(types::$record, $field) == 0);)* };
 }
@@ -20,7 +20,8 @@ begin_with!(head: event_process, event_decode, event_graph, event_topology, even
     event_part, event_switch, event_wake, event_gap, event_interrupt);
 begin_with!(op: event_op_counted);
 
-// The wire's words for why counters are absent are the programs': a different number does not compile.
+// The wire's codes for absent counters are those of the programs: a different number does not
+// compile.
 const _: () = {
     assert!(count_why::COUNT_UNREAD.0 as u64 == why::UNREAD);
     assert!(count_why::COUNT_MIXED.0 as u64 == why::MIXED);
@@ -135,22 +136,22 @@ fn experts(head: Head, b: &[u8]) -> Option<Experts<'_>> {
 
 fn part(head: Head, b: &[u8]) -> Option<Part> {
     let b = View::new(b)?;
-    let told = |flag: part_told| head.arg & flag.0 != 0;
+    let has = |flag: part_told| head.arg & flag.0 != 0;
     let (seq, pos) = (field!(b, event_part.seq)?, field!(b, event_part.pos)?);
     let (n_seq, outputs) = (field!(b, event_part.n_seq)?, field!(b, event_part.outputs)?);
     let part = parts::Part {
         first: field!(b, event_part.first)?,
         n: field!(b, event_part.n)?,
-        seq: told(part_told::PART_SEQ).then_some(seq),
-        n_seq: if told(part_told::PART_SEQ) { n_seq } else { 0 },
-        pos: told(part_told::PART_POS).then_some(pos),
-        same: told(part_told::PART_POS) && told(part_told::PART_SAME),
-        outputs: told(part_told::PART_OUTPUTS).then_some(outputs),
+        seq: has(part_told::PART_SEQ).then_some(seq),
+        n_seq: if has(part_told::PART_SEQ) { n_seq } else { 0 },
+        pos: has(part_told::PART_POS).then_some(pos),
+        same: has(part_told::PART_POS) && has(part_told::PART_SAME),
+        outputs: has(part_told::PART_OUTPUTS).then_some(outputs),
     };
     Some(Part { head, call: field!(b, event_part.call)?, part })
 }
 
-/// Bytes of a name. In C they are signed.
+/// The bytes of a task name, which are signed in C.
 fn name(bytes: &[u8]) -> Option<[u8; TASK_COMM]> {
     bytes.first_chunk().copied()
 }
@@ -161,7 +162,7 @@ fn switch(head: Head, b: &[u8]) -> Option<Switch> {
     let next_comm = field_bytes!(b, event_switch.next_comm)?;
     let who = |process: u32, thread: u32, comm: &[u8]| {
         Some(match (process, thread) {
-            // Of the idle task nothing is written there.
+            // The programs do not write a name for the idle task.
             (0, 0) => Who::Other(0, [0; TASK_COMM]),
             (0, _) => Who::Other(thread, name(comm)?),
             _ => Who::Engine(process, thread),
@@ -189,7 +190,8 @@ fn interrupt(head: Head, b: &[u8]) -> Option<Interrupt> {
 }
 
 impl Op {
-    /// Reads a record if it is an operator without counts: nearly all are, so this is the short way.
+    /// Parses an operator without counts. This is the fast path, because nearly all records are of
+    /// this kind.
     #[must_use]
     pub fn parse(b: &[u8]) -> Option<Self> {
         if kind(b)? == event_kind::EVENT_OP { op(head(b)?, b) } else { None }
@@ -197,7 +199,7 @@ impl Op {
 }
 
 impl<'a> Event<'a> {
-    /// Reads one record; `None` for an unknown kind or too few bytes.
+    /// Parses one record; `None` for an unknown kind or too few bytes.
     #[must_use]
     pub fn parse(b: &'a [u8]) -> Option<Self> {
         let head = head(b)?;

@@ -1,31 +1,32 @@
-//! How large the kernel's ring buffer is.
+//! Size of the kernel's ring buffer.
 //!
-//! The kernel maps its pages twice, one behind the other, so that a record at the end needs no cut; a page that is read through both
-//! counts twice in the agent's resident set, of which there are 8 MiB at most for all. So 2 MiB is the most that fits.
+//! The kernel maps the pages twice, one mapping after the other, so that a record at the end is
+//! contiguous. A page that is read through both mappings counts twice in the agent's resident set,
+//! which is limited to 8 MiB in total. So 2 MiB is the most that fits.
 
 use profinfer_wire::record::control::level;
 
-/// With anything beside token calls. It holds 32,000 operators, or the structure of a graph of 4,000 tensors, which comes at once. A fast
-/// small model on two threads fills a quarter of it in some 50 ms, and then wakes the loop. Where the engine has all CPUs, the agent may
-/// have to wait for one.
+/// For all levels above decode calls. Holds 32,000 operators, or the structure of a graph of 4,000
+/// tensors, which arrives at once. A fast small model on two threads fills a quarter of it in about
+/// 50 ms, which wakes the loop. If the engine uses all CPUs, the agent may have to wait for one.
 pub const LARGEST: u32 = 2 << 20;
-/// Token calls alone: some hundreds a second at most.
+/// For decode calls alone, of which there are at most some hundreds per second.
 const TOKENS: u32 = 256 << 10;
-/// What may be asked for: a smaller one has no room for the structure of a usual graph, without which no operator can be told, and
-/// more than 64 MiB are not to be had where memory is scarce.
-const ASKED: std::ops::RangeInclusive<u32> = 1 << 20..=64 << 20;
+/// Sizes that a user may request. A smaller buffer has no space for the structure of a usual graph,
+/// and without the structure operators cannot be identified. Boards with little memory do not have
+/// more than 64 MiB to spare.
+const ALLOWED: std::ops::RangeInclusive<u32> = 1 << 20..=64 << 20;
 
-/// Bytes of a ring for these levels. Whether direct probes, which have rings of their own, can be had is known only when the engine is
-/// there; then this one is made already.
+/// Bytes of the ring buffer for these levels. Direct probes have separate rings, but the agent
+/// learns whether they work only when the engine runs, after this ring is created.
 #[must_use]
 pub const fn size_for(levels: u32) -> u32 {
     if levels & !level::TOKEN == 0 { TOKENS } else { LARGEST }
 }
 
-/// Reads a size, `1024K` or `4M`.
+/// Parses a size such as `1024K` or `4M`.
 ///
-/// # Errors
-/// A sentence that says what it must be.
+/// # Errors A sentence with the accepted values.
 pub fn asked(text: &str) -> Result<u32, String> {
     let (number, unit) = text.split_at(text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len()));
     let shift = match unit {
@@ -34,9 +35,9 @@ pub fn asked(text: &str) -> Result<u32, String> {
         _ => None,
     };
     let bytes = shift.zip(number.parse::<u32>().ok()).and_then(|(shift, n)| n.checked_mul(1 << shift));
-    // The kernel takes powers of two alone.
-    bytes.filter(|b| b.is_power_of_two() && ASKED.contains(b)).ok_or_else(|| {
-        format!("`{text}` is no size of a ring buffer: use a power of two from 1M to 64M, for example 4M")
+    // The kernel accepts powers of two only.
+    bytes.filter(|b| b.is_power_of_two() && ALLOWED.contains(b)).ok_or_else(|| {
+        format!("invalid ring buffer size `{text}`: use a power of two from 1M to 64M, for example 4M")
     })
 }
 
@@ -45,7 +46,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn token_calls_alone_need_little() {
+    fn decode_calls_alone_need_little() {
         assert_eq!(
             [level::GRAPH, level::OP, level::ALL].map(|more| size_for(level::TOKEN | more)),
             [LARGEST; 3]

@@ -1,4 +1,4 @@
-//! Records as a C compiler lays them out, and bytes that are none.
+//! Valid records as a C compiler lays them out, and invalid bytes.
 
 use std::mem::offset_of;
 
@@ -14,7 +14,7 @@ fn as_field<T, V: Plain>(value: V, _: fn(&T) -> &V) -> V {
     value
 }
 
-/// The bytes of a record: its head, and the fields that are named.
+/// The bytes of a record: its head and the named fields.
 macro_rules! record {
     ($kind:ident $type:ident { $($field:ident : $value:expr),* }) => {{
         let Head { tid, tgid, arg } = HEAD;
@@ -81,7 +81,7 @@ fn operators_are_read_with_and_without_counts() {
 }
 
 #[test]
-fn arrays_are_read_whole() {
+fn arrays_are_read_completely() {
     let mut tensor = record!(EVENT_TENSOR event_tensor { topology: 1, address: 2 });
     let raw: Vec<u8> = (0..TENSOR_MAX).map(|k| k as u8).collect();
     tensor[offset_of!(types::event_tensor, raw)..].copy_from_slice(&raw);
@@ -95,12 +95,12 @@ fn arrays_are_read_whole() {
     let Some(Event::Experts(e)) = Event::parse(&experts) else { panic!("not read") };
     assert_eq!((e.head, e.graph, e.node, e.first, e.n_used), (HEAD, 1, 2, 3, 4));
     let ids: Vec<Option<u32>> = e.ids().collect();
-    assert_eq!(ids.len(), HEAD.arg as usize, "as many as the head says");
+    assert_eq!(ids.len(), HEAD.arg as usize, "the count in the head");
     assert_eq!((ids[4], ids[5], ids[12]), (Some(4), None, Some(12)));
 }
 
 #[test]
-fn a_part_has_what_its_batch_tells() {
+fn a_part_has_the_fields_that_its_batch_provides() {
     let part = |arg: u32| {
         let mut bytes =
             record!(EVENT_PART event_part { call: 1, first: 2, n: 3, seq: -4, n_seq: 5, pos: 6, outputs: 7 });
@@ -114,13 +114,13 @@ fn a_part_has_what_its_batch_tells() {
     assert_eq!(part(1), (Some(-4), 5, None, false, None));
     assert_eq!(part(2), (None, 0, Some(6), false, None));
     assert_eq!(part(4), (None, 0, None, false, Some(7)));
-    // One position for all, of a batch that tells none, is nothing.
+    // PART_SAME without PART_POS has no meaning.
     assert_eq!(part(8), (None, 0, None, false, None));
     assert_eq!(part(15), (Some(-4), 5, Some(6), true, Some(7)));
 }
 
 #[test]
-fn what_the_scheduler_did_is_read() {
+fn scheduler_events_are_read() {
     let name = |text: &str| std::array::from_fn(|k| text.as_bytes().get(k).copied().unwrap_or(0));
     let mut switch =
         record!(EVENT_SWITCH event_switch { at_ns: 1, state: 2, prev: 3, next: 4, prev_tgid: 5 });
@@ -134,7 +134,7 @@ fn what_the_scheduler_did_is_read() {
         next: Who::Other(4, name("busy")),
     };
     assert_eq!(Event::parse(&switch), Some(Event::Switch(expected)));
-    // What stands where an idle task's name would be is nothing.
+    // Bytes in place of the idle task's name are ignored.
     let mut idle = record!(EVENT_SWITCH event_switch { at_ns: 1, next: 0 });
     idle[at..at + 4].copy_from_slice(b"left");
     let Some(Event::Switch(idle)) = Event::parse(&idle) else { panic!("not read") };
@@ -156,20 +156,20 @@ fn what_the_scheduler_did_is_read() {
     assert_eq!((soft.cpu, soft.soft), (5, Some(3)));
 }
 
-/// Numbers of all kinds, and some that are none.
+/// Valid and invalid record kinds.
 fn kinds() -> impl Strategy<Value = u32> {
     prop_oneof![0u32..40, any::<u32>()]
 }
 
 proptest! {
     #[test]
-    fn no_bytes_are_too_bad(kind in kinds(), rest in prop::collection::vec(any::<u8>(), 0..600)) {
+    fn any_bytes_are_parsed_without_panic(kind in kinds(), rest in prop::collection::vec(any::<u8>(), 0..600)) {
         let bytes = [&kind.to_ne_bytes()[..], &rest].concat();
         let event = Event::parse(&bytes);
         if let Some(Event::Experts(experts)) = event {
             prop_assert!(experts.ids().count() <= EXPERTS_MAX);
         }
-        // Fewer bytes are no event of another kind.
+        // Fewer bytes never parse as a different kind.
         for len in 0..bytes.len() {
             if let Some(shorter) = Event::parse(&bytes[..len]) {
                 prop_assert_eq!(Some(std::mem::discriminant(&shorter)), event.as_ref().map(std::mem::discriminant));

@@ -1,4 +1,5 @@
-//! The code page: a header that tells a later agent what was changed, the stubs, and a thunk for each place.
+//! The code page: a header that describes the changes to a later agent, the stubs, and one thunk
+//! per place.
 
 use crate::sys::direct::layout as at;
 use crate::sys::direct::stubs;
@@ -15,35 +16,35 @@ pub(super) struct Targets {
     pub(super) end: u64,
 }
 
-/// One changed place.
+/// One patched place.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Patch {
     pub(super) address: u64,
     /// Offset in the file.
     pub(super) offset: u64,
-    /// The first bytes as in the file, and as changed.
+    /// The first bytes: original and patched.
     pub(super) was: [u8; arch::CHANGED],
     pub(super) becomes: [u8; arch::CHANGED],
 }
 
-/// A page as it is to lie at an address; zeros follow what is given.
+/// The content of a page for a certain address; zeros follow the given bytes.
 #[derive(Debug)]
 pub(super) struct Page {
     pub(super) bytes: Vec<u8>,
     pub(super) patches: Vec<Patch>,
 }
 
-/// What a page's header says; foreign bytes.
+/// The header of a page, parsed from foreign bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Header {
     pub(super) file: FileId,
     pub(super) patches: Vec<Patch>,
 }
 
-/// What lies between thunks, and on x86-64 behind them: `int3`.
+/// Filler between thunks, and on x86-64 after them: `int3`.
 const FILL: u8 = 0xcc;
 
-/// Builds the page for `address`; `None`: more than it holds, or out of reach.
+/// Builds the page for `address`. `None`: it does not fit, or a target is out of reach.
 pub(super) fn build(address: u64, file: FileId, places: &[Place], phase: bool) -> Option<Page> {
     if places.len() > at::PLACES {
         return None;
@@ -81,14 +82,14 @@ pub(super) fn build(address: u64, file: FileId, places: &[Place], phase: bool) -
     if bytes.len() > at::PAGE {
         return None;
     }
-    // arm64's pages may be large, and zeros are no instruction there.
+    // arm64's pages may be large, and zeros are not an instruction there.
     let written = if cfg!(target_arch = "aarch64") { bytes.len().next_multiple_of(8) } else { at::PAGE };
     bytes.resize(written, FILL);
     Some(Page { bytes, patches })
 }
 
 impl Header {
-    /// Reads the header of a page of this layout; `None`: it is none.
+    /// Parses the header of a page of this layout; `None` for any other bytes.
     pub(super) fn parse(bytes: &[u8]) -> Option<Self> {
         let words = bytes.as_chunks().0;
         let word = |n: usize| words.get(n).map(|w| u64::from_le_bytes(*w));

@@ -1,4 +1,4 @@
-//! Pages, and bytes that are none.
+//! Valid pages and invalid bytes.
 #![expect(clippy::unwrap_used, reason = "a test fails where it cannot go on")]
 
 use proptest::prelude::*;
@@ -27,7 +27,7 @@ mod x86 {
         place(address, &bytes, DirectRole::Start { fused: false, callee: 0 }, callee)
     }
 
-    /// Where a `call` or `jmp` of these bytes at `at` leads.
+    /// Target of the `call` or `jmp` with these bytes at `at`.
     fn target(at: u64, bytes: &[u8]) -> u64 {
         assert!(matches!(bytes[0], 0xe8 | 0xe9), "{bytes:x?}");
         (at + 5).wrapping_add_signed(i32::from_le_bytes(bytes[1..5].try_into().unwrap()).into())
@@ -47,7 +47,7 @@ mod x86 {
     }
 
     #[test]
-    fn a_moved_instruction_is_executed_and_then_the_next_one() {
+    fn a_moved_instruction_runs_before_the_next_one() {
         let moved = [0x48, 0x8b, 0x84, 0x24, 0xc0, 0, 0, 0];
         let at = BASE + 0x10_0000;
         let page = build(BASE, FileId::default(), &[place(at, &moved, DirectRole::End, 0)], false).unwrap();
@@ -60,7 +60,7 @@ mod x86 {
     }
 
     #[test]
-    fn what_is_out_of_reach_or_too_much_is_no_page() {
+    fn targets_out_of_reach_or_too_many_places_are_refused() {
         let far = start(BASE + 0x8000_0000, BASE + 0x8000_1000);
         assert!(build(BASE, FileId::default(), &[far], false).is_none());
         let many: Vec<Place> =
@@ -70,7 +70,7 @@ mod x86 {
     }
 
     #[test]
-    fn a_header_says_what_was_changed() {
+    fn a_header_records_the_changes() {
         let file = FileId { device: 7, inode: 9 };
         let page =
             build(BASE, file, &[start(BASE + 0x10_0000, BASE), start(BASE + 0x20_0000, BASE)], true).unwrap();
@@ -84,13 +84,13 @@ mod x86 {
     fn the_bootstrap_fits_the_end_of_a_page() {
         let code = boot();
         assert!(code.bytes.len() <= 640, "{} bytes", code.bytes.len());
-        assert_eq!(code.bytes.len() - code.values, 8 * 19, "its values");
+        assert_eq!(code.bytes.len() - code.values, 8 * 19, "size of the values");
     }
 }
 
 proptest! {
     #[test]
-    fn any_header_is_read_or_refused(bytes in proptest::collection::vec(any::<u8>(), 0..2 * at::HEADER), count in any::<u64>()) {
+    fn any_header_is_parsed_or_refused(bytes in proptest::collection::vec(any::<u8>(), 0..2 * at::HEADER), count in any::<u64>()) {
         let _ = Header::parse(&bytes);
         let mut bytes = bytes;
         for (at, word) in [(0, at::MAGIC), (8, count), (32, arch::CHANGED as u64)] {

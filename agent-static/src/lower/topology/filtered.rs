@@ -1,10 +1,10 @@
-//! Which nodes of a topology filters leave out.
+//! Nodes of a topology that filters exclude.
 
 use super::raw::Raw;
 use crate::lower::topology::Known;
 use crate::request::capture::filter::Filters;
 
-/// By node. A node without a name of its own is in the last layer of its sources.
+/// By node. A node without a name belongs to the last layer of its sources.
 pub(super) fn left_out(filters: &Filters, nodes: &[Raw], leafs: &[Raw], known: &Known) -> Vec<bool> {
     let mut layers: Vec<Option<u32>> = nodes.iter().chain(leafs).map(|r| r.layer).collect();
     for (i, node) in nodes.iter().enumerate().filter(|(_, n)| n.nameless) {

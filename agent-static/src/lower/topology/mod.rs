@@ -1,4 +1,4 @@
-//! Topologies of graphs: raw tensors in, wire records out, once per topology.
+//! Topologies of graphs: collects raw tensors and sends each topology once.
 
 mod filtered;
 mod known;
@@ -17,14 +17,14 @@ use crate::bpf::ring;
 pub use known::Known;
 use raw::Raw;
 
-/// Tensors of all topologies that are remembered together, 16 bytes each.
+/// Most tensors of all remembered topologies together, 16 bytes each.
 const MAX_TENSORS: usize = 1 << 16;
-/// Largest topology that is put together: `MAX_NODES` of graph.bpf.c and as many leafs.
+/// Largest topology that is collected: `MAX_NODES` of graph.bpf.c and as many leafs.
 const MAX_PENDING: usize = 2 * 8192;
-/// Topologies being put together at once, one a thread.
+/// Most topologies being collected at once, one per thread.
 const MAX_BUILDING: usize = 8;
 
-/// Topologies remembered, and those being put together.
+/// Remembered topologies, and those being collected.
 #[derive(Debug, Default)]
 pub struct Topologies {
     last_id: u32,
@@ -53,7 +53,6 @@ struct Building {
 }
 
 impl Topologies {
-    /// The topology of that key.
     pub(super) fn get(&mut self, key: u64) -> Option<Rc<Known>> {
         self.clock += 1;
         let (used, known) = self.known.get_mut(&key)?;
@@ -92,7 +91,7 @@ impl Topologies {
         }
     }
 
-    /// Forgets those of all other processes. Their numbers on the wire are not used again.
+    /// Drops the topologies of all other processes. Their ids on the wire are not reused.
     pub(super) fn keep(&mut self, kept: impl Fn(u32) -> bool, forgotten: &mut Vec<u64>) {
         self.sent.retain(|_, sent| kept(sent.pid));
         self.building.retain(|b| kept(b.pid));
@@ -131,13 +130,14 @@ impl Lower {
         };
         let mut b = self.topologies.building.swap_remove(at);
         if head.arg != 0 || b.nodes.len() != b.n_nodes {
-            // The kernel side reads it again when it was not whole; make sure that it does when records were lost.
+            // The kernel side reads an incomplete topology again. This makes sure that it also does
+            // after lost records.
             forgotten.push(key);
             return;
         }
         let n_nodes = b.nodes.len();
-        // The result of ggml_cast (CPY, in llama.cpp b6845 to b8390) is a source of itself: it was met among its own
-        // sources, as a leaf, before it was met as a node.
+        // The result of ggml_cast (CPY, in llama.cpp b6845 to b8390) is its own source. So it was
+        // seen first among its sources, as a leaf, and then as a node.
         let mut nodes: Vec<u64> = b.nodes.iter().map(|r| r.address).collect();
         nodes.sort_unstable();
         b.leafs.retain(|r| nodes.binary_search(&r.address).is_err());
@@ -178,7 +178,7 @@ impl Lower {
     }
 }
 
-/// After how many nodes a graph repeats: by operator, type and shape.
+/// Number of nodes after which a graph repeats, by operator, type and shape.
 fn repeats(nodes: &[Tensor]) -> u16 {
     let kind = |t: &Tensor| {
         let mut hasher = DefaultHasher::new();

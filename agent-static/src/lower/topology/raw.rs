@@ -1,4 +1,4 @@
-//! One tensor, read out of the bytes of the engine's struct.
+//! Reads one tensor from the bytes of the engine's struct.
 
 use profinfer_wire::record::graph::{MAX_SRC, Role};
 
@@ -9,7 +9,7 @@ use crate::request::capture::filter::{layer_of, nameless};
 const FLAG_INPUT: u32 = 1;
 const FLAG_PARAM: u32 = 4;
 
-/// The fields of one tensor, read out of the engine's struct.
+/// The fields of one tensor.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Raw {
     pub(super) address: u64,
@@ -26,16 +26,16 @@ pub(super) struct Raw {
     pub(super) src: [u64; MAX_SRC],
     pub(super) named_weight: bool,
     pub(super) named_cache: bool,
-    /// Filters on type and name let it pass.
+    /// Filters on type and name keep it.
     pub(super) passes: bool,
-    /// Layer that its name tells.
+    /// Layer number in its name.
     pub(super) layer: Option<u32>,
-    /// Its name tells nothing.
+    /// It has no meaningful name.
     pub(super) nameless: bool,
 }
 
 impl Raw {
-    /// What the tensor is to its graph.
+    /// The tensor's role in its graph.
     pub(super) fn role(&self, node: bool, weight_buffers: &[u64]) -> Role {
         let r = self;
         match () {
@@ -43,7 +43,7 @@ impl Raw {
             () if r.named_cache => Role::Cache,
             () if r.named_weight || r.flags & FLAG_PARAM != 0 => Role::Weight,
             () if r.flags & FLAG_INPUT != 0 => Role::Input,
-            // A weight without the usual suffix lies in the buffer of those that have it.
+            // A weight without the usual suffix is in the same buffer as those with the suffix.
             () if weight_buffers.contains(&r.buffer) => Role::Weight,
             () => Role::Other,
         }
@@ -51,7 +51,7 @@ impl Raw {
 }
 
 impl Lower {
-    /// Reads it by what is known of the engine.
+    /// Reads the tensor with the engine's layout.
     pub(super) fn raw(&mut self, facts: usize, address: u64, bytes: &[u8]) -> Raw {
         let EngineFacts { layout: l, tables, .. } = &self.engines[facts];
         let u32_at = |at: u32| get(bytes, at).map_or(0, u32::from_ne_bytes);
@@ -101,7 +101,7 @@ impl Lower {
             data,
             view_src,
             src,
-            // Names that llama.cpp gives: weights as in the GGUF file, `cache_k_l0`, `cache_s_l0`, ….
+            // Names set by llama.cpp: weights as in the GGUF file, `cache_k_l0`, `cache_s_l0`, ….
             named_weight: name.ends_with(".weight") || name.ends_with(".bias"),
             named_cache: name.starts_with("cache_"),
             passes,

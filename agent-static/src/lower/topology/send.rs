@@ -1,4 +1,4 @@
-//! Topologies onto the wire, each content once.
+//! Sends topologies, each content once.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -12,12 +12,13 @@ use crate::link::output::Weight;
 use crate::lower::Lower;
 use crate::observe::placement::{self, Unplaced};
 
-/// Topologies already sent, by their content.
+/// Most sent topologies that are remembered by content.
 const MAX_SENT: usize = 4096;
 
 impl Lower {
-    /// Sends a topology unless an equal one was sent; addresses do not make it another one. `buffers` are the addresses of the
-    /// engine's structs for the tensors' buffers, `period` the number of nodes after which the graph repeats.
+    /// Sends a topology unless one with equal content was sent; addresses are not part of the
+    /// content. `buffers` are the addresses of the engine's structs for the tensors' buffers,
+    /// `period` the number of nodes after which the graph repeats.
     pub(super) fn send_topology(
         &mut self,
         pid: u32,

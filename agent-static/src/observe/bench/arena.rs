@@ -3,7 +3,7 @@
 use crate::error::{Diagnostic, Result};
 use crate::sys::bench::{BLOCK_BYTES, BLOCK_WORDS, Block};
 
-/// Blocks that are written between two looks at the clock: 16 MB.
+/// Blocks that are written between two readings of the clock: 16 MB.
 const STEP: usize = (16 << 20) / BLOCK_BYTES;
 
 /// The memory of all threads. Freed when dropped.
@@ -13,16 +13,16 @@ pub(super) struct Arena {
 }
 
 impl Arena {
-    /// Maps and fills `bytes`, or less if `enough` returns true before: a slow board would need minutes.
+    /// Maps and fills `bytes`, or less if `enough` returns true earlier: a slow board would need
+    /// minutes.
     ///
-    /// # Errors
-    /// When there is not even memory for a test.
+    /// # Errors If there is not even memory for a test.
     pub(super) fn new(bytes: u64, enough: impl Fn() -> bool) -> Result<Self> {
         let all = usize::try_from(bytes / BLOCK_BYTES as u64).unwrap_or(usize::MAX).max(1);
         let mut blocks = Vec::new();
         blocks.try_reserve_exact(all).map_err(|e| {
             let help = "free memory, or measure with fewer threads: --threads 1";
-            Diagnostic::new(format!("taking {} MB of memory to read", bytes >> 20), e, help)
+            Diagnostic::new(format!("allocating {} MB of memory to read", bytes >> 20), e, help)
         })?;
         while blocks.len() < all && (blocks.is_empty() || !enough()) {
             let from = blocks.len();
@@ -32,13 +32,13 @@ impl Arena {
         Ok(Self { blocks })
     }
 
-    /// Its size, bytes.
     #[must_use]
     pub(super) const fn bytes(&self) -> u64 {
         (self.blocks.len() * BLOCK_BYTES) as u64
     }
 
-    /// One equal part per thread, of at least one block; together `bytes`, if the arena has that much.
+    /// One equal part per thread, of at least one block; together `bytes`, if the arena is that
+    /// large.
     pub(super) fn parts(&mut self, threads: usize, bytes: u64) -> Vec<&mut [Block]> {
         let wanted = usize::try_from(bytes / BLOCK_BYTES as u64).unwrap_or(usize::MAX);
         let each = wanted.min(self.blocks.len()) / threads.max(1);
@@ -46,7 +46,7 @@ impl Arena {
     }
 }
 
-/// Contents without two equal words, from 64-bit words that are multiples of an odd number.
+/// Contents without two equal words: multiples of an odd 64-bit number.
 fn block(index: u64) -> Block {
     /// 2^64 divided by the golden ratio.
     const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
@@ -60,7 +60,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn equal_parts_of_what_is_there() {
+    fn parts_are_equal_and_within_the_arena() {
         let mut arena = Arena::new(4 << 20, || false).unwrap();
         assert_eq!(arena.bytes(), 4 << 20);
         let mut sizes = |threads, bytes| -> Vec<usize> {

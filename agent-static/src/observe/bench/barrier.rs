@@ -1,33 +1,35 @@
-//! Barrier: how long it takes until all threads have reached one and left it, by spinning on a counter as engines do.
+//! Barrier: time until all threads have reached a barrier and left it. They spin on a counter, as
+//! engines do.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-use super::crew::{self, Pace};
 use super::spin::SpinBarrier;
+use super::workers::{self, Pace};
 use crate::error::Result;
 
-/// What waits, for people.
+/// Waiting method, for people.
 pub(super) const HOW: &str = "spinning on a counter";
 
-/// Barriers between two looks at the clock.
+/// Barriers between two readings of the clock.
 const LOOKS: u64 = 32;
 
 /// Time of one barrier, ns, for each repetition.
 ///
 /// # Errors
-/// See [`crew::run`].
+/// See [`workers::run`].
 pub(super) fn measure(cpus: &[u32], pace: Pace) -> Result<Vec<u64>> {
     let (barrier, done) = (SpinBarrier::new(cpus.len()), AtomicBool::new(false));
-    let times = crew::run(cpus, vec![(); cpus.len()], |index, ()| {
+    let times = workers::run(cpus, vec![(); cpus.len()], |index, ()| {
         let mut times = Vec::with_capacity(pace.repeats as usize + 1);
         for _ in 0..=pace.repeats {
             barrier.wait();
             let (begun, mut rounds) = (Instant::now(), 0u64);
-            // The first thread says when it is enough, before a barrier that all pass, so that all see it behind the same one.
+            // The first thread decides when to stop, before a barrier that all pass, so that all
+            // stop after the same one.
             while !done.load(Ordering::Relaxed) {
                 barrier.wait();
-                // Looking at the clock each time would be part of the time.
+                // Reading the clock every time would distort the time.
                 if index == 0 && rounds.is_multiple_of(LOOKS) && begun.elapsed() >= pace.window {
                     done.store(true, Ordering::Relaxed);
                 }
@@ -40,7 +42,7 @@ pub(super) fn measure(cpus: &[u32], pace: Pace) -> Result<Vec<u64>> {
         }
         times
     })?;
-    // All threads measured the same barriers; the first one's times, without the warm-up.
+    // All threads measured the same barriers: use the first one's times, without the warm-up.
     Ok(times.into_iter().next().unwrap_or_default().into_iter().skip(1).collect())
 }
 

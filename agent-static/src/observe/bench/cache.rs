@@ -1,20 +1,21 @@
-//! The last-level caches of the CPUs, from sysfs: how much memory is certainly larger than they are.
+//! Sizes of the CPUs' last-level caches, from sysfs: a measurement of memory must exceed them.
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-/// Bytes of the last-level caches of these CPUs together, a cache that several of them share once; `None` where the kernel reports none.
-/// `sysfs` is `/sys`.
+/// Total size of the last-level caches of these CPUs in bytes; a shared cache counts once. `None`
+/// if the kernel reports none. `sysfs` is `/sys`.
 #[must_use]
 pub(super) fn last_bytes(sysfs: &Path, cpus: &[u32]) -> Option<u64> {
     let of = |cpu: &u32| of_cpu(*cpu, &sysfs.join(format!("devices/system/cpu/cpu{cpu}/cache")));
     let caches: BTreeMap<(u32, String), u64> = cpus.iter().filter_map(of).collect();
-    // A core whose cache the kernel does not report has none that is larger than those of the reported cores.
+    // A core whose cache the kernel does not report has none that is larger than those of the
+    // reported cores.
     (!caches.is_empty()).then(|| caches.values().fold(0u64, |sum, bytes| sum.saturating_add(*bytes)))
 }
 
-/// The largest of the highest level: its level and the CPUs that share it, and its bytes.
+/// The largest cache of the highest level: its level with the CPUs that share it, and its bytes.
 fn of_cpu(cpu: u32, dir: &Path) -> Option<((u32, String), u64)> {
     let caches = fs::read_dir(dir).ok()?.flatten().filter_map(|entry| {
         let text = |file: &str| fs::read_to_string(entry.path().join(file)).ok();

@@ -14,22 +14,24 @@ const TEXT: usize = 500;
 /// One ceiling, see [`wire::Ceiling`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ceiling {
-    /// What was measured.
     pub kind: CeilingKind,
     /// Core type of its CPUs.
     pub core: String,
-    /// CPUs, a thread each.
+    /// CPUs, one thread each.
     pub cpus: Vec<u32>,
-    /// What the measuring loop used.
+    /// Instructions or method of the measuring loop.
     pub how: String,
-    /// The figures by working set, the smallest first; empty when nothing was measured. What reads no memory has one.
+    /// Results by working set, the smallest first; empty if nothing was measured. Kinds that read
+    /// no memory have one.
     pub points: Vec<Point>,
-    /// For people: why nothing was measured, or what makes the figures at the largest working set doubtful.
+    /// For people: why nothing was measured, or why the results at the largest working set are
+    /// doubtful.
     pub note: String,
 }
 
 impl Ceiling {
-    /// From the values of the repetitions; without values, `note` has the reason. `bytes` is the working set, 0 for what reads no memory.
+    /// From the values of the repetitions; without values, `note` has the reason. `bytes` is the
+    /// working set, 0 for kinds that read no memory.
     #[must_use]
     pub fn new(
         kind: CeilingKind,
@@ -57,32 +59,33 @@ impl Ceiling {
             note: String::new(),
         };
         if this.points.last().is_some_and(|p| p.doubts & doubt::UNSTABLE != 0) {
-            this.say_doubt("the repetitions differ too much: something else used the machine");
+            this.note_doubt("the repetitions differ too much: other programs used the machine");
         }
         this
     }
 
-    /// With the doubt that this process, an engine, ran during the measurement. What was not measured has none.
+    /// Marks the results as doubtful, because this process, an engine, ran during the measurement.
+    /// Has no effect if nothing was measured.
     #[must_use]
-    pub fn beside(mut self, engine: Option<u32>) -> Self {
+    pub fn with_engine(mut self, engine: Option<u32>) -> Self {
         let Some(pid) = engine.filter(|_| !self.points.is_empty()) else { return self };
         self.points.iter_mut().for_each(|p| p.doubts |= doubt::ENGINE_RAN);
-        self.say_doubt(&format!("process {pid}, an engine, ran during the measurement"));
+        self.note_doubt(&format!("process {pid}, an engine, ran during the measurement"));
         self
     }
 
-    fn say_doubt(&mut self, doubt: &str) {
+    fn note_doubt(&mut self, doubt: &str) {
         let between = if self.note.is_empty() { "" } else { "; " };
         self.note = format!("{}{between}{doubt}", self.note);
     }
 
-    /// The figures at the largest working set; `None` when nothing was measured.
+    /// Results at the largest working set; `None` if nothing was measured.
     #[must_use]
     pub fn largest(&self) -> Option<&Point> {
         self.points.last()
     }
 
-    /// Gives the records of its points to `to`, the smallest working set first.
+    /// Passes the records of its points to `to`, the smallest working set first.
     pub fn point_records(&self, to: &mut dyn FnMut(wire::CeilingPoint<'_>)) {
         let (core, how, cpus) = (cut(&self.core), cut(&self.how), pmu::list_of(&self.cpus));
         for p in &self.points {
@@ -102,7 +105,8 @@ impl Ceiling {
         }
     }
 
-    /// Gives its record to `to`: the figures at the largest working set, which is all that older hosts know.
+    /// Passes its record to `to`: the results at the largest working set, which is all that older
+    /// hosts know.
     pub fn record<T>(&self, to: impl FnOnce(wire::Ceiling<'_>) -> T) -> T {
         let none = Spread { repeats: 0, median: 0, min: 0, max: 0 };
         let Spread { repeats, median, min, max } = self.largest().map_or(none, |p| p.spread);
@@ -120,7 +124,7 @@ impl Ceiling {
         })
     }
 
-    /// A value of its kind with three digits and a unit.
+    /// Formats a value of its kind with three digits and a unit.
     #[must_use]
     pub fn say(&self, value: u64) -> String {
         let billions = |unit: &str| match value as f64 / 1e9 {
@@ -141,7 +145,7 @@ fn cut(text: &str) -> &str {
     &text[..text.floor_char_boundary(TEXT)]
 }
 
-/// Bytes for people: `256 KiB`, `2 MiB`.
+/// Formats bytes: `256 KiB`, `2 MiB`.
 #[must_use]
 pub fn size(bytes: u64) -> String {
     match bytes {
@@ -188,7 +192,7 @@ mod tests {
         assert_eq!(of(&measured), ("4-5,7".into(), "ldp q".into(), 3, 20, 10, 30, String::new()));
         let none = ceiling(Vec::new());
         assert_eq!((of(&none).2, none.points.len()), (0, 0));
-        assert_eq!(of(&none.beside(Some(7))).6, "");
+        assert_eq!(of(&none.with_engine(Some(7))).6, "");
         let long = Ceiling { note: "ü".repeat(3000), core: "x".repeat(3000), ..ceiling(vec![1]) };
         assert!(long.record(|r| r.note.len() <= TEXT && r.core.len() == TEXT));
         long.point_records(&mut |r| assert_eq!(r.core.len(), TEXT));
@@ -198,30 +202,30 @@ mod tests {
     fn a_curve_has_a_record_for_each_point_and_one_of_the_largest() {
         let points = vec![point(1, 50, doubt::UNSTABLE, CurveEnd::Open), point(2, 20, 0, CurveEnd::Memory)];
         let curve = Ceiling::curve(CeilingKind::Read, "", &[0], "AVX2", points);
-        let told = |c: &Ceiling| {
-            let mut told = Vec::new();
+        let records = |c: &Ceiling| {
+            let mut records = Vec::new();
             c.point_records(&mut |r| {
-                told.push((r.working_set_bytes, r.repeats, r.min, r.median, r.max, r.doubts, r.end));
+                records.push((r.working_set_bytes, r.repeats, r.min, r.median, r.max, r.doubts, r.end));
             });
-            told
+            records
         };
         assert_eq!(
-            told(&curve),
+            records(&curve),
             [(1, 7, 49, 50, 51, doubt::UNSTABLE, CurveEnd::Open), (2, 7, 19, 20, 21, 0, CurveEnd::Memory)]
         );
-        // A smaller point's doubt is none of the largest one's, which older hosts get.
+        // The doubt of a smaller point does not apply to the largest one, which older hosts get.
         assert_eq!(curve.record(|r| (r.median, r.note.to_owned())), (20, String::new()));
         let doubts = |c: &Ceiling| c.points.iter().map(|p| p.doubts).collect::<Vec<_>>();
-        let beside = curve.beside(Some(7));
-        assert_eq!(doubts(&beside), [doubt::UNSTABLE | doubt::ENGINE_RAN, doubt::ENGINE_RAN]);
-        assert!(beside.record(|r| !r.note.is_empty()));
+        let marked = curve.with_engine(Some(7));
+        assert_eq!(doubts(&marked), [doubt::UNSTABLE | doubt::ENGINE_RAN, doubt::ENGINE_RAN]);
+        assert!(marked.record(|r| !r.note.is_empty()));
         let worse = vec![point(2, 20, doubt::UNSTABLE, CurveEnd::Time)];
         let worse = Ceiling::curve(CeilingKind::Read, "", &[0], "AVX2", worse);
-        assert!(worse.record(|r| !r.note.is_empty()), "older hosts take nothing but a note for a doubt");
+        assert!(worse.record(|r| !r.note.is_empty()), "older hosts recognize a doubt by its note only");
     }
 
     #[test]
-    fn values_in_words() {
+    fn values_with_units() {
         let say = |kind, value| Ceiling { kind, ..ceiling(vec![]) }.say(value);
         assert_eq!(say(CeilingKind::Read, 18_449_000_000), "18.4 GB/s");
         assert_eq!(say(CeilingKind::Copy, 9_260_000_000), "9.26 GB/s");

@@ -1,5 +1,5 @@
-//! Whether the measuring loops compute what they should, against plain code. A loop that does not is not measured: its
-//! speed would be that of something else.
+//! Checks the results of the measuring loops against plain code. A wrong loop is not measured,
+//! because its speed would be meaningless.
 
 use super::arena::Arena;
 use crate::error::Result;
@@ -8,13 +8,14 @@ use crate::sys::bench::{Accumulators, Arithmetic, Block, Copier, Factors, Form, 
 /// Rounds of a check: few enough that all sums are exact in 16-bit floats.
 const ROUNDS: u32 = 3;
 
-/// Factors for a loop: small numbers whose products and sums are exact and do not leave their types.
+/// Factors for a loop: small numbers whose products and sums are exact and fit their types.
 #[must_use]
 pub(super) fn factors(arithmetic: &Arithmetic) -> Factors {
     let mut factors = Factors([[0; 64]; 2]);
     for (f, bytes) in (0u32..).zip(&mut factors.0) {
         for lane in 0..64u32 {
-            // 1 to 7 and 1 to 5, in different orders. Of integers, one factor is negative in places.
+            // 1 to 7 and 1 to 5, in different orders. For integers, one factor is negative in
+            // places.
             let value = 1 + (lane * 3 + f) % (7 - 2 * f);
             let at = lane as usize;
             match arithmetic.numbers {
@@ -31,7 +32,7 @@ pub(super) fn factors(arithmetic: &Arithmetic) -> Factors {
     factors
 }
 
-/// Whether each accumulator of a loop has what plain code computes.
+/// Whether each accumulator of a loop equals the result of plain code.
 #[must_use]
 pub(super) fn multiplies(arithmetic: &Arithmetic) -> bool {
     let factors = factors(arithmetic);
@@ -70,25 +71,25 @@ fn lanes(arithmetic: &Arithmetic, factors: &Factors) -> Vec<u8> {
     }
 }
 
-/// A whole number from 1 to 2048 as a 16-bit float (IEEE 754 binary16: 5 bits of exponent with bias 15, 10 of fraction).
+/// An integer from 1 to 2048 as a 16-bit float (IEEE 754 binary16: 5 bits of exponent with bias 15,
+/// 10 of fraction).
 fn half(value: u32) -> u16 {
     let exponent = value.max(1).ilog2();
     ((exponent + 15) << 10 | ((value << 10 >> exponent) & 0x3ff)) as u16
 }
 
-/// The whole number of a 16-bit float that [`half`] made.
+/// The integer of a 16-bit float from [`half`].
 fn whole(bits: u16) -> u32 {
     let exponent = (u32::from(bits) >> 10).saturating_sub(15);
     (1 << 10 | u32::from(bits) & 0x3ff) << exponent >> 10
 }
 
-/// Memory that the loops are checked with: some blocks.
+/// Memory for checking the loops: some blocks.
 const CHECKED_BYTES: u64 = 64 << 10;
 
 /// Whether the loop reads each word of memory once.
 ///
-/// # Errors
-/// When there is no memory for the check.
+/// # Errors If there is no memory for the check.
 pub(super) fn reads(reader: Reader) -> Result<bool> {
     let mut arena = Arena::new(CHECKED_BYTES, || false)?;
     let parts = arena.parts(1, CHECKED_BYTES);
@@ -97,10 +98,9 @@ pub(super) fn reads(reader: Reader) -> Result<bool> {
     Ok([1, 2, 7].iter().all(|n| reader.read(&memory[..*n]) == plain(&memory[..*n])))
 }
 
-/// Whether all loops that copy do so.
+/// Whether all copy loops are correct.
 ///
-/// # Errors
-/// When there is no memory for the check.
+/// # Errors If there is no memory for the check.
 pub(super) fn all_copy() -> Result<bool> {
     for copier in copiers() {
         if !copies(copier)? {
@@ -110,10 +110,9 @@ pub(super) fn all_copy() -> Result<bool> {
     Ok(true)
 }
 
-/// Whether the loop copies each word, and nothing behind the last.
+/// Whether the loop copies each word and nothing after the last one.
 ///
-/// # Errors
-/// When there is no memory for the check.
+/// # Errors If there is no memory for the check.
 fn copies(copier: &Copier) -> Result<bool> {
     let mut arena = Arena::new(CHECKED_BYTES, || false)?;
     let mut parts = arena.parts(1, CHECKED_BYTES);
@@ -135,7 +134,7 @@ mod tests {
             assert!(multiplies(&a), "{a:?}");
         }
         for numbers in [Numbers::Int8, Numbers::F32, Numbers::F16] {
-            // Every arm64 has loops for all; on x86-64 they need AVX2.
+            // Every arm64 has loops for all kinds; on x86-64 they need AVX2.
             let some = arithmetic().iter().any(|a| a.numbers == numbers);
             assert!(some || cfg!(target_arch = "x86_64"), "{numbers:?}");
         }

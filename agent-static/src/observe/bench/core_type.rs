@@ -1,4 +1,5 @@
-//! Types of cores, as the kernel tells them apart: by MIDR on Arm, by the processor's name and capacity elsewhere.
+//! Core types, as the kernel distinguishes them: by MIDR on Arm, elsewhere by the processor's name
+//! and capacity.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -9,11 +10,10 @@ use crate::observe::counter::pmu;
 /// CPUs of one type.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct CoreType {
-    /// Name for people; empty when the kernel tells nothing.
+    /// Name for people; empty if the kernel does not report one.
     pub(super) name: String,
-    /// The CPUs of this type.
     pub(super) cpus: Vec<u32>,
-    /// Relative speed, 1024 for the fastest of the machine, 0 when not told.
+    /// Relative speed, 1024 for the machine's fastest core; 0 if not reported.
     pub(super) capacity: u32,
 }
 
@@ -49,7 +49,7 @@ const ARM: [(u32, &str); 25] = [
 /// The types of these CPUs, the fastest first. `root` is `/`.
 #[must_use]
 pub(super) fn types(root: &Path, cpus: &[u32]) -> Vec<CoreType> {
-    // Only for names: without it the types are told apart by what is left.
+    // Used for names only: without it, other properties distinguish the types.
     let named =
         fs::read_to_string(root.join("proc/cpuinfo")).map_or_else(|_| BTreeMap::new(), |text| names(&text));
     let sysfs = root.join("sys");
@@ -66,7 +66,8 @@ pub(super) fn types(root: &Path, cpus: &[u32]) -> Vec<CoreType> {
         if let Some((pmu, _)) = hybrid.iter().find(|(_, cpus)| cpus.contains(cpu)) {
             name = format!("{name} ({pmu})");
         }
-        // Where nothing else tells cores apart, their capacity does; with a MIDR it may differ within a type, by the clock.
+        // Without a MIDR, the capacity distinguishes cores. With a MIDR, the capacity may differ
+        // within a type, because of the clock.
         let apart = if midr.is_some() { 0 } else { capacity };
         let empty = || CoreType { name: name.clone(), cpus: Vec::new(), capacity };
         let core = types.entry((apart, name.clone())).or_insert_with(empty);
@@ -134,7 +135,7 @@ mod tests {
         root
     }
 
-    fn told(root: &tempfile::TempDir, cpus: &[u32]) -> Vec<(String, Vec<u32>)> {
+    fn names_and_cpus(root: &tempfile::TempDir, cpus: &[u32]) -> Vec<(String, Vec<u32>)> {
         types(root.path(), cpus).into_iter().map(|t| (t.name, t.cpus)).collect()
     }
 
@@ -153,8 +154,11 @@ mod tests {
         ];
         let root = tree(&files.each_ref().map(|(path, text)| (path.as_str(), *text)));
         let expected = [("Cortex-A76", vec![4, 6]), ("Cortex-A55", vec![0]), ("MIDR 0x51008020", vec![7])];
-        assert_eq!(told(&root, &[0, 4, 6, 7]), expected.map(|(name, cpus)| (name.to_owned(), cpus)));
-        assert_eq!(told(&root, &[4]), [("Cortex-A76".to_owned(), vec![4])]);
+        assert_eq!(
+            names_and_cpus(&root, &[0, 4, 6, 7]),
+            expected.map(|(name, cpus)| (name.to_owned(), cpus))
+        );
+        assert_eq!(names_and_cpus(&root, &[4]), [("Cortex-A76".to_owned(), vec![4])]);
     }
 
     #[test]
@@ -162,23 +166,26 @@ mod tests {
         let arm = "processor\t: 0\nCPU implementer\t: 0x41\nCPU part\t: 0xd03\n\nprocessor\t: 1\nCPU implementer\t: 0x41\nCPU part\t: 0xd08\n";
         let root = tree(&[("proc/cpuinfo", arm)]);
         assert_eq!(
-            told(&root, &[0, 1]),
+            names_and_cpus(&root, &[0, 1]),
             [("Cortex-A53".to_owned(), vec![0]), ("Cortex-A72".to_owned(), vec![1])]
         );
         let pc = "processor : 0\nmodel name : Some CPU @ 2 GHz\n\nprocessor : 1\nmodel name : Some CPU @ 2 GHz\nprocessor : x\nmodel name\n";
         let root = tree(&[("proc/cpuinfo", pc), ("sys/devices/cpu_atom/cpus", "1\n")]);
         let expected = [("Some CPU @ 2 GHz", 0), ("Some CPU @ 2 GHz (cpu_atom)", 1)];
-        assert_eq!(told(&root, &[0, 1]), expected.map(|(name, cpu)| (name.to_owned(), vec![cpu])));
+        assert_eq!(names_and_cpus(&root, &[0, 1]), expected.map(|(name, cpu)| (name.to_owned(), vec![cpu])));
     }
 
     #[test]
-    fn by_capacity_if_nothing_else_is_told() {
+    fn by_capacity_if_nothing_else_is_reported() {
         let capacity = "sys/devices/system/cpu/cpu";
         let root = tree(&[
             (&format!("{capacity}0/cpu_capacity"), "400\n"),
             (&format!("{capacity}1/cpu_capacity"), "1024\n"),
         ]);
-        assert_eq!(told(&root, &[0, 1]), [(String::new(), vec![1]), ("of capacity 400".to_owned(), vec![0])]);
-        assert_eq!(told(&tree(&[]), &[0, 1]), [(String::new(), vec![0, 1])]);
+        assert_eq!(
+            names_and_cpus(&root, &[0, 1]),
+            [(String::new(), vec![1]), ("of capacity 400".to_owned(), vec![0])]
+        );
+        assert_eq!(names_and_cpus(&tree(&[]), &[0, 1]), [(String::new(), vec![0, 1])]);
     }
 }

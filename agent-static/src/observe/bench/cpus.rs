@@ -1,4 +1,4 @@
-//! Which CPUs to measure on.
+//! The CPUs to measure on.
 
 use std::path::Path;
 
@@ -8,13 +8,12 @@ use nix::unistd::Pid;
 use crate::error::{Diagnostic, Result};
 use crate::observe::counter::pmu;
 
-/// Most CPUs: as many as the kernel's usual masks have.
+/// Most CPUs: the size of the kernel's usual masks.
 const MOST: u32 = 1024;
 
-/// Reads `0-3,6`: the CPUs in order, each once.
+/// Parses `0-3,6`: the CPUs in order, each once.
 ///
-/// # Errors
-/// A sentence that names the part that is no CPU or range.
+/// # Errors A sentence with the part that is not a CPU or range.
 pub fn parse(list: &str) -> std::result::Result<Vec<u32>, String> {
     let mut cpus = Vec::new();
     for part in list.split(',').map(str::trim) {
@@ -30,13 +29,12 @@ pub fn parse(list: &str) -> std::result::Result<Vec<u32>, String> {
     Ok(cpus)
 }
 
-/// Reads `1,2,4`: numbers of threads in order, each once.
+/// Parses `1,2,4`: thread counts in order, each once.
 ///
-/// # Errors
-/// A sentence that names the part that is no number of threads.
+/// # Errors A sentence with the part that is not a thread count.
 pub fn parse_threads(list: &str) -> std::result::Result<Vec<usize>, String> {
     let number = |part: &str| part.parse::<usize>().ok().filter(|n| (1..=MOST as usize).contains(n));
-    let of = |part: &str| number(part).ok_or_else(|| format!("`{part}` is no number of threads"));
+    let of = |part: &str| number(part).ok_or_else(|| format!("`{part}` is not a thread count"));
     let mut threads: Vec<usize> =
         list.split(',').map(|part| of(part.trim())).collect::<std::result::Result<_, _>>()?;
     threads.sort_unstable();
@@ -44,10 +42,9 @@ pub fn parse_threads(list: &str) -> std::result::Result<Vec<usize>, String> {
     Ok(threads)
 }
 
-/// The CPUs that a list names, or all that this process may run on. `sysfs` is `/sys`.
+/// The CPUs of a list, or all that this process may run on. `sysfs` is `/sys`.
 ///
-/// # Errors
-/// When one of them is offline or outside the affinity mask, or the list is none.
+/// # Errors If one of them is offline or outside the affinity mask, or the list is invalid.
 pub fn chosen(list: Option<&str>, sysfs: &Path) -> Result<Vec<u32>> {
     let allowed = allowed()?;
     let Some(list) = list.filter(|l| !l.is_empty()) else { return Ok(allowed) };
@@ -105,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cpu_that_is_not_there_is_refused_with_those_that_are() {
+    fn unavailable_cpus_are_refused_with_the_available_ones() {
         let root = tempfile::tempdir().unwrap();
         let dir = root.path().join("devices/system/cpu");
         std::fs::create_dir_all(&dir).unwrap();

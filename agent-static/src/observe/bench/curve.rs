@@ -1,8 +1,9 @@
-//! The reading curve: how fast memory comes to the cores, by how much of it they go through again and again.
+//! The read curve: read bandwidth of the cores by working set.
 //!
-//! An engine reads the weights of a model once per token, so what a cache still has of them depends on their size. One size
-//! answers one model only, and no size is certain to be larger than every cache: some kernels report no cache, and some
-//! machines report caches of hundreds of megabytes.
+//! An engine reads the weights of a model once per token, so the share that is still in a cache
+//! depends on their size. One working set represents one model size only. And no size is certain to
+//! exceed every cache: some kernels report no cache, and some machines have caches of hundreds of
+//! megabytes.
 
 use std::time::Duration;
 
@@ -11,38 +12,39 @@ use profinfer_wire::record::ceiling::{CurveEnd, doubt};
 use super::stats::{Spread, spread};
 use crate::error::Result;
 
-/// The curve ends at this many times the last-level cache: what is read again has left the cache.
+/// The curve ends at this multiple of the last-level cache: data that is read again has left the
+/// cache by then.
 const CACHES: u64 = 4;
-/// The least that a last-level cache counts as, bytes. Phones and boards have caches between cores and memory that no kernel reports.
+/// Minimum assumed size of a last-level cache, in bytes. Phones and boards have caches between
+/// cores and memory that no kernel reports.
 const LEAST_CACHE: u64 = 8 << 20;
-/// The smallest working set: inside the second cache of every core that has one.
+/// The smallest working set: it fits the second-level cache of every core that has one.
 const LEAST_BYTES: u64 = 256 << 10;
-/// Each working set is this many times the one before.
+/// Each working set is this multiple of the previous one.
 const STEP: u64 = 2;
-/// Shortest window of a repetition. In shorter ones a look at the clock and a late thread are part of the figure; a short
-/// budget gets fewer points instead.
+/// Shortest window of a repetition. In shorter windows, reading the clock and a late thread distort
+/// the result. A short budget gets fewer points instead.
 const LEAST_WINDOW: Duration = Duration::from_millis(1);
-/// A curve may take this many times its share of the budget: going through a working set once before it is measured, and
-/// measuring again what was unstable.
+/// A curve may use this multiple of its share of the budget: one pass over each working set before
+/// it is measured, and repeated measurements of unstable points.
 pub(super) const OVERTIME: u32 = 2;
-/// How often an unstable point is measured again, as far as there is time.
+/// How often an unstable point is measured again, if there is time.
 const RETRIES: u32 = 2;
 
-/// A point.
+/// A point of the curve.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Point {
-    /// Bytes that all threads together go through; 0 for kinds that read no memory.
+    /// Working set of all threads together in bytes; 0 for kinds that read no memory.
     pub bytes: u64,
-    /// Its figures.
     pub spread: Spread,
     /// Bits of [`doubt`].
     pub doubts: u32,
-    /// Why no larger one follows.
+    /// Why no larger point follows.
     pub end: CurveEnd,
 }
 
-/// The largest working set for these caches in this much memory, and what ends the curve there. Without a cache's size there
-/// is no end but the memory's (and the time's).
+/// The largest working set for these caches in this much memory, and what ends the curve there. If
+/// the cache size is unknown, only memory (and time) end the curve.
 #[must_use]
 pub(super) fn top(cache: Option<u64>, room: u64) -> (u64, CurveEnd) {
     match cache.map(|bytes| bytes.max(LEAST_CACHE).saturating_mul(CACHES)) {
@@ -51,14 +53,14 @@ pub(super) fn top(cache: Option<u64>, room: u64) -> (u64, CurveEnd) {
     }
 }
 
-/// Working sets up to `top`, as many as `length` has time for with `windows` for each.
+/// Working sets up to `top`, as many as `length` allows with `windows` for each.
 #[must_use]
 pub(super) fn ladder(top: u64, length: Duration, windows: u32) -> Vec<u64> {
     let below = std::iter::successors(Some(LEAST_BYTES), |b| b.checked_mul(STEP)).take_while(|b| *b < top);
     let all: Vec<u64> = below.chain([top]).collect();
     let time_for = length.as_nanos() / (LEAST_WINDOW * windows).as_nanos().max(1);
     let most = usize::try_from(time_for).unwrap_or(usize::MAX).clamp(1, all.len());
-    // The largest always; the others at even distances from it, the smallest among them.
+    // Always the largest; the others at even distances from it, including the smallest.
     let steps = (all.len() - 1).max(1);
     let mut chosen: Vec<u64> =
         (0..most).map(|i| all[all.len() - 1 - (i * steps).div_ceil((most - 1).max(1)).min(steps)]).collect();
@@ -67,18 +69,18 @@ pub(super) fn ladder(top: u64, length: Duration, windows: u32) -> Vec<u64> {
     chosen
 }
 
-/// Whether these repetitions vary too much to give a figure. Whatever disturbs a repetition makes it slower. So a few slow ones are harmless, but
-/// where the best is half as fast again as the median, most were disturbed.
+/// Whether these repetitions vary too much. Every disturbance makes a repetition slower, so a few
+/// slow ones are harmless. But if the best is 1.5 times as fast as the median, most were disturbed.
 #[must_use]
 pub(super) const fn unstable(s: Spread) -> bool {
     s.max.saturating_mul(2) > s.median.saturating_mul(3)
 }
 
-/// Measures each working set of `ladder`, from the smallest. `measure` gives the rates of the repetitions, bytes per second.
-/// A working set that would last beyond `most` ends the curve; the first one is always measured.
+/// Measures each working set of `ladder`, from the smallest. `measure` returns the rates of the
+/// repetitions, bytes per second. A working set that would take longer than `most` ends the curve;
+/// the first one is always measured.
 ///
-/// # Errors
-/// Those of `measure`.
+/// # Errors Those of `measure`.
 pub(super) fn climb(
     ladder: &[u64],
     end: CurveEnd,
@@ -87,7 +89,7 @@ pub(super) fn climb(
     measure: &mut dyn FnMut(u64) -> Result<Vec<u64>>,
 ) -> Result<Vec<Point>> {
     let mut points: Vec<Point> = Vec::new();
-    // Time of the repetitions of a point, in addition to one pass over its working set.
+    // Time for the repetitions of a point, in addition to one pass over its working set.
     let mut windows = Duration::ZERO;
     let lasts = |bytes: u64, rate: u64, windows: Duration| {
         windows + Duration::from_secs_f64(bytes as f64 / rate.max(1) as f64)
@@ -109,7 +111,7 @@ pub(super) fn climb(
         last.end = end;
     }
     for _ in 0..RETRIES {
-        // The largest first: it stands for every larger model.
+        // The largest first: it represents all larger models.
         for p in points.iter_mut().rev().filter(|p| p.doubts != 0) {
             if elapsed() + lasts(p.bytes, p.spread.median, windows) > most {
                 continue;
@@ -137,14 +139,14 @@ mod tests {
     use super::*;
 
     const MIB: u64 = 1 << 20;
-    /// The share of a read measurement on the default budget, and its windows.
+    /// The share of a read measurement in the default budget, and its windows.
     const LENGTH: Duration = Duration::from_millis(480);
     const WINDOWS: u32 = 8;
 
-    /// A machine whose clock goes as fast as it reads.
+    /// A simulated machine whose clock advances with its reads.
     struct Machine {
         now: Cell<Duration>,
-        /// Bytes per second, by working set and by how often it was measured before.
+        /// Bytes per second, by working set and number of earlier measurements.
         rate: fn(u64, u32) -> Vec<u64>,
         measured: Vec<u64>,
     }
@@ -154,7 +156,7 @@ mod tests {
             Self { now: Cell::new(Duration::ZERO), rate, measured: Vec::new() }
         }
 
-        /// Its curve for these caches and this much memory, and how long that took.
+        /// Its curve for these caches and this much memory, and the time used.
         fn climb(&mut self, cache: Option<u64>, room: u64) -> (Vec<Point>, Duration) {
             let (top, end) = top(cache, room);
             let ladder = ladder(top, LENGTH, WINDOWS);
@@ -187,7 +189,7 @@ mod tests {
         vec![rate; 7]
     }
 
-    /// 40 GB/s out of a cache of 480 MB, 10 GB/s out of memory.
+    /// 40 GB/s from a cache of 480 MB, 10 GB/s from memory.
     fn sapphire_rapids(bytes: u64, _: u32) -> Vec<u64> {
         steady(if bytes <= 480 * MIB { 40_000_000_000 } else { 10_000_000_000 })
     }
@@ -212,13 +214,13 @@ mod tests {
         assert_eq!(
             top(None, 64 * MIB),
             (64 * MIB, CurveEnd::Memory),
-            "no cache is told: the memory is the end"
+            "no cache is reported: memory is the limit"
         );
     }
 
-    /// A board with 512 KB reads four times the 8 MB that a cache counts as: 32 MB of its 2 GB.
+    /// A board with 512 KB reads four times the assumed 8 MB cache: 32 MB of its 2 GB.
     #[test]
-    fn a_small_board_takes_little_memory_and_little_time() {
+    fn a_small_board_uses_little_memory_and_time() {
         let (points, took) = Machine::new(|_, _| steady(4_000_000_000)).climb(Some(512 << 10), 800 * MIB);
         assert_eq!((sizes(&points), points.last().unwrap().end), (doublings(32 * MIB), CurveEnd::Cache));
         assert!(took < LENGTH + Duration::from_millis(20), "{took:?}");
@@ -231,14 +233,14 @@ mod tests {
         let last = points.last().unwrap();
         assert!(last.end == CurveEnd::Time && (64 * MIB..512 * MIB).contains(&last.bytes), "{points:?}");
         assert!(took <= LENGTH * OVERTIME, "{took:?}");
-        // One that would last for minutes has its first point.
+        // A machine that would need minutes still has its first point.
         let (points, _) = Machine::new(|_, _| steady(1_000)).climb(None, 64 * MIB);
         assert_eq!((sizes(&points), points[0].end), (vec![LEAST_BYTES], CurveEnd::Time));
     }
 
     #[test]
     fn an_unstable_point_is_measured_again_and_doubtful_at_last() {
-        // Of 8 MB most repetitions are disturbed the first time; of 1 MB each time.
+        // At 8 MB most repetitions are disturbed the first time; at 1 MB each time.
         fn rate(bytes: u64, before: u32) -> Vec<u64> {
             match (bytes / MIB, before) {
                 (8, 0) | (1, _) => [10, 10, 10, 10, 20, 20, 20].iter().map(|r| r * 1_000_000_000).collect(),
@@ -257,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn slow_repetitions_are_harmless_until_they_are_most() {
+    fn slow_repetitions_are_harmless_unless_most_are_slow() {
         let of = |values: [u64; 7]| unstable(spread(values.to_vec()).unwrap());
         assert!(!of([1, 1, 1, 20, 20, 20, 21]));
         assert!(!of([20, 20, 20, 20, 20, 20, 30]));

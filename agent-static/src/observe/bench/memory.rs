@@ -1,14 +1,14 @@
-//! Read and copy: how fast memory comes to the cores, and how fast it is copied.
+//! Read and copy bandwidth of memory.
 
 use super::arena::Arena;
-use super::crew::{self, Pace};
+use super::workers::{self, Pace};
 use crate::error::Result;
 use crate::sys::bench::{BLOCK_BYTES, Block, Copier, Reader, copiers};
 
-/// Blocks between two looks at the clock: 256 KiB, some 10 µs.
+/// Blocks between two readings of the clock: 256 KiB, about 10 µs.
 const CHUNK: usize = (256 << 10) / BLOCK_BYTES;
 
-/// Goes through memory again and again, a chunk at a time.
+/// Walks through memory repeatedly, one chunk at a time.
 #[derive(Debug)]
 struct Walk {
     at: usize,
@@ -23,10 +23,10 @@ impl Walk {
     }
 }
 
-/// Bytes read per second by all threads, which go through `bytes` together again and again, for each repetition.
+/// Read bandwidth in bytes per second of all threads, which repeatedly read `bytes` together, for
+/// each repetition.
 ///
-/// # Errors
-/// See [`crew::run`].
+/// # Errors See [`workers::run`].
 pub(super) fn read(
     reader: Reader,
     arena: &mut Arena,
@@ -36,11 +36,13 @@ pub(super) fn read(
 ) -> Result<Vec<u64>> {
     let parts = arena.parts(cpus.len(), bytes);
     let states = parts.into_iter().map(|part| (Walk { at: 0, len: part.len() }, &*part, true)).collect();
-    crew::rates(cpus, states, pace, |(walk, part, first): &mut (Walk, &[Block], bool)| {
-        // The warm-up goes through all of it once: what a cache can hold of it is there afterwards.
+    workers::rates(cpus, states, pace, |(walk, part, first): &mut (Walk, &[Block], bool)| {
+        // The warm-up reads everything once, so that afterwards the caches hold as much of it as
+        // they can.
         let least = if std::mem::take(first) { part.len() } else { CHUNK };
         let mut blocks = 0;
-        // A small part is read several times between two looks at the clock, which would else be a part of the time.
+        // A small part is read several times between two readings of the clock, which would distort
+        // the time otherwise.
         while blocks < least {
             let chunk = &part[walk.next()];
             std::hint::black_box(reader.read(chunk));
@@ -50,11 +52,10 @@ pub(super) fn read(
     })
 }
 
-/// Bytes copied per second, half of `bytes` into the other half, for each repetition, and the loop that was the fastest. A byte that is read and written counts
-/// once.
+/// Copy bandwidth in bytes per second, from one half of `bytes` to the other, for each repetition,
+/// and the fastest loop. A byte that is read and written counts once.
 ///
-/// # Errors
-/// See [`crew::run`].
+/// # Errors See [`workers::run`].
 pub(super) fn copy(
     arena: &mut Arena,
     bytes: u64,
@@ -63,7 +64,7 @@ pub(super) fn copy(
 ) -> Result<(&'static Copier, Vec<u64>)> {
     let ways = copiers();
     let mut best: Option<(&Copier, Vec<u64>)> = None;
-    // All ways share the time.
+    // All loops share the time.
     let pace = Pace { window: pace.window / u32::try_from(ways.len()).unwrap_or(1).max(1), ..pace };
     for copier in ways {
         let rates = copy_by(copier, arena, bytes, cpus, pace)?;
@@ -80,7 +81,7 @@ fn copy_by(copier: &Copier, arena: &mut Arena, bytes: u64, cpus: &[u32], pace: P
         let (to, from) = part.split_at_mut(part.len() / 2);
         (Walk { at: 0, len: to.len() }, to, &*from)
     });
-    crew::rates(cpus, states.collect(), pace, |(walk, to, from): &mut (Walk, &mut [Block], &[Block])| {
+    workers::rates(cpus, states.collect(), pace, |(walk, to, from): &mut (Walk, &mut [Block], &[Block])| {
         let range = walk.next();
         copier.copy(&mut to[range.clone()], &from[range.clone()]);
         (range.len() * BLOCK_BYTES) as u64
@@ -92,7 +93,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_walk_covers_all_and_begins_again() {
+    fn a_walk_covers_everything_and_restarts() {
         let mut walk = Walk { at: 0, len: CHUNK + 3 };
         assert_eq!([walk.next(), walk.next(), walk.next()], [0..CHUNK, CHUNK..CHUNK + 3, 0..CHUNK]);
         assert_eq!(Walk { at: 0, len: 0 }.next(), 0..0);

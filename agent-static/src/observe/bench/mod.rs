@@ -1,29 +1,29 @@
-//! Ceilings: what this board can do at best, measured on the CPUs that an engine would use.
+//! Ceilings: the best performance of this board, measured on the CPUs that an engine would use.
 //!
 //! ```text
 //! cpus ─▶ core_type ─▶ sets ─▶ for each set: read, copy, arithmetic, barrier, wakeup ─▶ stats ─▶ Ceiling
-//!            cache, room ─▶ curve, arena ┘       └── crew (pinned threads), sys/bench (the loops)
+//!        cache, available ─▶ curve, arena ┘   └── workers (pinned threads), sys/bench (the loops)
 //! ```
-//! All memory is freed at the end, and nothing has another priority than the agent.
+//! All memory is freed at the end, and all threads have the agent's priority.
 
 mod arena;
 mod arithmetic;
+mod available;
 mod barrier;
 mod cache;
 pub mod ceiling;
 mod check;
 mod core_type;
 pub mod cpus;
-mod crew;
 mod curve;
 mod memory;
-mod room;
 mod schedule;
 mod sets;
 mod spin;
 pub mod stats;
 pub mod table;
 mod wakeup;
+mod workers;
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -37,45 +37,44 @@ use ceiling::{Ceiling, CeilingKind};
 pub use curve::Point;
 use schedule::{Job, Schedule, Work};
 
-/// Time of all measurements together, unless `--budget` is given. Filling memory and going through it once
-/// before it is measured bring a run to half as long again at most.
+/// Time for all measurements together, unless `--budget` is given. Filling memory and the first
+/// pass over it make a run at most 1.5 times as long.
 pub const BUDGET: Duration = Duration::from_secs(10);
-/// What a budget may be.
+/// Limits of the budget.
 const BUDGETS: std::ops::RangeInclusive<Duration> = Duration::from_millis(50)..=Duration::from_secs(600);
-/// Filling memory may take this fraction of the budget in addition: 1/N. A slow board measures in what it filled until then.
+/// Filling memory may use this fraction of the budget in addition: 1/N. A slow board measures in
+/// the part that it has filled by then.
 const FILLING: u32 = 5;
 
-/// What to measure.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Options {
     /// CPUs, `0-3,6`; empty for all that this process may run on.
     pub cpus: String,
-    /// Numbers of threads, `1,2,4`; empty for the usual ones.
+    /// Thread counts, `1,2,4`; empty for the usual ones.
     pub threads: String,
-    /// How long all measurements together may take; zero for [`BUDGET`].
+    /// Time for all measurements together; zero for [`BUDGET`].
     pub budget: Duration,
-    /// The process of an engine that runs already, which makes all measurements doubtful.
+    /// The process of a running engine, which makes all measurements doubtful.
     pub engine: Option<u32>,
 }
 
-/// Measures. `each` gets every ceiling as soon as it is known, its number and the number of all; it ends the run by
-/// answering false.
+/// Measures. `each` gets every ceiling as soon as it is known, with its number and the total
+/// number. It returns false to stop the run.
 ///
-/// # Errors
-/// When the options name CPUs or threads that cannot be had, or there is no memory.
+/// # Errors If the options name unavailable CPUs or thread counts, or there is no memory.
 pub fn run(options: &Options, each: &mut dyn FnMut(&Ceiling, usize, usize) -> bool) -> Result<()> {
     let root = Path::new("/");
     let schedule = Schedule::new(options, root)?;
     let budget = if options.budget.is_zero() { BUDGET } else { options.budget };
     let budget = budget.clamp(*BUDGETS.start(), *BUDGETS.end());
     let unit = schedule.unit(budget);
-    let tops = Tops { sysfs: &root.join("sys"), room: room::bytes(root, std::process::id()) };
+    let tops = Tops { sysfs: &root.join("sys"), room: available::bytes(root, std::process::id()) };
     let most =
         schedule.jobs.iter().filter(|j| j.work.kind() == CeilingKind::Read).map(|j| tops.of(&j.cpus).0);
     let begun = Instant::now();
     let mut arena = Arena::new(most.max().unwrap_or(0), || begun.elapsed() >= budget / FILLING)?;
     for (number, job) in (1..).zip(&schedule.jobs) {
-        let ceiling = measure(job, tops.of(&job.cpus), &mut arena, unit)?.beside(options.engine);
+        let ceiling = measure(job, tops.of(&job.cpus), &mut arena, unit)?.with_engine(options.engine);
         if !each(&ceiling, number, schedule.jobs.len()) {
             break;
         }
@@ -83,11 +82,11 @@ pub fn run(options: &Options, each: &mut dyn FnMut(&Ceiling, usize, usize) -> bo
     Ok(())
 }
 
-/// How much memory is read on which CPUs.
+/// Largest working sets by CPUs.
 struct Tops<'a> {
     /// `/sys`.
     sysfs: &'a Path,
-    /// Bytes that may be taken.
+    /// Usable bytes of memory.
     room: u64,
 }
 
@@ -102,7 +101,7 @@ fn measure(job: &Job, (top, end): (u64, CurveEnd), arena: &mut Arena, unit: Dura
     let length = unit * job.work.units();
     let pace = schedule::pace(length);
     let (kind, core, cpus, mut how) = (job.work.kind(), job.core.as_str(), &*job.cpus, job.work.how());
-    // What could not be filled in time is not read.
+    // Memory that could not be filled in time is not read.
     let (top, end) = if arena.bytes() < top { (arena.bytes(), CurveEnd::Time) } else { (top, end) };
     let mut bytes = 0;
     let (values, note) = match &job.work {

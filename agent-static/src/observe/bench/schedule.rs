@@ -1,40 +1,34 @@
-//! What is measured in which order, and how the time is shared out.
+//! The measurements in order, and their shares of the time.
 
 use std::path::Path;
 use std::time::Duration;
 
 use super::ceiling::CeilingKind;
 use super::core_type::{self, CoreType};
-use super::crew::Pace;
 use super::sets::{self, Set};
+use super::workers::Pace;
 use super::{Options, barrier, cpus, wakeup};
 use crate::error::{Diagnostic, Result};
 use crate::sys::bench::{Arithmetic, Numbers, Reader, arithmetic, reader};
 
-/// Repetitions of a measurement; the warm-up is one more.
+/// Repetitions of a measurement, in addition to the warm-up.
 const REPEATS: u32 = 7;
 /// Longest share of the time, so that a small machine does not use up a budget for a large one.
 const MOST: Duration = Duration::from_millis(120);
 
-/// One kind of work.
 #[derive(Debug, Clone)]
 pub(super) enum Work {
-    /// Reading memory.
     Read(Reader),
-    /// Copying memory.
     Copy,
-    /// Arithmetic.
     Arithmetic(Arithmetic),
-    /// A barrier.
     Barrier,
     /// The thread on the first CPU wakes the one on the second.
     WakeUp([u32; 2]),
-    /// Work that this CPU has no instructions for, and which ones.
+    /// Work for which this CPU lacks instructions, and which ones.
     Impossible(CeilingKind, &'static str),
 }
 
 impl Work {
-    /// What it measures.
     #[must_use]
     pub(super) const fn kind(&self) -> CeilingKind {
         match self {
@@ -47,7 +41,7 @@ impl Work {
         }
     }
 
-    /// What its loop uses, as far as that is known before.
+    /// Instructions or method of its loop, if known in advance.
     #[must_use]
     pub(super) const fn how(&self) -> &'static str {
         match self {
@@ -59,7 +53,8 @@ impl Work {
         }
     }
 
-    /// Its share of the time. Reading has a curve of points, memory is the noisiest, and copying tries several loops.
+    /// Share of the time. Reading has a curve of points, memory results vary most, and copying
+    /// tries several loops.
     #[must_use]
     pub(super) const fn units(&self) -> u32 {
         match self {
@@ -85,24 +80,19 @@ const fn of_numbers(numbers: Numbers) -> CeilingKind {
 pub(super) struct Job {
     /// Core types of the CPUs.
     pub(super) core: String,
-    /// The CPUs.
     pub(super) cpus: Vec<u32>,
-    /// What to do there.
     pub(super) work: Work,
 }
 
-/// All jobs in order.
 #[derive(Debug, Clone)]
 pub(super) struct Schedule {
-    /// The jobs.
     pub(super) jobs: Vec<Job>,
 }
 
 impl Schedule {
     /// The jobs for these options. `root` is `/`.
     ///
-    /// # Errors
-    /// When the options name CPUs or threads that cannot be had.
+    /// # Errors If the options name unavailable CPUs or thread counts.
     pub(super) fn new(options: &Options, root: &Path) -> Result<Self> {
         let cpus = cpus::chosen(Some(&options.cpus), &root.join("sys"))?;
         let types = core_type::types(root, &cpus);
@@ -110,7 +100,7 @@ impl Schedule {
             Some(options.threads.as_str()).filter(|t| !t.is_empty()).map(cpus::parse_threads).transpose();
         let threads = threads.map_err(|e| {
             Diagnostic::new(
-                format!("reading the numbers of threads `{}`", options.threads),
+                format!("parsing the thread counts `{}`", options.threads),
                 e,
                 "write them like 1,2,4",
             )
@@ -122,7 +112,6 @@ impl Schedule {
         Ok(Self { jobs })
     }
 
-    /// All CPUs of the jobs.
     #[cfg(test)]
     fn cpus(&self) -> Vec<u32> {
         let mut cpus: Vec<u32> = self.jobs.iter().flat_map(|j| j.cpus.iter().copied()).collect();
@@ -145,12 +134,12 @@ pub(super) fn pace(length: Duration) -> Pace {
     Pace { window: length / (REPEATS + 1), repeats: REPEATS }
 }
 
-/// Arithmetic of every type of numbers; where there is no loop, the work is impossible.
+/// Arithmetic on every number type; impossible if there is no loop.
 fn works(loops: Vec<Arithmetic>) -> Vec<Work> {
     let mut works: Vec<Work> = loops.into_iter().map(Work::Arithmetic).collect();
     for kind in [CeilingKind::Int8, CeilingKind::F32, CeilingKind::F16] {
         if !works.iter().any(|w| w.kind() == kind) {
-            let why = "this CPU has none of the instructions that engines use for it (AVX2, FMA, F16C)";
+            let why = "this CPU lacks the instructions that engines use for it (AVX2, FMA, F16C)";
             works.push(Work::Impossible(kind, why));
         }
     }
@@ -159,13 +148,14 @@ fn works(loops: Vec<Arithmetic>) -> Vec<Work> {
 
 fn of_set<'a>(set: &'a Set, loops: &'a [Work]) -> impl Iterator<Item = Job> + 'a {
     let memory = [Work::Read(reader()), Work::Copy];
-    // A thread alone waits for nobody.
+    // A single thread waits for no other.
     let barrier = (set.cpus.len() > 1).then_some(Work::Barrier);
     let works = memory.into_iter().chain(loops.iter().cloned()).chain(barrier);
     works.map(|work| Job { core: set.core.clone(), cpus: set.cpus.clone(), work })
 }
 
-/// For each core type a CPU that is woken from another one of its type, or of another type; if there is no other, from itself.
+/// For each core type: a CPU that is woken from another one of its type, or else of another type,
+/// or else from itself.
 fn wake_ups(types: &[CoreType]) -> Vec<Job> {
     let of = |core: &CoreType| {
         let woken = *core.cpus.last()?;
@@ -189,7 +179,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_hour_is_shared_out_and_a_second_too() {
+    fn long_and_short_budgets_are_shared_out() {
         let own = cpus::chosen(None, Path::new("/sys")).unwrap();
         let options = Options { cpus: own[0].to_string(), ..Options::default() };
         let schedule = Schedule::new(&options, Path::new("/")).unwrap();
@@ -198,7 +188,7 @@ mod tests {
         let units: u32 = schedule.jobs.iter().map(|j| j.work.units()).sum();
         assert!(units > 10 && schedule.unit(Duration::from_secs(1)) * units <= Duration::from_secs(1));
         let kinds: Vec<_> = schedule.jobs.iter().map(|j| j.work.kind()).collect();
-        assert!(!kinds.contains(&CeilingKind::Barrier), "a thread alone");
+        assert!(!kinds.contains(&CeilingKind::Barrier), "a single thread");
         for kind in [
             CeilingKind::Read,
             CeilingKind::Copy,
@@ -217,7 +207,7 @@ mod tests {
     fn who_wakes_whom() {
         let core =
             |name: &str, cpus: &[u32]| CoreType { name: name.into(), cpus: cpus.to_vec(), capacity: 0 };
-        let told = |types: &[CoreType]| {
+        let jobs = |types: &[CoreType]| {
             wake_ups(types)
                 .into_iter()
                 .map(|j| match j.work {
@@ -227,9 +217,9 @@ mod tests {
                 .collect::<Vec<_>>()
         };
         assert_eq!(
-            told(&[core("prime", &[7]), core("big", &[4, 5, 6])]),
+            jobs(&[core("prime", &[7]), core("big", &[4, 5, 6])]),
             [("prime+big".to_owned(), [4, 7], vec![4, 7]), ("big".to_owned(), [4, 6], vec![4, 6])]
         );
-        assert_eq!(told(&[core("one", &[0])]), [("one".to_owned(), [0, 0], vec![0])]);
+        assert_eq!(jobs(&[core("one", &[0])]), [("one".to_owned(), [0, 0], vec![0])]);
     }
 }

@@ -1,28 +1,27 @@
-//! On which sets of CPUs to measure: of each core type some numbers of threads, and of all types together.
+//! The sets of CPUs to measure: several thread counts per core type, and all types together.
 
 use super::core_type::CoreType;
 use crate::error::{Diagnostic, Result};
 
-/// CPUs that run a thread each.
+/// CPUs that run one thread each.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Set {
     /// Their core types, joined by `+`.
     pub(super) core: String,
-    /// The CPUs, in order.
     pub(super) cpus: Vec<u32>,
 }
 
-/// The sets for these numbers of threads; without numbers 1 to n for up to four CPUs of a type, else 1, 2, 4, … and n.
+/// The sets for these thread counts. Without counts: 1 to n for up to four CPUs of a type,
+/// otherwise 1, 2, 4, … and n.
 ///
-/// # Errors
-/// When a number is larger than the number of CPUs.
+/// # Errors If a count is larger than the number of CPUs.
 pub(super) fn sets(types: &[CoreType], threads: Option<&[usize]>) -> Result<Vec<Set>> {
     let all: usize = types.iter().map(|t| t.cpus.len()).sum();
     if let Some(n) = threads.and_then(|t| t.iter().find(|n| **n > all)) {
         return Err(Diagnostic::new(
             format!("choosing CPUs for {n} threads"),
-            format!("so many CPUs are to be used: {all}"),
-            "each thread needs a CPU of its own: name smaller numbers with --threads, or more CPUs with --cpus",
+            format!("number of selected CPUs: {all}"),
+            "each thread needs its own CPU: use fewer with --threads, or more CPUs with --cpus",
         ));
     }
     let mut sets = Vec::new();
@@ -81,13 +80,13 @@ mod tests {
         vec![of("big", 4..8), of("little", 0..4)]
     }
 
-    fn told(types: &[CoreType], threads: Option<&[usize]>) -> Vec<(String, Vec<u32>)> {
+    fn sets_of(types: &[CoreType], threads: Option<&[usize]>) -> Vec<(String, Vec<u32>)> {
         sets(types, threads).unwrap().into_iter().map(|s| (s.core, s.cpus)).collect()
     }
 
     #[test]
     fn of_each_type_and_of_all() {
-        let sets = told(&board(), None);
+        let sets = sets_of(&board(), None);
         let counts: Vec<_> = sets.iter().map(|(core, cpus)| (core.as_str(), cpus.len())).collect();
         let big = [1, 2, 3, 4].map(|n| ("big", n));
         let little = [1, 2, 3, 4].map(|n| ("little", n));
@@ -100,13 +99,13 @@ mod tests {
     fn of_numbers_of_threads() {
         let of = |name: &str, cpus: &[u32]| (name.to_owned(), cpus.to_vec());
         assert_eq!(
-            told(&board(), Some(&[1, 6])),
+            sets_of(&board(), Some(&[1, 6])),
             [of("big", &[4]), of("little", &[0]), of("big+little", &[0, 1, 4, 5, 6, 7])]
         );
         assert!(sets(&board(), Some(&[9])).unwrap_err().answer.ends_with(": 8"));
         assert_eq!(usual(6), [1, 2, 4, 6]);
         assert_eq!(usual(16), [1, 2, 4, 8, 16]);
         assert_eq!(usual(1), [1]);
-        assert!(told(&[], None).is_empty());
+        assert!(sets_of(&[], None).is_empty());
     }
 }

@@ -1,28 +1,27 @@
-//! A barrier that spins.
+//! A spinning barrier.
 
 use std::sync::atomic::{AtomicUsize, Ordering, fence};
 
-/// A value with cache lines of its own.
+/// A value on separate cache lines.
 #[repr(align(128))]
 #[derive(Debug, Default)]
-struct Apart<T>(T);
+struct Padded<T>(T);
 
-/// A barrier like GGML's: a counter of those that arrived, and a counter of the times that all had.
+/// A barrier like GGML's: a counter of arrived threads, and a counter of completed barriers.
 #[derive(Debug)]
 pub(super) struct SpinBarrier {
     threads: usize,
-    arrived: Apart<AtomicUsize>,
-    passed: Apart<AtomicUsize>,
+    arrived: Padded<AtomicUsize>,
+    passed: Padded<AtomicUsize>,
 }
 
 impl SpinBarrier {
-    /// For so many threads.
     #[must_use]
     pub(super) fn new(threads: usize) -> Self {
-        Self { threads, arrived: Apart::default(), passed: Apart::default() }
+        Self { threads, arrived: Padded::default(), passed: Padded::default() }
     }
 
-    /// Waits until all threads are here.
+    /// Waits until all threads have arrived.
     pub(super) fn wait(&self) {
         let before = self.passed.0.load(Ordering::Relaxed);
         if self.arrived.0.fetch_add(1, Ordering::SeqCst) + 1 == self.threads {
@@ -42,7 +41,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nobody_passes_before_all_have_arrived() {
+    fn no_thread_passes_before_all_have_arrived() {
         const ROUNDS: usize = 200;
         let (barrier, at) = (SpinBarrier::new(3), [const { AtomicUsize::new(0) }; 3]);
         std::thread::scope(|scope| {

@@ -1,19 +1,16 @@
-//! Figures of several repetitions.
+//! Statistics of several repetitions.
 
-/// Median, least and most.
+/// Median and range.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Spread {
-    /// Number of values.
     pub repeats: u32,
-    /// The value in the middle; of an even number the lower one.
+    /// The middle value; for an even number the lower one.
     pub median: u64,
-    /// Least.
     pub min: u64,
-    /// Most.
     pub max: u64,
 }
 
-/// The spread of values in any order; `None` without values.
+/// The statistics of values in any order; `None` without values.
 #[must_use]
 pub fn spread(mut values: Vec<u64>) -> Option<Spread> {
     values.sort_unstable();

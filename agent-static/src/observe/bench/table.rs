@@ -1,4 +1,4 @@
-//! The ceilings as a table for people.
+//! The ceilings as a text table.
 
 use std::io::{self, Write};
 
@@ -9,13 +9,12 @@ use crate::observe::counter::pmu;
 const HEADERS: [&str; COLUMNS] =
     ["ceiling", "threads", "CPUs", "memory", "median", "min", "max", "repeats", "how"];
 const COLUMNS: usize = 9;
-/// Columns of figures, which are set to the right.
+/// Columns of numbers, which are aligned right.
 const FIGURES: std::ops::RangeInclusive<usize> = 3..=7;
 
-/// Writes the table, a section for each core type and a row for each working set, and the notes under it.
+/// Writes the table: a section per core type, a row per working set, and the notes below.
 ///
-/// # Errors
-/// Those of `out`.
+/// # Errors Those of `out`.
 pub fn write(ceilings: &[Ceiling], out: &mut dyn Write) -> io::Result<()> {
     let of = |c| rows(c).into_iter().map(move |row| (c, row));
     let rows: Vec<(&Ceiling, [String; COLUMNS])> = ceilings.iter().flat_map(of).collect();

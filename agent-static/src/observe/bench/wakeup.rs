@@ -1,36 +1,35 @@
-//! Wake-up: how long it takes until a sleeping thread runs after another one woke it.
+//! Wake-up latency: time from waking a sleeping thread until it runs.
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex};
 use std::time::{Duration, Instant};
 
-use super::crew;
+use super::workers;
 use crate::clock;
 use crate::error::Result;
 
-/// What wakes, for people. A condition variable is a futex of the kernel.
+/// Wake-up method, for people. A condition variable uses a futex of the kernel.
 pub(super) const HOW: &str = "futex";
 
-/// How long the thread sleeps before it is woken: long enough that its CPU is idle, as between two graphs.
+/// Sleep before each wake-up: long enough that the CPU becomes idle, as between two graphs.
 const ASLEEP: Duration = Duration::from_micros(500);
-/// Least and most times.
+/// Fewest and most measurements.
 const TIMES: std::ops::RangeInclusive<u32> = 20..=400;
 
-/// Time from the call that wakes to the first look at the clock behind the sleep, ns, for each time. The thread on the first
-/// CPU wakes the one on the second.
+/// Time from the waking call to the first reading of the clock after the sleep, ns, for each
+/// measurement. The thread on the first CPU wakes the one on the second.
 ///
-/// # Errors
-/// See [`crew::run`].
+/// # Errors See [`workers::run`].
 pub(super) fn measure(cpus: [u32; 2], length: Duration) -> Result<Vec<u64>> {
     let woken_ns = AtomicU64::new(0);
     let (round, wake, ran) = (Mutex::new(0u32), Condvar::new(), AtomicU32::new(0));
     let begun = Instant::now();
     let enough = |times: u32| times >= *TIMES.end() || (times >= *TIMES.start() && begun.elapsed() >= length);
-    /// The round that ends it.
+    /// The round that ends the measurement.
     const OVER: u32 = u32::MAX;
     // A poisoned lock means that the other thread has panicked: its result is lost anyway.
     let lock = || round.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-    let times = crew::run(&cpus, vec![(); 2], |index, ()| {
+    let times = workers::run(&cpus, vec![(); 2], |index, ()| {
         let mut times = Vec::with_capacity(*TIMES.end() as usize);
         let mut done = 0;
         if index == 0 {
@@ -61,7 +60,8 @@ pub(super) fn measure(cpus: [u32; 2], length: Duration) -> Result<Vec<u64>> {
             if done == OVER {
                 return times;
             }
-            // A thread that had not slept yet, or woke between the change and the call, has no time to tell.
+            // A thread that was not asleep yet, or woke between the change and the call, gives no
+            // measurement.
             let from = woken_ns.swap(0, Ordering::AcqRel);
             if from > 0 && at > from {
                 times.push(at - from);
@@ -78,7 +78,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times_of_waking() {
+    fn wake_up_times() {
         let cpus = crate::observe::bench::cpus::chosen(None, std::path::Path::new("/sys")).unwrap();
         for pair in [[cpus[0], *cpus.last().unwrap()], [cpus[0], cpus[0]]] {
             let times = measure(pair, Duration::from_millis(1)).unwrap();

@@ -1,8 +1,9 @@
-//! What an operator's two probes cost on this machine.
+//! Measures the cost of an operator's two probes on this machine.
 //!
-//! The very programs that will trace the engine are attached to a function of the agent's own, which passes
-//! both places with nothing between them. Two figures come of it: what a pair of probes takes from a thread, and
-//! how much of that lies between the two readings of the clock, so that every operator seems longer by as much.
+//! The programs that will trace the engine are attached to a function of the agent, which passes
+//! both places with nothing in between. This gives two numbers: how much time a pair of probes
+//! costs a thread, and how much of it is between the two clock readings, by which every operator
+//! appears longer.
 
 use std::cell::RefCell;
 use std::path::Path;
@@ -18,16 +19,18 @@ use crate::clock;
 use crate::sys::probed;
 use crate::target::maps;
 
-/// Pairs in a batch; batches. The median over batches leaves out the ones that an interrupt made longer.
+/// Pairs per batch, and number of batches. The median over batches ignores those that an interrupt
+/// made longer.
 const PAIRS: u32 = 64;
 const BATCHES: usize = 32;
-/// Longest time that a start of the agent may take for this, ns; where a probe costs more (an emulator), fewer batches
-/// will do.
+/// Longest time for this during the agent's start, ns. If a probe costs more (on an emulator),
+/// fewer batches are enough.
 const ENOUGH_NS: u64 = 50_000_000;
 /// Stands for a node's address.
 const NODE: u64 = 1;
 
-/// Measures; `None` where the probes cannot be attached to the agent itself. Leaves no trace in `bpf`.
+/// Measures the cost. `None` if the probes cannot be attached to the agent itself. Leaves no state
+/// in `bpf`.
 #[must_use]
 pub fn probe_cost(bpf: &Bpf<'_>) -> Option<ProbeCost> {
     let plain = median((0..BATCHES).map(|_| time_batch()).collect())?;
@@ -42,7 +45,8 @@ pub fn probe_cost(bpf: &Bpf<'_>) -> Option<ProbeCost> {
     Some(ProbeCost { pairs, pair_ns, inside_ns: median(inside)? })
 }
 
-/// Whether a probe can be attached to the agent itself, and the programs' figures be read; the probe is not hit.
+/// Whether a probe can be attached to the agent itself, and the programs' counters be read. The
+/// probe is not hit.
 #[must_use]
 pub fn can_attach(bpf: &Bpf<'_>) -> bool {
     let own = std::process::id();
@@ -55,7 +59,7 @@ pub fn can_attach(bpf: &Bpf<'_>) -> bool {
         })
 }
 
-/// Times of batches, and the durations that the programs told.
+/// Times of batches, and the durations that the programs reported.
 fn traced(bpf: &Bpf<'_>, own: u32) -> Option<(Vec<u64>, Vec<u64>)> {
     let exe = Path::new("/proc/self/exe");
     let [start, end] = probed::sites();

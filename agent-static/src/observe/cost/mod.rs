@@ -1,4 +1,4 @@
-//! What the measuring costs: the agent, its programs, its probes.
+//! The overhead of the agent, its programs and its probes.
 
 pub mod calibrate;
 pub mod sample;
@@ -6,7 +6,7 @@ pub mod sample;
 use crate::proc_file::text_of_process;
 use nix::sys::resource::{UsageWho, getrusage};
 
-/// The median of measurements; `None` of none.
+/// The median; `None` without values.
 pub(crate) fn median(mut values: Vec<u64>) -> Option<u64> {
     values.sort_unstable();
     values.get(values.len() / 2).copied()
@@ -25,17 +25,17 @@ pub fn cpu_ns() -> u64 {
         .sum()
 }
 
-/// Forgets how large the resident set was: looking through an engine's files takes their pages for a moment, which are the
-/// page cache's and go when anybody needs them.
+/// Resets the peak resident set. Examining an engine's files maps their pages for a moment; they
+/// belong to the page cache, which gives them up when needed.
 pub fn forget_peak_rss() {
-    // Where the kernel has no such file the peak includes them.
+    // On a kernel without this file the peak includes them.
     let _ = std::fs::write("/proc/self/clear_refs", "5");
 }
 
-/// Largest resident set since [`forget_peak_rss`], bytes; 0 where the kernel does not tell.
+/// Peak resident set since [`forget_peak_rss`], bytes; 0 if the kernel does not report it.
 #[must_use]
 pub fn peak_rss_bytes() -> u64 {
-    // ru_maxrss of a forked child begins at its parent's; VmHWM is the process's own.
+    // ru_maxrss of a forked child starts at its parent's value; VmHWM is the process's own.
     let status = text_of_process("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|l| l.strip_prefix("VmHWM:"));
     let kib = line.and_then(|l| l.trim().trim_end_matches(" kB").parse::<u64>().ok());

@@ -1,7 +1,8 @@
-//! Counters: from the plan's requests to events that count on every CPU, with a reason for each that does not count.
+//! Counters: turns the plan's requests into events that count on every CPU, with a reason for each
+//! that does not count.
 //!
-//! A wrong number is worse than none, so nothing is opened on trust: an event that the PMU does not advertise is
-//! refused by name, because some kernels and emulators open it without an error and count 0.
+//! A wrong number is worse than none. Some kernels and emulators open unknown events without an
+//! error and count 0, so an event that the PMU does not advertise is refused by name.
 
 pub mod pmu;
 
@@ -19,21 +20,20 @@ use crate::request::plan::CounterRequest;
 use crate::sys::perf;
 use pmu::Pmu;
 
-/// Most hardware counters that are read together: the cycle counter and the six other counters of Arm's cores.
+/// Most hardware counters that are read together: the cycle counter and the six other counters of
+/// Arm's cores.
 pub const HARDWARE_SLOTS: usize = 7;
 /// Software events that can be counted.
 pub const SOFTWARE: [&str; 2] = ["minor-faults", "major-faults"];
 /// Number of CPUs that the BPF programs support.
 pub const CPUS: u32 = limit::COUNTER_CPUS.0;
 
-/// One counter on one type of core.
+/// One counter on one core type.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Counter {
     /// Index among the values.
     pub slot: usize,
-    /// Name.
     pub name: String,
-    /// Event number.
     pub event: u32,
     /// PMU, or `software`.
     pub pmu: String,
@@ -43,14 +43,12 @@ pub struct Counter {
     pub refused: String,
 }
 
-/// The counters that were opened or refused.
 #[derive(Debug, Default)]
 pub struct Counters {
-    /// All counters, those that count and those that do not.
+    /// All counters, whether they count or not.
     pub all: Vec<Counter>,
     /// Hardware slots in use, which come first.
     pub hardware: usize,
-    /// All slots in use.
     pub slots: usize,
     /// Core type of each CPU, from 1; absent if no hardware counter counts there.
     pub cores: BTreeMap<u32, u32>,
@@ -59,14 +57,14 @@ pub struct Counters {
 }
 
 impl Counters {
-    /// Requests by name only, for every core type. The PMU gives the event numbers.
+    /// Requests by name only, for every core type. The PMU provides the event numbers.
     #[must_use]
     pub fn by_name(names: &[String]) -> Vec<CounterRequest> {
         let midr = |name: &String| if SOFTWARE.contains(&name.as_str()) { 0 } else { ANY_CORE };
         names.iter().map(|n| CounterRequest { name: n.clone(), event: 0, midr: midr(n) }).collect()
     }
 
-    /// Opens what can be opened. `sysfs` is `/sys`.
+    /// Opens the counters that can be opened. `sysfs` is `/sys`.
     #[must_use]
     pub fn open(requests: &[CounterRequest], sysfs: &Path) -> Self {
         let mut counters = Self::default();
@@ -95,7 +93,7 @@ impl Counters {
             let mut types: Vec<u32> = midrs.values().copied().collect();
             types.sort_unstable();
             types.dedup();
-            // Without any core type, the request stays, so that it gets a reason.
+            // Without any known core type, the request stays, so that it gets a reason.
             if request.midr != ANY_CORE || types.is_empty() {
                 types = vec![request.midr & pmu::MIDR_MASK];
             }
@@ -118,8 +116,8 @@ impl Counters {
                 };
                 requests.iter().for_each(|w| self.refuse(0, w, "", &[], why));
             }
-            // One PMU may cover cores of several types (`armv8_pmuv3` for all), and cores of one type may have several
-            // PMUs (clusters of one kind).
+            // One PMU may cover cores of several types (`armv8_pmuv3` for all), and cores of one
+            // type may have several PMUs (clusters of one kind).
             for pmu in &pmus {
                 let covered: Vec<u32> = cpus.extract_if(.., |c| pmu.cpus.contains(c)).collect();
                 if !covered.is_empty() {
@@ -135,7 +133,7 @@ impl Counters {
         }
     }
 
-    /// One group of counters on each CPU of one type.
+    /// Opens one group of counters on each CPU of one type.
     fn core(&mut self, core: u32, requests: &[&CounterRequest], pmu: &Pmu, cpus: &[u32]) {
         let mut leaders: BTreeMap<u32, OwnedFd> = BTreeMap::new();
         let mut slot = 0;
@@ -183,7 +181,7 @@ impl Counters {
                         request,
                         "software",
                         &[],
-                        "this event is not known: the kernel's own are minor-faults and major-faults",
+                        "unknown event: the supported software events are minor-faults and major-faults",
                     );
                     continue;
                 }
@@ -192,7 +190,8 @@ impl Counters {
                 self.refuse(self.slots, request, "software", online, "no slot is left");
                 continue;
             }
-            // The kernel counts a fault for the mode that met it, so user mode is what the operator did.
+            // The kernel counts a fault for the mode in which it occurred, so user mode covers the
+            // operator's faults.
             let event = perf::Event { pmu_type: perf::SOFTWARE, config, user_only: true };
             let opened: io::Result<Vec<_>> =
                 online.iter().map(|cpu| Ok((self.slots, *cpu, perf::open(event, *cpu, None)?))).collect();
@@ -222,13 +221,13 @@ impl Counters {
         });
     }
 
-    /// What the programs are told before they are loaded.
+    /// Slots in use, a constant of the programs that is set before loading.
     #[must_use]
     pub const fn in_use(&self) -> CounterSlots {
         CounterSlots { all: self.slots, hardware: self.hardware }
     }
 
-    /// Refuses everything that would count, for one reason.
+    /// Refuses all working counters with one reason.
     pub fn give_up(&mut self, why: &str) {
         for counter in self.all.iter_mut().filter(|c| c.refused.is_empty()) {
             counter.refused = why.to_owned();
@@ -239,7 +238,7 @@ impl Counters {
     }
 }
 
-/// The events of the PMU whose names share the longest beginning with `name`.
+/// The events of the PMU whose names have the longest common prefix with `name`.
 fn alike(name: &str, pmu: &Pmu) -> String {
     let wanted = name.to_ascii_lowercase();
     let common = |event: &String| event.bytes().zip(wanted.bytes()).take_while(|(a, b)| a == b).count();
@@ -258,11 +257,11 @@ fn unsuitable(request: &CounterRequest, pmu: &Pmu, slot: usize) -> Option<String
     match pmu.events.get(&request.name.to_ascii_lowercase()) {
         None => Some(format!("the PMU does not list this event in sysfs; {}", alike(&request.name, pmu))),
         Some(number) if request.event != 0 && *number != u64::from(request.event) => {
-            Some(format!("the PMU gives it the number {number:#x}: the profile is wrong for this core"))
+            Some(format!("the PMU lists it with number {number:#x}: the profile is wrong for this core"))
         }
-        Some(_) if slot >= HARDWARE_SLOTS => Some(format!(
-            "the agent reads {HARDWARE_SLOTS} hardware counters at the same time, and all are taken"
-        )),
+        Some(_) if slot >= HARDWARE_SLOTS => {
+            Some(format!("the agent reads at most {HARDWARE_SLOTS} hardware counters at the same time"))
+        }
         Some(_) => None,
     }
 }
@@ -287,8 +286,9 @@ fn answer(e: &io::Error) -> String {
 mod tests {
     use super::*;
 
-    /// Cores of one type under two PMUs, as on the emulated board of two core types: each PMU gets its own CPUs.
-    /// The PMUs of this tree do not exist in the kernel, so nothing opens. But both must be tried.
+    /// Cores of one type under two PMUs, as on the emulated board with two core types: each PMU
+    /// gets its own CPUs. The PMUs of this tree do not exist in the kernel, so nothing opens, but
+    /// both must be tried.
     #[test]
     fn one_type_of_core_may_have_several_pmus() {
         let root = tempfile::tempdir().unwrap();

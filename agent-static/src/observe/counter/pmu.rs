@@ -1,13 +1,12 @@
 //! The kernel's PMUs, from sysfs.
 //!
-//! Names of PMUs are not used, because one PMU has several (`armv8_pmuv3`, `armv8_pmuv3_0`, `armv8_cortex_a76`). A PMU
-//! is found by the CPUs that it lists, and these by their MIDR.
+//! PMU names are not used, because one PMU can have several (`armv8_pmuv3`, `armv8_pmuv3_0`,
+//! `armv8_cortex_a76`). A PMU is found by the CPUs that it lists, and these by their MIDR.
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-/// One PMU of some CPUs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pmu {
     /// Name in sysfs.
@@ -33,7 +32,7 @@ pub fn all(sysfs: &Path) -> Vec<Pmu> {
     pmus
 }
 
-/// `None` for a PMU that does not say on which CPUs it counts: one of no core, or of software.
+/// `None` for a PMU that does not list its CPUs: a software or uncore PMU.
 fn read(dir: &Path) -> Option<Pmu> {
     let text = |file: &str| fs::read_to_string(dir.join(file)).ok();
     let cpus = cpu_list(text("cpus")?.trim());
@@ -46,7 +45,7 @@ fn read(dir: &Path) -> Option<Pmu> {
     Some(Pmu { name, pmu_type, cpus, events: events.collect() })
 }
 
-/// `event=0x2a`, the only form that the Arm core PMUs use.
+/// `event=0x2a`, the only form that Arm core PMUs use.
 fn number(text: &str) -> Option<u64> {
     let value = text.trim().strip_prefix("event=")?;
     match value.strip_prefix("0x") {
@@ -64,20 +63,19 @@ pub fn midr(sysfs: &Path, cpu: u32) -> Option<u32> {
     Some(u32::try_from(value & 0xffff_ffff).ok()? & MIDR_MASK)
 }
 
-/// The CPUs that are online.
+/// Online CPUs.
 ///
-/// # Errors
-/// Which file cannot be read, and why.
+/// # Errors The file that cannot be read, and why.
 pub fn online(sysfs: &Path) -> Result<Vec<u32>, String> {
     let file = sysfs.join("devices/system/cpu/online");
     let text = fs::read_to_string(&file).map_err(|e| format!("reading {}: {e}", file.display()))?;
     Ok(cpu_list(text.trim()))
 }
 
-/// More CPUs than any Linux has.
+/// More CPUs than any Linux supports.
 const MOST_CPUS: usize = 8192;
 
-/// Reads `0-3,6`; numbers that no CPU has are left out.
+/// Parses `0-3,6`; numbers that no CPU can have are ignored.
 #[must_use]
 pub fn cpu_list(text: &str) -> Vec<u32> {
     let mut cpus = Vec::new();
@@ -92,7 +90,7 @@ pub fn cpu_list(text: &str) -> Vec<u32> {
     cpus
 }
 
-/// Writes `0-3,6`.
+/// Formats `0-3,6`.
 #[must_use]
 pub fn list_of(cpus: &[u32]) -> String {
     let mut parts: Vec<String> = Vec::new();

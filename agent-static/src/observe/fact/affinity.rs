@@ -2,10 +2,10 @@
 
 use super::read::field;
 
-/// Longest list that is remembered, bytes.
+/// Longest list that is remembered, in bytes.
 const MAX_LIST: usize = 512;
 
-/// The list of /proc/PID/status and of a thread's.
+/// The list from the status file of a process or thread.
 pub(super) fn of(status: &[u8]) -> Option<&str> {
     std::str::from_utf8(field(status, "Cpus_allowed_list:")?).ok()
 }
@@ -15,12 +15,13 @@ pub(super) fn of(status: &[u8]) -> Option<&str> {
 pub(super) struct Affinity(heapless::String<MAX_LIST>);
 
 impl Affinity {
-    /// Whether `list` is another one than that before; it is remembered. One that is too long to be remembered counts as the same.
+    /// Whether `list` differs from the last one, and remembers it. A list that is too long to be
+    /// remembered counts as equal.
     pub(super) fn changed(&mut self, list: &str) -> bool {
         let new = self.0 != list && list.len() <= MAX_LIST;
         if new {
             self.0.clear();
-            // There is room, see above.
+            // It fits, see above.
             let _ = self.0.push_str(list);
         }
         new

@@ -1,4 +1,5 @@
-//! The agent itself: what it has given up (docs/security.md), and what its programs did not see.
+//! The agent itself: privileges that it has dropped (docs/security.md), and events that its
+//! programs missed.
 
 use profinfer_wire::record::fact::FactScope::System;
 

@@ -1,4 +1,4 @@
-//! The CPUs: what they are, how fast they may run, and what a hypervisor took from them.
+//! The CPUs: type, frequency limits, and time stolen by a hypervisor.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
@@ -11,18 +11,19 @@ use super::features::{self, value};
 use super::read::{self, Open, number, words};
 use super::send::{Changing, Sender};
 
-/// CPUs of which facts are sent.
+/// Most CPUs whose facts are sent.
 const MAX_CPUS: usize = 256;
 const CPUS: &str = "/sys/devices/system/cpu";
 const CPUINFO: &str = "/proc/cpuinfo";
 const STAT: &str = "/proc/stat";
-/// Most bytes of /proc/cpuinfo that are looked through: 4 KiB a CPU.
+/// Most bytes of /proc/cpuinfo that are searched: 4 KiB per CPU.
 const CPUINFO_BYTES: u64 = 4096 * MAX_CPUS as u64;
-/// Place of the stolen time among the words of a CPU's line in /proc/stat, and ns in its unit where sysconf does not tell.
+/// Index of the stolen time in a CPU's line of /proc/stat, and ns in its unit if sysconf does not
+/// report it.
 const STEAL: usize = 8;
 const TICK_NS: u64 = 10_000_000;
 
-/// What is read again while the session runs.
+/// Values that are sampled while the session runs.
 #[derive(Debug)]
 pub(super) struct Cpus {
     all: Vec<Cpu>,
@@ -36,9 +37,9 @@ struct Cpu {
     number: u16,
     online: Changing,
     limit: Changing,
-    /// Of the first CPU of those that have a clock together.
+    /// Set for the first CPU of those that share a clock.
     limit_file: Option<Open>,
-    /// The first CPU's place among all.
+    /// Index of the first CPU that shares the clock.
     leader: usize,
     steal: Changing,
 }
@@ -77,7 +78,7 @@ impl Cpus {
                 online.clone().map(|list| is_in(list.as_bytes(), cpu).into()),
             );
             new.limit.begin(out, scope, "cpu.frequency.limit", hertz("scaling_max_freq"));
-            // CPUs that have a clock together link to one folder.
+            // CPUs that share a clock link to one folder.
             if let Ok(policy) = read::at(root, &file("cpufreq")).canonicalize() {
                 match leaders.iter().find(|(p, _)| *p == policy) {
                     Some((_, leader)) => new.leader = *leader,
@@ -139,7 +140,7 @@ fn numbers(root: &Path) -> Vec<u16> {
     ranges(list.as_bytes()).flatten().take(MAX_CPUS).collect()
 }
 
-/// The ranges of a list of CPUs: `0-3,6`.
+/// The ranges of a CPU list: `0-3,6`.
 fn ranges(list: &[u8]) -> impl Iterator<Item = std::ops::RangeInclusive<u16>> {
     list.trim_ascii().split(|b| *b == b',').filter_map(|part| {
         let mut ends =
@@ -157,7 +158,7 @@ fn is_in(list: &[u8], cpu: u16) -> bool {
 fn processors(root: &Path) -> Result<Vec<String>, String> {
     let file = File::open(read::at(root, CPUINFO)).map_err(|e| read::why(CPUINFO, &e))?;
     let lines = BufReader::new(file.take(CPUINFO_BYTES)).split(b'\n');
-    // Of the flags of an x86 CPU, the first one's are enough: 2 KiB each.
+    // The flags of an x86 CPU are kept for the first CPU only: they have 2 KiB each.
     let mut had_flags = false;
     let kept = lines.map_while(Result::ok).filter(|line| {
         let flags = line.starts_with(b"flags") || line.starts_with(b"vmx flags");
@@ -168,7 +169,7 @@ fn processors(root: &Path) -> Result<Vec<String>, String> {
     Ok(kept.map(|line| String::from_utf8_lossy(&line).into_owned()).collect())
 }
 
-/// Its main ID register in hex on Arm, the name of the model elsewhere.
+/// On Arm the main ID register in hexadecimal, elsewhere the model name.
 fn core(root: &Path, cpu: u16, lines: &[String]) -> Result<String, String> {
     let path = format!("{CPUS}/cpu{cpu}/regs/identification/midr_el1");
     if let Ok(midr) = read::text(root, &path) {
@@ -181,13 +182,14 @@ fn core(root: &Path, cpu: u16, lines: &[String]) -> Result<String, String> {
     let of = |key: &str| own.iter().find_map(|l| value(l, key));
     let hex = |key: &str| u64::from_str_radix(of(key)?.trim_start_matches("0x"), 16).ok();
     if let (Some(implementer), Some(part)) = (hex("CPU implementer"), hex("CPU part")) {
-        // The same register, of which the kernel prints the parts. Its architecture is always 15: by feature registers.
+        // The same register, of which the kernel prints the fields. Its architecture is always 15:
+        // defined by feature registers.
         let revision = of("CPU revision").and_then(|r| r.parse().ok()).unwrap_or(0);
         let variant = hex("CPU variant").unwrap_or(0);
         let midr = implementer << 24 | variant << 20 | 0xf << 16 | part << 4 | revision;
         return Ok(format!("{midr:#010x}"));
     }
-    of("model name").map(str::to_owned).ok_or_else(|| format!("{CPUINFO} does not name it"))
+    of("model name").map(str::to_owned).ok_or_else(|| format!("{CPUINFO} has no name for it"))
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! The engine's environment: the variables of OpenMP, GGML and llama.cpp, and nothing else of it.
+//! The engine's environment: only the variables of OpenMP, GGML and llama.cpp.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader};
@@ -9,10 +9,10 @@ use profinfer_wire::record::fact::FactScope;
 use super::read;
 use super::send::Sender;
 
-/// How the names of variables begin that are looked at.
+/// Prefixes of the variables that are examined.
 const PREFIXES: [&[u8]; 5] = [b"OMP_", b"GOMP_", b"KMP_", b"GGML_", b"LLAMA_"];
-/// Parts of names whose values are not sent: llama.cpp's server takes `LLAMA_API_KEY`, addresses may hold a password, and what the model is
-/// told is nobody's business here (`LLAMA_ARG_CHAT_TEMPLATE`).
+/// Parts of names whose values are not sent: llama.cpp's server takes `LLAMA_API_KEY`, addresses
+/// may contain a password, and prompts are private (`LLAMA_ARG_CHAT_TEMPLATE`).
 const SECRET: [&[u8]; 14] = [
     b"KEY",
     b"TOKEN",
@@ -29,10 +29,9 @@ const SECRET: [&[u8]; 14] = [
     b"SCHEMA",
     b"TEXT",
 ];
-/// Longest value that is sent, and longest name, bytes.
+/// Longest value and longest name that are sent, in bytes.
 const MAX_VALUE: usize = 200;
 const MAX_NAME: usize = 80;
-/// Most variables that are sent.
 const MAX_SENT: u64 = 64;
 
 pub(super) fn send(root: &Path, pid: u32, out: &mut Sender<'_>) {
@@ -61,7 +60,7 @@ pub(super) fn send(root: &Path, pid: u32, out: &mut Sender<'_>) {
 
 type Value<'e> = Result<&'e [u8], &'static str>;
 
-/// Name and value of a variable that is looked at; `len` is the length of the whole entry.
+/// Name and value of an examined variable; `len` is the length of the complete entry.
 fn variable(entry: &[u8], len: usize) -> Option<(&[u8], Value<'_>)> {
     if !PREFIXES.iter().any(|p| entry.starts_with(p)) {
         return None;
@@ -73,15 +72,15 @@ fn variable(entry: &[u8], len: usize) -> Option<(&[u8], Value<'_>)> {
     Some((
         name,
         match () {
-            () if secret => Err("withheld: by its name it may be a secret or a text"),
+            () if secret => Err("withheld: its name suggests a secret or a text"),
             () if len - equals - 1 > MAX_VALUE => Err("the value is longer than the 200 bytes that are sent"),
             () => Ok(value),
         },
     ))
 }
 
-/// Calls `see` with the beginning of each entry, which zeros separate, and with its length. An environment may have megabytes;
-/// this takes no memory for it.
+/// Calls `see` with the beginning of each zero-terminated entry and with its length. An environment
+/// may have megabytes, so it is not kept in memory.
 fn each(from: &mut impl BufRead, see: &mut dyn FnMut(&[u8], usize)) -> io::Result<()> {
     let (mut entry, mut kept, mut len) = ([0; MAX_NAME + 1 + MAX_VALUE], 0, 0);
     loop {
@@ -114,7 +113,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_concerns_the_engine() {
+    fn only_variables_of_the_engine_are_sent() {
         let of =
             |entry: &[u8]| variable(entry, entry.len()).map(|(n, v)| (n.to_vec(), v.map(<[u8]>::to_vec)));
         let ok = |name: &str, value: &str| Some((name.into(), Ok(value.into())));
@@ -135,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn entries_come_whole_however_they_are_cut() -> io::Result<()> {
+    fn entries_are_complete_for_any_buffer_size() -> io::Result<()> {
         let long = [b"LONG=", &[b'y'; 5000][..]].concat();
         let bytes = [b"A=1", &long[..], b"B=2"].join(&0);
         for capacity in [1, 7, 4096] {

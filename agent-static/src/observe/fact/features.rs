@@ -1,7 +1,7 @@
-//! Instructions of the CPU by which GGML's builds differ.
+//! CPU features by which GGML's builds differ.
 
-/// Flags of x86 by which GGML chooses among the variants of its CPU backend (`ggml-cpu`'s `CMakeLists.txt` and feature
-/// detection); every one that begins with `avx` or `amx` counts too.
+/// x86 flags by which GGML selects among the variants of its CPU backend (`ggml-cpu`'s
+/// `CMakeLists.txt` and feature detection). Every flag that begins with `avx` or `amx` counts too.
 const X86: [&str; 8] = ["ssse3", "sse4_1", "sse4_2", "f16c", "fma", "bmi1", "bmi2", "gfni"];
 
 /// The features, separated by spaces: on x86 the flags above, on Arm all.
@@ -15,7 +15,7 @@ pub(super) fn of(lines: &[String]) -> Result<String, String> {
     Ok(flags.split_whitespace().filter(counts).collect::<Vec<_>>().join(" "))
 }
 
-/// What a line of /proc/cpuinfo says of `key`.
+/// The value of `key` in a line of /proc/cpuinfo.
 pub(super) fn value<'l>(line: &'l str, key: &str) -> Option<&'l str> {
     line.strip_prefix(key)?.trim_start().strip_prefix(':').map(str::trim)
 }

@@ -1,4 +1,4 @@
-//! How the kernel was started and configured.
+//! Command line and configuration of the kernel.
 
 use std::path::Path;
 
@@ -10,9 +10,10 @@ use super::read;
 use super::send::Sender;
 use crate::sys::private_stack::private_stacks;
 
-/// Options of the kernel's command line that change how fast an engine runs. No other is sent: the line may hold secrets.
+/// Kernel command line options that affect the speed of an engine. No others are sent, because the
+/// line may contain secrets.
 const OPTIONS: [&str; 25] = [
-    // Where memory lies. Raspberry Pi 5: `numa=fake=8` spreads pages over the banks of the memory.
+    // Memory placement. Raspberry Pi 5: `numa=fake=8` spreads pages over the memory banks.
     "numa",
     "numa_balancing",
     "numa_policy",
@@ -25,7 +26,7 @@ const OPTIONS: [&str; 25] = [
     "hugepages",
     "hugepagesz",
     "default_hugepagesz",
-    // Which CPUs run what.
+    // CPU assignment.
     "isolcpus",
     "nohz",
     "nohz_full",
@@ -39,10 +40,9 @@ const OPTIONS: [&str; 25] = [
     "cgroup_disable",
     "cgroup_no_v1",
     "systemd.unified_cgroup_hierarchy",
-    // The governor that the CPUs begin with.
+    // The initial governor of the CPUs.
     "cpufreq.default_governor",
 ];
-/// Longest option that is sent, bytes.
 const MAX_OPTION: usize = 200;
 
 pub(super) fn send(root: &Path, out: &mut Sender<'_>) {
@@ -58,21 +58,21 @@ pub(super) fn send(root: &Path, out: &mut Sender<'_>) {
 
 fn page_size() -> Result<u64, String> {
     let size = sysconf(SysconfVar::PAGE_SIZE).ok().flatten();
-    size.and_then(|s| u64::try_from(s).ok()).ok_or_else(|| "sysconf does not tell it".to_owned())
+    size.and_then(|s| u64::try_from(s).ok()).ok_or_else(|| "sysconf does not report it".to_owned())
 }
 
 /// The known options, separated by spaces.
 fn options(line: &str) -> String {
     let (mut found, mut quoted) = (Vec::new(), false);
-    // A value in quotes may contain spaces; what is inside is part of its option.
+    // A quoted value may contain spaces, which belong to its option.
     let parts = line.split(|c: char| {
         quoted ^= c == '"';
         c.is_whitespace() && !quoted
     });
-    // What follows `--` is for init.
+    // Arguments after `--` are for init.
     for option in parts.take_while(|option| *option != "--") {
         let name = option.split('=').next().unwrap_or_default();
-        // The kernel takes `-` and `_` for the same.
+        // The kernel treats `-` and `_` as equal.
         let known = OPTIONS.iter().any(|known| name.replace('-', "_") == *known);
         if known && option.len() <= MAX_OPTION {
             found.push(option);
@@ -98,7 +98,7 @@ fn hugepages(root: &Path) -> Result<String, String> {
     word.map(str::to_owned).ok_or_else(|| format!("{ENABLED} names no policy"))
 }
 
-/// Its name as far as the kernel tells it.
+/// Name of the hypervisor, if the kernel reports it.
 fn hypervisor(root: &Path) -> Result<String, String> {
     for path in ["/sys/hypervisor/type", "/proc/device-tree/hypervisor/compatible"] {
         if let Ok(name) = read::text(root, path)
@@ -110,7 +110,7 @@ fn hypervisor(root: &Path) -> Result<String, String> {
     let cpu = read::text(root, "/proc/cpuinfo")?;
     let flags = read::field(cpu.as_bytes(), "flags").unwrap_or_default();
     if !read::words(flags).any(|flag| flag == b"hypervisor") {
-        return Err("the kernel names none".to_owned());
+        return Err("the kernel reports none".to_owned());
     }
     let vendor = ["sys_vendor", "product_name"].map(|f| read::text(root, &format!("/sys/class/dmi/id/{f}")));
     let vendor: Vec<String> = vendor.into_iter().flatten().filter(|t| !t.is_empty()).collect();
@@ -122,10 +122,11 @@ mod tests {
     use super::options;
 
     #[test]
-    fn options_that_are_known_and_no_others() {
+    fn only_known_options_are_sent() {
         let line = "BOOT_IMAGE=/boot/k root=UUID=1 numa=fake=8 isolcpus=2,3 token=geheim nohz-full=3 quiet";
         assert_eq!(options(line), "numa=fake=8 isolcpus=2,3 nohz-full=3");
-        // Neither what is inside of another option's quotes, nor what is for init, nor what only begins like one.
+        // Excludes text inside another option's quotes, arguments for init, and options with the
+        // same beginning.
         let line = "cloud=\"a numa=geheim b\" numactl=1 memtest=1 cma=64M -- numa=geheim";
         assert_eq!(options(line), "cma=64M");
         assert_eq!(options(&format!("numa={}", "x".repeat(300))), "");

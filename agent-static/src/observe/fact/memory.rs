@@ -9,20 +9,20 @@ use super::send::{Changing, Sender};
 
 const MEMINFO: &str = "/proc/meminfo";
 const DEVFREQ: &str = "/sys/class/devfreq";
-/// Facts of /proc/meminfo: name and key. Those that change come first.
+/// Facts of /proc/meminfo: name and key. The sampled ones come first.
 const FACTS: [(&str, &str); 4] = [
     ("memory.available", "MemAvailable:"),
     ("swap.free", "SwapFree:"),
     ("memory.total", "MemTotal:"),
     ("swap.total", "SwapTotal:"),
 ];
-const CHANGE: usize = 2;
+const SAMPLED: usize = 2;
 
-/// What is read again while the session runs.
+/// Values that are sampled while the session runs.
 #[derive(Debug)]
 pub(super) struct Memory {
     meminfo: Option<Open>,
-    free: [Changing; CHANGE],
+    free: [Changing; SAMPLED],
     controller: Option<Open>,
     frequency: Changing,
 }
@@ -83,7 +83,7 @@ impl Memory {
     }
 }
 
-/// The devfreq device of the memory: `dmc` on Rockchip, names with `ddr` or `dram` elsewhere.
+/// The devfreq device of the memory: `dmc` on Rockchip, elsewhere names with `ddr` or `dram`.
 fn controller(root: &Path) -> Result<String, String> {
     let entries = std::fs::read_dir(read::at(root, DEVFREQ)).map_err(|e| read::why(DEVFREQ, &e))?;
     let mut names: Vec<String> = entries.flatten().filter_map(|e| e.file_name().into_string().ok()).collect();

@@ -1,12 +1,13 @@
-//! Facts: what the system and the engine's processes are set to, and what the kernel counts of them. docs/facts.md lists them.
+//! Facts: settings of the system and the engine's processes, and kernel counters about them.
+//! docs/facts.md lists them.
 //!
 //! ```text
 //! session begins ─▶ system, CPUs ┐
-//! process is met ─▶ its facts    ├─▶ Fact records
+//! process found  ─▶ its facts    ├─▶ Fact records
 //! heartbeat      ─▶ numbers that have changed, threads that compute ┘
 //! ```
-//! Files that are read again stay open, so a heartbeat opens nothing and allocates nothing. What cannot be read is absent with
-//! the reason, never 0.
+//! Sampled files stay open, so a heartbeat opens nothing and allocates nothing. A value that cannot
+//! be read is absent with the reason, never 0.
 
 mod affinity;
 mod agent;
@@ -35,21 +36,21 @@ use process::Process;
 use send::Sender;
 use thread::Thread;
 
-/// Processes and threads of which facts are sent.
+/// Most processes whose facts are sent.
 pub const MAX_PROCESSES: usize = 16;
-/// See [`MAX_PROCESSES`].
+/// Most threads whose facts are sent.
 pub const MAX_THREADS: usize = 64;
-/// Room for what is read of one file: /proc/stat has 100 bytes for each CPU before what is of no interest here.
+/// Buffer for one file: /proc/stat has 100 bytes per CPU before the parts that are not needed here.
 const BUFFER: usize = 32 << 10;
 
-/// Bytes of memory that a process may still take within the limits of its control groups; `None` without limits. `root` is `/`.
+/// Bytes that a process may still allocate within the limits of its control groups; `None` without
+/// limits. `root` is `/`.
 #[cfg(feature = "bench")]
 #[must_use]
 pub fn memory_left(root: &Path, pid: u32) -> Option<u64> {
     cgroup::memory_left(root, pid)
 }
 
-/// The facts of a session.
 #[derive(Debug)]
 pub struct Facts {
     root: PathBuf,
@@ -73,17 +74,18 @@ impl Facts {
         Self { root: root.to_owned(), buffer, memory, cpus, processes, threads }
     }
 
-    /// Sends what the agent has given up.
+    /// Sends the privileges that the agent has dropped.
     pub fn agent(&self, confined: &Confined, emit: &mut Emitter) {
         agent::send(confined, &mut Sender::now(emit, Weight::Essential));
     }
 
-    /// Sends how often a program of the scheduler level was not run, at the end of the session.
+    /// Sends how often a program of the scheduler level was skipped; called at the end of the
+    /// session.
     pub fn sched_missed(&self, missed: Result<u64, String>, emit: &mut Emitter) {
         agent::send_missed(missed, &mut Sender::now(emit, Weight::Essential));
     }
 
-    /// Sends the facts of a process that is traced from now on, or that has begun another program.
+    /// Sends the facts of a process that is traced from now on, or that called exec.
     pub fn process(&mut self, pid: u32, emit: &mut Emitter) {
         self.processes.retain(|p| p.pid != pid);
         if self.processes.len() < MAX_PROCESSES {
@@ -92,8 +94,8 @@ impl Facts {
         }
     }
 
-    /// Sends what has changed, and the facts of threads that compute since the last time: process and thread, taken out of
-    /// `computing`.
+    /// Sends changed values, and the facts of threads that have computed since the last call:
+    /// process and thread, taken from `computing`.
     pub fn sample(&mut self, computing: &mut Vec<(u32, u32)>, emit: &mut Emitter) {
         self.send(&mut Sender::now(emit, Weight::Droppable), computing);
     }
@@ -103,7 +105,7 @@ impl Facts {
         self.threads.iter().map(|t| t.tid)
     }
 
-    /// Sends what has changed, at the end of the session.
+    /// Sends changed values at the end of the session.
     pub fn end(&mut self, computing: &mut Vec<(u32, u32)>, emit: &mut Emitter) {
         let mut out = Sender::now(emit, Weight::Essential);
         self.send(&mut out, computing);
@@ -125,7 +127,7 @@ impl Facts {
             if let Some(process) = process
                 && !std::mem::replace(&mut process.computes, true)
             {
-                // Its weights have been loaded since it was met.
+                // Its weights have been loaded since it was found.
                 process.sample_huge(buffer, out);
             }
             let known = self.threads.iter().any(|t| (t.pid, t.tid) == (pid, tid));
@@ -137,7 +139,8 @@ impl Facts {
     }
 }
 
-/// Its numbers rise no more: without this word, a time in which nothing rose would follow. Always false.
+/// Marks the end of counters. Without this, readers would assume an interval without changes.
+/// Always returns false.
 fn ended(scope: FactScope, out: &mut Sender<'_>) -> bool {
     out.number(scope, "ended", 1);
     false

@@ -1,4 +1,4 @@
-//! Where the kernel lets a task be preempted: it decides how a program on a uprobe can be interrupted.
+//! The kernel's preemption model, which decides how a program on a uprobe can be interrupted.
 
 use std::path::Path;
 
@@ -7,8 +7,7 @@ use crate::kernel_options;
 
 /// `none`, `voluntary`, `lazy`, `full` or `rt`.
 ///
-/// # Errors
-/// When the kernel shows none of what would say it.
+/// # Errors If the kernel exposes none of the sources.
 pub(crate) fn preemption(root: &Path) -> Result<String, String> {
     let version =
         nix::sys::utsname::uname().map_err(|e| e.to_string())?.version().to_string_lossy().into_owned();
@@ -19,7 +18,7 @@ pub(crate) fn preemption(root: &Path) -> Result<String, String> {
         .ok_or_else(|| "the kernel shows neither debugfs nor its configuration".to_owned())
 }
 
-/// From the version string, debugfs, the command line and the configuration, in this order.
+/// Checks the version string, debugfs, the command line and the configuration, in this order.
 fn model(
     version: &str,
     chosen: Option<&str>,
@@ -32,11 +31,11 @@ fn model(
     if let Some(word) = chosen.and_then(|text| text.split(['(', ')']).nth(1)) {
         return Some(word.to_owned());
     }
-    let asked = line.split_whitespace().find_map(|option| option.strip_prefix("preempt="));
-    if let Some(asked) = asked.filter(|_| version.contains("PREEMPT_DYNAMIC")) {
-        return Some(asked.to_owned());
+    let requested = line.split_whitespace().find_map(|option| option.strip_prefix("preempt="));
+    if let Some(requested) = requested.filter(|_| version.contains("PREEMPT_DYNAMIC")) {
+        return Some(requested.to_owned());
     }
-    // Kernels that cannot choose at boot have one word of their model in their version.
+    // Kernels with a fixed model have a word for it in their version.
     let word = |wanted: &str| version.split_whitespace().any(|word| word == wanted);
     if let Some((_, name)) = [("PREEMPT", "full"), ("PREEMPT_LAZY", "lazy")].iter().find(|(w, _)| word(w)) {
         return Some((*name).to_owned());
@@ -62,7 +61,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_in_force_goes_before_what_was_asked_and_what_was_built() {
+    fn the_effective_model_precedes_the_requested_and_the_built_one() {
         let is = |name: &str| Some(name.to_owned());
         let built = "CONFIG_PREEMPT_BUILD=y\nCONFIG_PREEMPT_LAZY=y\n# CONFIG_PREEMPT is not set\n";
         let dynamic = "#1 SMP PREEMPT_DYNAMIC";

@@ -1,4 +1,4 @@
-//! A traced process: its memory, its page faults, and what it was started with.
+//! A traced process: its memory, page faults and startup settings.
 
 use std::path::Path;
 
@@ -10,8 +10,8 @@ use super::environment;
 use super::read::{self, Open, kib, number};
 use super::send::{Changing, Sender};
 
-/// Facts of /proc/PID/status in KiB, of /proc/PID/stat by the place behind the name, of /proc/PID/io, and of
-/// /proc/PID/smaps_rollup in KiB.
+/// Facts of /proc/PID/status in KiB, of /proc/PID/stat by the index after the name, of
+/// /proc/PID/io, and of /proc/PID/smaps_rollup in KiB.
 const STATUS: [(&str, &str); 3] =
     [("rss.anonymous", "RssAnon:"), ("rss.file", "RssFile:"), ("rss.shared", "RssShmem:")];
 const STAT: [(&str, usize); 3] = [("faults.minor", 7), ("faults.major", 9), ("threads", 17)];
@@ -19,7 +19,7 @@ const NICE: usize = 16;
 const IO: (&str, &str) = ("io.read_bytes", "read_bytes:");
 const SMAPS: [(&str, &str); 2] = [("huge.anonymous", "AnonHugePages:"), ("huge.file", "FilePmdMapped:")];
 
-/// What is read again while the session runs.
+/// Values that are sampled while the session runs.
 #[derive(Debug)]
 pub(super) struct Process {
     pub(super) pid: u32,
@@ -29,11 +29,11 @@ pub(super) struct Process {
     io: File<1>,
     smaps: File<2>,
     cgroup: Cgroup,
-    /// A thread of it has computed, so that its weights are loaded.
+    /// A thread of it has computed, so its weights are loaded.
     pub(super) computes: bool,
 }
 
-/// An open file, and the numbers of it that were sent.
+/// An open file, and its values that were sent.
 #[derive(Debug)]
 struct File<const N: usize> {
     open: Option<Open>,
@@ -41,7 +41,7 @@ struct File<const N: usize> {
 }
 
 impl<const N: usize> File<N> {
-    /// Opens a file and sends its numbers, or why there are none.
+    /// Opens a file and sends its values, or why there are none.
     fn begin(
         (root, path): (&Path, &str),
         buffer: &mut [u8],
@@ -61,7 +61,7 @@ impl<const N: usize> File<N> {
         Self { open: opened.ok(), sent }
     }
 
-    /// The text of the file; `None` when the process has ended.
+    /// The text of the file; `None` if the process has ended.
     fn read<'b>(&self, buffer: &'b mut [u8]) -> Option<&'b [u8]> {
         self.open.as_ref()?.read(buffer).ok()
     }
@@ -84,7 +84,7 @@ fn of_smaps(text: &[u8], i: usize) -> Option<u64> {
 }
 
 impl Process {
-    /// Sends what there is of a process; `None` when it has ended.
+    /// Sends the facts of a process; `None` if it has ended.
     pub(super) fn begin(root: &Path, pid: u32, buffer: &mut [u8], out: &mut Sender<'_>) -> Option<Self> {
         let folder = format!("/proc/{pid}");
         if !read::at(root, &folder).is_dir() {
@@ -116,7 +116,7 @@ impl Process {
         Some(process)
     }
 
-    /// False when there is none.
+    /// False if the affinity is unknown.
     fn send_affinity(&mut self, buffer: &mut [u8], out: &mut Sender<'_>) -> bool {
         let list = self.status.read(buffer).and_then(affinity::of);
         if let Some(list) = list
@@ -127,10 +127,10 @@ impl Process {
         list.is_some()
     }
 
-    /// Sends what has changed; false when the process has ended.
+    /// Sends changed values; false if the process has ended.
     pub(super) fn sample(&mut self, buffer: &mut [u8], out: &mut Sender<'_>) -> bool {
         let scope = FactScope::Process(self.pid);
-        // The group's counts go on for a moment when the process has ended.
+        // The group's counters continue for a moment after the end of the process.
         self.cgroup.sample(scope, buffer, out);
         let Some(text) = self.status.read(buffer) else { return false };
         for (i, (changing, (name, _))) in self.status.sent.iter_mut().zip(STATUS).enumerate() {

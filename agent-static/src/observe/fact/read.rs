@@ -1,19 +1,19 @@
-//! Small files of the kernel, and what stands in them. No file is trusted to be short, to be text, or to be there.
+//! Reads small kernel files. No file is trusted to be short, to be text, or to exist.
 
 use std::fs::File;
 use std::io::{self, ErrorKind, Read};
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
-/// Longest text of a file that is read as one value, bytes.
+/// Longest text of a file that is read as one value, in bytes.
 const SHORT: u64 = 4096;
 
-/// `root` and a path from it, which begins with `/`.
+/// Joins `root` and an absolute path.
 pub(super) fn at(root: &Path, path: &str) -> std::path::PathBuf {
     root.join(path.trim_start_matches('/'))
 }
 
-/// Why a file has no value, as the absence of a fact says it.
+/// Why a file has no value, as text for an absent fact.
 pub(super) fn why(path: &str, e: &io::Error) -> String {
     match e.kind() {
         ErrorKind::NotFound => format!("there is no {path}"),
@@ -21,7 +21,7 @@ pub(super) fn why(path: &str, e: &io::Error) -> String {
     }
 }
 
-/// The text of a small file, without what surrounds it.
+/// The trimmed text of a small file.
 pub(super) fn text(root: &Path, path: &str) -> Result<String, String> {
     let mut bytes = Vec::new();
     let read = File::open(at(root, path)).and_then(|f| f.take(SHORT).read_to_end(&mut bytes));
@@ -31,13 +31,13 @@ pub(super) fn text(root: &Path, path: &str) -> Result<String, String> {
     Ok(text.trim_matches(|c: char| c.is_whitespace() || c == '\0').to_owned())
 }
 
-/// The whole number in a small file.
+/// The integer in a small file.
 pub(super) fn integer(root: &Path, path: &str) -> Result<u64, String> {
     let text = text(root, path)?;
     text.parse().map_err(|_| format!("{path} is not a number"))
 }
 
-/// A file that is read again and again; reading it allocates nothing.
+/// A file that is read repeatedly; reading it allocates nothing.
 #[derive(Debug)]
 pub(super) struct Open(File);
 
@@ -46,35 +46,34 @@ impl Open {
         File::open(at(root, path)).map(Self).map_err(|e| why(path, &e))
     }
 
-    /// The first bytes of the file, in `buffer`.
+    /// Reads the first bytes of the file into `buffer`.
     pub(super) fn read<'b>(&self, buffer: &'b mut [u8]) -> io::Result<&'b [u8]> {
         let len = self.0.read_at(buffer, 0)?;
         Ok(buffer.get(..len).unwrap_or_default())
     }
 }
 
-/// What stands behind `key` on the line that begins with it.
+/// The text after `key` on the line that begins with it.
 pub(super) fn field<'t>(text: &'t [u8], key: &str) -> Option<&'t [u8]> {
     text.split(|b| *b == b'\n').find_map(|line| line.strip_prefix(key.as_bytes())).map(<[u8]>::trim_ascii)
 }
 
-/// The words of a line.
 pub(super) fn words(line: &[u8]) -> impl Iterator<Item = &[u8]> {
     line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty())
 }
 
-/// A whole number without a sign.
+/// An unsigned integer.
 pub(super) fn number(text: &[u8]) -> Option<u64> {
     let digits = text.iter().all(u8::is_ascii_digit);
     std::str::from_utf8(text).ok().filter(|_| digits)?.parse().ok()
 }
 
-/// The number of bytes behind `key`, of which the file has a count of KiB: `MemTotal:  8048836 kB`.
+/// Bytes from a value in KiB after `key`: `MemTotal:  8048836 kB`.
 pub(super) fn kib(text: &[u8], key: &str) -> Option<u64> {
     words(field(text, key)?).next().and_then(number)?.checked_mul(1024)
 }
 
-/// The word number `nth` of /proc/PID/stat behind the name, which may contain anything; the state is word 0.
+/// Word `nth` of /proc/PID/stat after the name, which may contain anything; the state is word 0.
 pub(super) fn stat(text: &[u8], nth: usize) -> Option<&[u8]> {
     let at = text.windows(2).rposition(|w| w == b") ")?;
     words(text.get(at + 2..)?).nth(nth)

@@ -1,4 +1,4 @@
-//! Facts on their way into the stream.
+//! Sends facts into the stream.
 
 use profinfer_wire::record::Record;
 use profinfer_wire::record::fact::{Fact, FactScope, FactValue};
@@ -7,9 +7,10 @@ use crate::clock;
 use crate::link::emit::Emitter;
 use crate::link::output::Weight;
 
-/// Longest text of a fact, bytes. What is cut would be another fact, so a longer text is absent.
+/// Longest text of a fact, in bytes. A cut text would be a different fact, so a longer text is
+/// absent.
 const MAX_TEXT: usize = 1000;
-/// Longest name, and longest reason of an absence, bytes; both are cut.
+/// Longest name, and longest reason of an absence, in bytes; both are cut.
 const MAX_NAME: usize = 100;
 const MAX_WHY: usize = 300;
 
@@ -26,7 +27,7 @@ impl<'e> Sender<'e> {
         Self { emit, at_ns: clock::monotonic_ns(), weight }
     }
 
-    /// False when it was dropped.
+    /// False if it was dropped.
     fn send(&mut self, scope: FactScope, name: &str, value: FactValue<'_>) -> bool {
         let name = &name[..name.floor_char_boundary(MAX_NAME)];
         self.emit.emit(&Record::Fact(Fact { at_ns: self.at_ns, scope, name, value }), self.weight)
@@ -64,12 +65,12 @@ impl<'e> Sender<'e> {
     }
 }
 
-/// A number that is sent when it differs from the one that was sent last.
+/// A number that is sent only when it has changed since it was last sent.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Changing(Option<u64>);
 
 impl Changing {
-    /// `None` is not sent: what cannot be read any more has ended.
+    /// `None` is not sent: a value that has become unreadable has ended.
     pub(super) fn send(&mut self, out: &mut Sender<'_>, scope: FactScope, name: &str, value: Option<u64>) {
         if let Some(value) = value.filter(|v| self.0 != Some(*v))
             && out.send(scope, name, FactValue::Number(value))
@@ -78,7 +79,7 @@ impl Changing {
         }
     }
 
-    /// Sends it the first time: the value, or why there is none.
+    /// Sends the first value, or why there is none.
     pub(super) fn begin(
         &mut self,
         out: &mut Sender<'_>,

@@ -1,4 +1,4 @@
-//! A thread that computes: where it may run, how it is scheduled, and how long it waited for a CPU.
+//! A thread that computes: affinity, scheduling policy, and time spent waiting for a CPU.
 
 use std::path::Path;
 
@@ -10,11 +10,11 @@ use super::send::{Changing, Sender};
 
 /// Facts of /proc/PID/task/TID/schedstat, in order.
 const COUNTS: [&str; 2] = ["run_ns", "run_delay_ns"];
-/// Places in /proc/PID/task/TID/stat behind the name.
+/// Indices in /proc/PID/task/TID/stat after the name.
 const PRIORITY: usize = 37;
 const POLICY: usize = 38;
 
-/// What is read again while the session runs.
+/// Values that are sampled while the session runs.
 #[derive(Debug)]
 pub(super) struct Thread {
     pub(super) tid: u32,
@@ -24,7 +24,7 @@ pub(super) struct Thread {
 }
 
 impl Thread {
-    /// Sends what there is of a thread; `None` when it has ended, or when the kernel does not count its time.
+    /// Sends the facts of a thread; `None` if it has ended, or the kernel does not count its time.
     pub(super) fn begin(
         root: &Path,
         (pid, tid): (u32, u32),
@@ -55,7 +55,7 @@ impl Thread {
         opened.ok().map(|schedstat| Self { tid, pid, schedstat, sent })
     }
 
-    /// Sends what has changed; false when the thread has ended.
+    /// Sends changed values; false if the thread has ended.
     pub(super) fn sample(&mut self, buffer: &mut [u8], out: &mut Sender<'_>) -> bool {
         let Ok(text) = self.schedstat.read(buffer) else { return false };
         if let Some(values) = of_text(text) {
@@ -69,14 +69,16 @@ impl Thread {
 
 const NOT_COUNTED: &str = "the kernel does not count it (CONFIG_SCHED_INFO)";
 
-/// Time on a CPU and time of waiting for one. A thread that computes has been on a CPU: zeros are those of a kernel without the counts.
+/// Time on a CPU, and time spent waiting for one. A thread that computes has been on a CPU, so
+/// zeros come from a kernel without these counts.
 fn of_text(text: &[u8]) -> Option<[u64; 2]> {
     let mut numbers = words(text).map(number);
     let (run, delay) = (numbers.next()??, numbers.next()??);
     (run > 0).then_some([run, delay])
 }
 
-/// How the thread is scheduled, unless as most are (SCHED_OTHER); numbers of `include/uapi/linux/sched.h`.
+/// The scheduling policy, unless it is the usual one (SCHED_OTHER); numbers from
+/// `include/uapi/linux/sched.h`.
 fn policy(stat: &[u8]) -> Option<String> {
     let name = match read::stat(stat, POLICY).and_then(number)? {
         0 => return None,

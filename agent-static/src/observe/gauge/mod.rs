@@ -4,7 +4,8 @@
 //! requests ─▶ path (`*` to files) ─▶ sensor (open, read once) ─▶ gauges, one number each
 //!                                        └── sample: read, parse ─▶ one batch of all sensors that are due
 //! ```
-//! A value that does not have exactly the expected form is absent, never 0. Sampling allocates nothing.
+//! A value that does not have exactly the expected form is absent, never 0. Sampling allocates
+//! nothing.
 
 pub mod parse;
 pub mod path;
@@ -25,7 +26,7 @@ use crate::request::plan::{GaugeRequest, GaugeSource};
 use parse::MAX_VALUES;
 use sensor::Sensor;
 
-/// Time between two samples of one gauge, ms.
+/// Limits of the time between two samples of one gauge, ms.
 const PERIODS: std::ops::RangeInclusive<u32> = 10..=1000;
 
 /// One gauge. Its number is its index in [`Gauges::all`].
@@ -90,7 +91,7 @@ impl Gauges {
     }
 
     fn refuse(&mut self, request: &GaugeRequest, source: &str, why: &str) {
-        // One more entry, for the message that there is no room.
+        // One more entry, for the message about the limit.
         let (attached, why) = match self.all.len() {
             0..MAX_GAUGES => (false, why),
             MAX_GAUGES => (false, "there are more sensors than the 64 that are sampled"),
@@ -173,7 +174,7 @@ impl Gauges {
         let (mut bytes, mut len, mut count) = ([0; MAX_GAUGES * MAX_SAMPLE_LEN], 0, 0u16);
         for at in 0..self.sensors.len() {
             let Some(sensor) = self.sensors.get_mut(at).filter(|n| all || n.due <= now) else { continue };
-            // Samples that a pause left out are not made up for.
+            // Samples that were skipped by a pause are not made up.
             let next = sensor.due + sensor.period;
             sensor.due = if next > now { next } else { now + sensor.period };
             let mut values = [None; MAX_VALUES];
@@ -181,7 +182,7 @@ impl Gauges {
             let ids = sensor.first..sensor.first + sensor.values;
             for (id, value) in ids.clone().zip(values) {
                 let sample = GaugeSample { id: u16::try_from(id).unwrap_or(u16::MAX), value };
-                // There is room for all of them.
+                // All of them fit.
                 if let Some(end) = sample.encode(&mut bytes, len) {
                     (len, count) = (end, count + 1);
                 }

@@ -8,7 +8,7 @@ use crate::request::limits::place::{self, fits};
 /// A file that matches.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Found {
-    /// Where it is.
+    /// Path that the agent opens.
     pub file: PathBuf,
     /// Its path on the board.
     pub path: String,
@@ -16,13 +16,13 @@ pub struct Found {
     pub which: String,
 }
 
-/// Most files and folders that are looked at for one path: boards have tens of each kind.
+/// Most files and folders that are examined for one path: boards have tens of each kind.
 const MOST: usize = 1024;
 
 /// The files under `root` that match, in order of their numbers (`policy0`, `policy4`, `policy10`).
 ///
-/// # Errors
-/// Why the path is refused. A host may only name files by which the kernel tells of sensors.
+/// # Errors Why the path is refused. A host may only name files in which the kernel exposes
+/// sensors.
 pub fn expand(root: &Path, pattern: &str) -> Result<Vec<Found>, &'static str> {
     place::check(pattern)?;
     let mut found = vec![Found { file: root.to_owned(), path: String::new(), which: String::new() }];
@@ -36,7 +36,8 @@ pub fn expand(root: &Path, pattern: &str) -> Result<Vec<Found>, &'static str> {
     Ok(found)
 }
 
-/// The kernel's own links stay within its file systems; one that somebody else made (in a folder that is mounted there) may not.
+/// The kernel's own links stay within its file systems. A link made by others (in a folder that is
+/// mounted there) may not.
 fn within(root: &Path, file: &Path) -> bool {
     let real = |path: &Path| fs::canonicalize(path).ok();
     let Some(real_file) = real(file) else { return false };

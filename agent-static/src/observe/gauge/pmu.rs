@@ -1,7 +1,8 @@
-//! PMUs that count for the whole system: memory controllers.
+//! System-wide PMUs: memory controllers.
 //!
-//! The kernel's sysfs names the CPU on which such an event is opened (`cpumask`), its number (`events/NAME`, with
-//! `format/*`), and the amount of one count (`events/NAME.scale`, `events/NAME.unit`).
+//! The kernel's sysfs names the CPU on which such an event is opened (`cpumask`), its number
+//! (`events/NAME`, with `format/*`), and the amount of one count (`events/NAME.scale`,
+//! `events/NAME.unit`).
 
 use std::fs;
 use std::os::fd::OwnedFd;
@@ -10,16 +11,15 @@ use std::path::Path;
 use crate::observe::counter::pmu::cpu_list;
 use crate::sys::perf;
 
-/// Bytes of the units that drivers use.
+/// Sizes of the units that drivers use, in bytes.
 const UNITS: [(&str, f64); 5] =
     [("Bytes", 1.0), ("bytes", 1.0), ("KiB", 1024.0), ("MiB", 1_048_576.0), ("GiB", 1_073_741_824.0)];
 
-/// An open event.
 #[derive(Debug)]
 pub struct Traffic {
-    /// It counts from 0 since it was opened.
+    /// Counts from 0 since it was opened.
     pub event: OwnedFd,
-    /// Bytes of one count.
+    /// Bytes per count.
     pub bytes: i64,
 }
 
@@ -45,7 +45,7 @@ pub fn open(sysfs: &Path, pmu: &str, event: &str) -> Result<Traffic, String> {
     let config = config(&terms, &|name| text(&format!("format/{name}")).ok())
         .ok_or_else(|| format!("the event is `{terms}`, which this agent cannot encode"))?;
     let scale = text(&format!("events/{event}.scale")).unwrap_or_else(|_| "1".to_owned());
-    // An event that counts things has none; then the next line says so.
+    // An event that counts things has no unit; the next line reports that.
     let unit = text(&format!("events/{event}.unit")).unwrap_or_default();
     let bytes = bytes_of(&scale, &unit)
         .ok_or_else(|| format!("one count is {scale} `{unit}`, which is not a whole number of bytes"))?;
@@ -74,8 +74,8 @@ fn config(terms: &str, format: &dyn Fn(&str) -> Option<String>) -> Option<u64> {
     Some(config)
 }
 
-/// Bytes of one count, if they are a whole number. Some drivers call 2^20 bytes `MB` too. Then the meaning counts for
-/// which the scale gives a whole number of bytes.
+/// Bytes per count, if integral. Some drivers call 2^20 bytes `MB` too, so the meaning is chosen
+/// for which the scale gives an integral number of bytes.
 fn bytes_of(scale: &str, unit: &str) -> Option<i64> {
     let scale: f64 = scale.parse().ok()?;
     let units: &[f64] = match unit {
@@ -85,7 +85,7 @@ fn bytes_of(scale: &str, unit: &str) -> Option<i64> {
     units.iter().find_map(|unit| {
         let bytes = scale * unit;
         let whole = bytes.round();
-        // sysfs has seven digits and more.
+        // sysfs provides at least seven digits.
         ((bytes - whole).abs() < 1e-6 * whole && (1.0..=1e9).contains(&whole)).then_some(whole as i64)
     })
 }
@@ -136,7 +136,8 @@ mod tests {
         }
     }
 
-    /// The kernel's own CPU clock under the name of a memory controller: a real event, read through its scale.
+    /// The kernel's CPU clock under the name of a memory controller: a real event, read with its
+    /// scale.
     #[test]
     fn counts_what_the_kernel_counts() {
         let root = tempfile::tempdir().unwrap();

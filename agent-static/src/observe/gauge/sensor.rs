@@ -1,4 +1,4 @@
-//! One sensor: a file or a PMU's event, kept open.
+//! One sensor: a file or a PMU event, kept open.
 
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -12,9 +12,10 @@ use super::parse::{MAX_VALUES, values};
 use super::pmu::{self, Traffic};
 use crate::sys::perf;
 
-/// Longest text of a sensor, bytes. A longer text has none of the known forms.
+/// Longest text of a sensor, in bytes. No known form has a longer text.
 const TEXT: usize = 512;
-/// Longest time that one read may take. A slower sensor (on a slow bus, or with a driver that waits) would delay the trace.
+/// Longest time for one read. A slower sensor (on a slow bus, or with a driver that waits) would
+/// delay the trace.
 const SLOW: Duration = Duration::from_millis(20);
 
 #[derive(Debug)]
@@ -23,18 +24,17 @@ enum Reader {
     Pmu(Traffic),
 }
 
-/// A sensor and when it is read.
 #[derive(Debug)]
 pub(super) struct Sensor {
     reader: Reader,
-    /// Number of gauges that it feeds.
+    /// Number of gauges that it provides.
     pub(super) values: usize,
-    /// Index of the first of them.
+    /// Index of its first gauge.
     pub(super) first: usize,
     pub(super) period: Duration,
     pub(super) due: Instant,
     pub(super) unit: Option<GaugeUnit>,
-    /// The value at the session's start from which bytes are counted, and the last value.
+    /// The value at the session's start, which is subtracted, and the last value.
     counted: Option<(i64, i64)>,
     failed: bool,
 }
@@ -42,7 +42,7 @@ pub(super) struct Sensor {
 impl Sensor {
     /// Opens a file and reads it once.
     pub(super) fn file(path: &Path, parse: GaugeParse) -> Result<Self, String> {
-        // Some files of the kernel would block until an event happens.
+        // Some kernel files would block until an event happens.
         let file = OpenOptions::new().read(true).custom_flags(nix::libc::O_NONBLOCK).open(path);
         let file = file.map_err(|e| format!("opening it: {e}"))?;
         Self::tried(Reader::File { file, parse })
@@ -97,7 +97,7 @@ impl Sensor {
         }
     }
 
-    /// Reads the values. Returns the reason the first time that this fails.
+    /// Reads the values. Returns the reason on the first failure.
     pub(super) fn sample(&mut self, out: &mut [Option<i64>; MAX_VALUES]) -> Option<String> {
         let mut values = [0; MAX_VALUES];
         let read = match self.read(&mut values) {

@@ -1,10 +1,11 @@
-//! The type of a buffer, as the engine calls it.
+//! The type of a buffer, as the engine names it.
 //!
-//! A `ggml_backend_buffer` is function pointers, then the pointer to its type, then data. A `ggml_backend_buffer_type`
-//! begins with `get_name`, a function that returns a constant text, or one that lies in the type's own context. How many
-//! function pointers come first differs from release to release, so that the type's pointer is looked for: the first word
-//! that is neither empty nor a code address. Nothing but a type has behind it a function that returns a short printable text;
-//! where that is not so, as in releases whose types had no names, the type is not known.
+//! A `ggml_backend_buffer` consists of function pointers, the pointer to its type, and data. A
+//! `ggml_backend_buffer_type` begins with `get_name`, a function that returns a constant text, or
+//! one in the type's own context. The number of function pointers differs between releases. So the
+//! pointer to the type is searched: it is the first word that is neither zero nor a code address.
+//! Only a type begins with a function that returns a short printable text. Otherwise, as in
+//! releases whose types had no names, the type is unknown.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -14,16 +15,16 @@ use profinfer_engine::{Machine, returned};
 
 use crate::target::maps::Mapping;
 
-/// Bytes of the buffer's struct that are looked at. Releases until 2026-11 have nine to eleven function pointers.
+/// Bytes of the buffer's struct that are examined. Releases until 2026-11 have nine to eleven
+/// function pointers.
 const BUFFER: usize = 16 * 8;
-/// Bytes of `get_name` that are looked at.
+/// Bytes of `get_name` that are examined.
 const CODE: usize = 64;
-/// Longest name.
 const NAME: usize = 48;
 /// The traced processes run on this machine.
 const MACHINE: Machine = if cfg!(target_arch = "aarch64") { Machine::Arm64 } else { Machine::X86_64 };
 
-/// Names of the types of the buffers of one process.
+/// Type names of the buffers of one process.
 #[derive(Debug)]
 pub struct BufferTypes<'a> {
     memory: Option<&'a File>,
@@ -33,13 +34,13 @@ pub struct BufferTypes<'a> {
 }
 
 impl<'a> BufferTypes<'a> {
-    /// Reads from `memory`, which is the process's (/proc/PID/mem); `mappings` are in order.
+    /// Reads from `memory`, the process's /proc/PID/mem; `mappings` are in order.
     #[must_use]
     pub fn new(memory: Option<&'a File>, mappings: &'a [Mapping]) -> Self {
         Self { memory, mappings, types: Vec::new(), buffers: HashMap::new() }
     }
 
-    /// The name of the type of the buffer whose struct is at `address`; empty when it is not known.
+    /// The type name of the buffer whose struct is at `address`; empty if unknown.
     pub fn name(&mut self, address: u64) -> &str {
         let known = self.buffers.get(&address).copied();
         let at = known.unwrap_or_else(|| {
@@ -50,10 +51,10 @@ impl<'a> BufferTypes<'a> {
         at.and_then(|at| self.types.get(at)).map_or("", |(_, name)| name)
     }
 
-    /// Position of the buffer's type.
+    /// Index of the buffer's type.
     fn find(&mut self, buffer: u64) -> Option<usize> {
         let mut bytes = [0; BUFFER];
-        // At the end of a mapping there is less to read.
+        // At the end of a mapping there are fewer bytes.
         let n = self.memory?.read_at(&mut bytes, buffer).ok()?;
         let words = bytes.get(..n)?.as_chunks().0.iter().map(|word| u64::from_ne_bytes(*word));
         let kind = words.into_iter().find(|w| *w != 0 && self.code(*w).is_none())?;
@@ -88,7 +89,7 @@ impl<'a> BufferTypes<'a> {
     }
 }
 
-/// The text at `address`, if it is short, ends, and each of its characters can be printed.
+/// The text at `address`, if it is short, terminated and printable.
 fn printable(memory: &File, address: u64) -> Option<String> {
     let mut bytes = [0; NAME + 1];
     let n = memory.read_at(&mut bytes, address).ok()?;

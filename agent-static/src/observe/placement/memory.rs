@@ -1,31 +1,32 @@
-//! What memory an address of a process belongs to.
+//! The kind of memory at an address of a process.
 
 use super::Weight;
 use crate::target::maps::Mapping;
 
-/// Where data lies.
+/// Location of data.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Place {
-    /// The maps could not be read, or the data begins in one place and ends in another.
+    /// The maps could not be read, or the data begins and ends in different places.
     Unknown,
-    /// In the mapping of this file.
+    /// In a mapping of this file.
     File(String),
-    /// In memory of the process's own.
+    /// In the process's anonymous memory.
     Anonymous,
-    /// In no memory of the process, or in a device's that is mapped.
+    /// In no memory of the process, or in mapped device memory.
     Device,
 }
 
 impl Place {
-    /// The same, as far as it can be believed of a buffer whose type is called `kind`. An address that nothing is mapped at is
-    /// a device's, or the engine has freed its model meanwhile: then its buffer's type cannot be read either.
+    /// The plausible location for a buffer with the type name `kind`. An unmapped address belongs
+    /// to a device, unless the engine has freed its model in the meantime: then the buffer's type
+    /// is unreadable too.
     #[must_use]
     pub fn believed(self, kind: &str) -> Self {
         if self == Self::Device && kind.is_empty() { Self::Unknown } else { self }
     }
 }
 
-/// Where a weight lies, by the mappings of its process, which are in order of addresses.
+/// Location of a weight, from the mappings of its process in address order.
 #[must_use]
 pub fn place(mappings: &[Mapping], weight: &Weight) -> Place {
     if mappings.is_empty() || weight.data == 0 {
@@ -46,13 +47,14 @@ fn of_address(mappings: &[Mapping], address: u64) -> Place {
 
 fn of_mapping(mapping: &Mapping) -> Place {
     let path = mapping.path.as_str();
-    // Files that have a name but no place in a file system: shared memory.
+    // Files with a name outside of any file system: shared memory.
     let shared_memory = ["/memfd:", "/dev/zero", "/SYSV", "/anon_hugepage"];
     match () {
         // `[heap]`, `[anon:…]`, or no name at all.
         () if !path.starts_with('/') && !path.starts_with("anon_inode:") => Place::Anonymous,
         () if shared_memory.iter().any(|n| path.starts_with(n)) => Place::Anonymous,
-        // A file in /dev/shm is an ordinary one in memory; all else there is a device's memory.
+        // A file in /dev/shm is an ordinary file in memory; everything else in /dev is device
+        // memory.
         () if path.starts_with("/dev/") && !path.starts_with("/dev/shm/") => Place::Device,
         () if path.starts_with("anon_inode:") => Place::Device,
         () => Place::File(path.to_owned()),
@@ -81,10 +83,10 @@ mod tests {
     }
 
     #[test]
-    fn a_weight_lies_where_its_first_and_last_byte_lie() {
+    fn a_weight_is_where_its_first_and_last_byte_are() {
         let maps = [
             mapping(0x1000, 0x3000, "/m.gguf"),
-            // The kernel splits a mapping where a part of it was given other rights or advice.
+            // The kernel splits a mapping if a part of it gets different permissions or advice.
             mapping(0x3000, 0x4000, "/m.gguf"),
             mapping(0x4000, 0x5000, ""),
             mapping(0x9000, 0xa000, "/n.gguf"),
@@ -94,8 +96,8 @@ mod tests {
         assert_eq!(at(0x2ff0, 0x20), Place::File("/m.gguf".to_owned()));
         assert_eq!(at(0x3ff0, 0x20), Place::Unknown);
         assert_eq!(at(0x4000, 0x1000), Place::Anonymous);
-        assert_eq!(at(0x4000, 0), Place::Anonymous, "of a type whose size is not known");
-        assert_eq!(at(0x5000, 1), Place::Device, "behind the last byte of a mapping");
+        assert_eq!(at(0x4000, 0), Place::Anonymous, "its type has an unknown size");
+        assert_eq!(at(0x5000, 1), Place::Device, "after the last byte of a mapping");
         assert_eq!(at(0xfff, 1), Place::Device);
         assert_eq!(at(u64::MAX, 2), Place::Device);
         assert_eq!(at(0, 16), Place::Unknown, "not allocated");
@@ -103,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn no_device_is_believed_without_its_name() {
+    fn a_device_without_a_name_is_unknown() {
         assert_eq!(Place::Device.believed("Vulkan0"), Place::Device);
         assert_eq!(Place::Device.believed(""), Place::Unknown);
         assert_eq!(Place::Anonymous.believed(""), Place::Anonymous);
@@ -111,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mapping_has_a_name_by_which_its_memory_is_known() {
+    fn mapping_names_determine_the_kind_of_memory() {
         let cases = [
             ("/models/m.gguf", Place::File("/models/m.gguf".to_owned())),
             ("/dev/shm/m.gguf", Place::File("/dev/shm/m.gguf".to_owned())),

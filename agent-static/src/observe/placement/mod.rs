@@ -1,8 +1,8 @@
-//! Where the weights of a new topology lie: the engine's buffers and the memory behind them.
+//! Locates the weights of a new topology: the engine's buffers and their memory.
 //!
-//! Stage: beside lowering, once for each new topology. From: the weights' addresses, /proc/PID/maps, and the engine's
-//! buffer structs. To: [`Buffer`] and [`PlacementBatch`] records. Promises: what cannot be read is said to be unknown; nothing is
-//! remembered of more than a few hundred buffers.
+//! Runs next to lowering, once per new topology. Input: the weights' addresses, /proc/PID/maps, and
+//! the engine's buffer structs. Output: [`Buffer`] and [`PlacementBatch`] records. Guarantees:
+//! unreadable data is reported as unknown; state is kept for a few hundred buffers at most.
 
 pub mod buffer_type;
 pub mod memory;
@@ -20,34 +20,29 @@ use crate::target::maps;
 use buffer_type::BufferTypes;
 use memory::{Place, place};
 
-/// Buffers that are remembered.
+/// Most buffers that are remembered.
 const MAX_BUFFERS: usize = 256;
-/// Structs of buffers whose record is remembered, 16 bytes each.
+/// Most buffer structs whose record is remembered, 16 bytes each.
 const MAX_STRUCTS: usize = 4096;
-/// Longest path that is sent.
 const MAX_PATH: usize = 1000;
 
 /// The weights of a topology that was just sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unplaced {
-    /// Its number on the wire.
+    /// Its id on the wire.
     pub topology: u32,
-    /// Process.
     pub pid: u32,
     /// Its weights, by index.
     pub weights: Vec<Weight>,
 }
 
-/// One weight.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Weight {
     /// Index in the topology.
     pub index: u32,
     /// Address of the engine's struct for its buffer, 0 for none.
     pub buffer: u64,
-    /// Address of its data.
     pub data: u64,
-    /// Bytes of its data.
     pub bytes: u64,
 }
 
@@ -56,25 +51,26 @@ pub struct Weight {
 pub struct Placements {
     last_id: u32,
     sent: Vec<Sent>,
-    /// The record that says where the weights of a buffer lie, by process and address of the buffer's struct. An engine that ends
-    /// leaves topologies behind whose weights nobody can look for any more, though they were found for an earlier topology.
+    /// The buffer record of each buffer struct, by process and address of the struct. When an
+    /// engine ends, the weights of its last topologies cannot be located any more, but may have
+    /// been for an earlier topology.
     found: HashMap<(u32, u64), u32>,
 }
 
-/// Buffers of one type in the same memory. An engine may have hundreds of them: one for each stretch of a file between two
-/// repacked matrices.
+/// Buffers of one type in the same memory. An engine may have hundreds of them: one for each part
+/// of a file between two repacked matrices.
 #[derive(Debug, PartialEq, Eq)]
 struct Sent {
     id: u32,
     pid: u32,
-    /// Of a buffer on a device, whose addresses begin anew in each; else 0.
+    /// Set for a buffer on a device, because addresses restart in each; otherwise 0.
     address: u64,
     kind: String,
     place: Place,
 }
 
 impl Placements {
-    /// Finds out where the weights lie and sends it.
+    /// Locates the weights and sends the result.
     pub fn send(&mut self, unplaced: &Unplaced, emit: &mut Emitter) {
         let pid = unplaced.pid;
         let mappings = maps::mappings(pid);
@@ -93,13 +89,13 @@ impl Placements {
         batch.send(emit);
     }
 
-    /// Forgets those of all other processes.
+    /// Drops the buffers of all other processes.
     pub fn keep(&mut self, kept: impl Fn(u32) -> bool) {
         self.sent.retain(|sent| kept(sent.pid));
         self.found.retain(|(pid, _), _| kept(*pid));
     }
 
-    /// The number of a weight's buffer as it is now, which is remembered if its type is known.
+    /// Id of a weight's current buffer, which is remembered if its type is known.
     fn now(&mut self, weight: &Weight, pid: u32, kind: &str, place: Place, emit: &mut Emitter) -> u32 {
         let address = if place == Place::Device { weight.buffer } else { 0 };
         let buffer = self.buffer(pid, address, kind, place, emit);
@@ -112,7 +108,7 @@ impl Placements {
         buffer
     }
 
-    /// The buffer's number; it is sent when it is new.
+    /// Id of the buffer, which is sent if it is new.
     fn buffer(&mut self, pid: u32, address: u64, kind: &str, place: Place, emit: &mut Emitter) -> u32 {
         let same = |s: &&Sent| (s.pid, s.address, s.kind.as_str(), &s.place) == (pid, address, kind, &place);
         if let Some(sent) = self.sent.iter().find(same) {
@@ -135,7 +131,7 @@ impl Placements {
     }
 }
 
-/// Placements on their way into a record.
+/// Placements that are being packed.
 struct Batch {
     topology: u32,
     count: u16,

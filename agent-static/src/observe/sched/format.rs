@@ -1,21 +1,22 @@
-//! The text by which the kernel describes a tracepoint's record: its `format` file.
+//! Parses the kernel's description of a tracepoint's record: its `format` file.
 //!
-//! Foreign text. Every kernel has its own layout: real-time kernels and some of distributors put a field more before all
-//! others, and fields come and go with releases. So nothing is taken for effective, and what is not as expected is refused.
+//! The text is not trusted. Every kernel has its own layout: real-time kernels and some
+//! distributions insert a field before all others, and fields come and go between releases. So
+//! nothing is assumed, and unexpected text is refused.
 
 use std::fmt;
 
-/// A record is never longer (PERF_MAX_TRACE_SIZE of include/linux/trace_events.h).
+/// Largest record (PERF_MAX_TRACE_SIZE of include/linux/trace_events.h).
 const LONGEST: u32 = 8192;
-/// The kernel puts a pointer over the first bytes of what a program sees.
+/// The kernel overwrites these first bytes with a pointer before programs see the record.
 const HIDDEN: u32 = 8;
 
-/// One `format` file, read.
+/// A parsed `format` file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Format {
-    /// Number of the tracepoint, by which it is opened.
+    /// Id of the tracepoint, by which it is opened.
     pub id: u64,
-    /// How the record is printed, as the kernel writes it.
+    /// The kernel's print format of the record.
     pub print: String,
     fields: Vec<Field>,
 }
@@ -23,28 +24,28 @@ pub struct Format {
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Field {
     name: String,
-    /// Its bytes are elsewhere in the record: the field tells where.
+    /// The field contains the position of its bytes in the record.
     dynamic: bool,
     offset: u32,
     size: u32,
 }
 
-/// Why a `format` file is of no use.
+/// Why a `format` file cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum NotUsable {
-    /// It has no such line.
+    /// A required line is missing.
     NoLine(&'static str),
-    /// A line of a field is not as in other kernels.
+    /// A field's line has an unknown form.
     Line(String),
-    /// The tracepoint has no such field.
+    /// A required field is missing.
     NoField(&'static str),
-    /// The field is not of a size that can be read.
+    /// The field has an unexpected size.
     Size(&'static str, u32),
-    /// The field is an array elsewhere in the record, or is not although it should be.
+    /// The field is dynamic unexpectedly, or is not although it should be.
     Kind(&'static str),
-    /// The field lies where programs cannot read it.
+    /// The field is where programs cannot read it.
     Place(&'static str, u32),
-    /// How a state is printed is not as in other kernels.
+    /// The print format of states is unknown.
     States(&'static str),
 }
 
@@ -52,23 +53,22 @@ impl fmt::Display for NotUsable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NoLine(what) => write!(f, "it has no `{what}`"),
-            Self::Line(line) => write!(f, "this line of it is not understood: {line}"),
+            Self::Line(line) => write!(f, "it has an unknown line: {line}"),
             Self::NoField(field) => write!(f, "it has no field {field}"),
             Self::Size(field, size) => write!(f, "its field {field} has an unexpected size, {size} bytes"),
-            Self::Kind(field) => write!(f, "its field {field} is of another kind than in other kernels"),
+            Self::Kind(field) => write!(f, "its field {field} has an unexpected kind"),
             Self::Place(field, offset) => {
-                write!(f, "its field {field} lies at byte {offset}, where programs cannot read it")
+                write!(f, "its field {field} is at byte {offset}, where programs cannot read it")
             }
-            Self::States(what) => write!(f, "it does not tell {what}"),
+            Self::States(what) => write!(f, "it does not show {what}"),
         }
     }
 }
 
 impl Format {
-    /// Reads the text of a `format` file.
+    /// Parses the text of a `format` file.
     ///
-    /// # Errors
-    /// When it has no number, or a field that is not understood.
+    /// # Errors If it has no id, or a field is not understood.
     pub fn parse(text: &str) -> Result<Self, NotUsable> {
         let line = |begin: &str| text.lines().find_map(|l| l.strip_prefix(begin)).map(str::trim);
         let id = line("ID:").and_then(|n| n.parse().ok()).ok_or(NotUsable::NoLine("ID:"))?;
@@ -90,8 +90,7 @@ impl Format {
 
     /// Offset and size of a field that has one of these sizes.
     ///
-    /// # Errors
-    /// When it is absent, of another size, or out of reach.
+    /// # Errors If it is missing, has another size, or is out of reach.
     pub fn sized(&self, name: &'static str, sizes: &[u32]) -> Result<(u32, u32), NotUsable> {
         let field = self.find(name)?;
         match field {
@@ -103,16 +102,14 @@ impl Format {
 
     /// Offset of a field of `size` bytes.
     ///
-    /// # Errors
-    /// As [`Self::sized`].
+    /// # Errors Same as [`Self::sized`].
     pub fn offset(&self, name: &'static str, size: u32) -> Result<u32, NotUsable> {
         Ok(self.sized(name, &[size])?.0)
     }
 
-    /// Offset of the four bytes that tell where a text is.
+    /// Offset of the four bytes that contain the position of a text.
     ///
-    /// # Errors
-    /// As [`Self::sized`].
+    /// # Errors Same as [`Self::sized`].
     pub fn text(&self, name: &'static str) -> Result<u32, NotUsable> {
         match self.find(name)? {
             Field { dynamic: false, .. } => Err(NotUsable::Kind(name)),
@@ -122,7 +119,7 @@ impl Format {
     }
 }
 
-/// `char prev_comm[16]; offset:8; size:16; signed:0;`, with tabs behind the semicolons.
+/// `char prev_comm[16]; offset:8; size:16; signed:0;`, with tabs after the semicolons.
 fn field(line: &str) -> Option<Field> {
     let mut parts = line.split(';').map(str::trim);
     let declared = parts.next()?;
@@ -139,7 +136,7 @@ fn field(line: &str) -> Option<Field> {
     Some(Field { name: name.to_owned(), dynamic, offset: offset?, size: size? })
 }
 
-/// The pairs of `{ 0x1, "S" }, { 0x2, "D" }` in how a record is printed.
+/// The pairs of `{ 0x1, "S" }, { 0x2, "D" }` in a print format.
 pub fn symbols(print: &str) -> Vec<(u64, String)> {
     let pair = |part: &str| {
         let (number, rest) = part.split_once(',')?;
@@ -150,7 +147,7 @@ pub fn symbols(print: &str) -> Vec<(u64, String)> {
     print.split('{').skip(1).filter_map(pair).collect()
 }
 
-/// A number of C, in hex or not.
+/// A C number, decimal or hexadecimal.
 pub fn number(text: &str) -> Option<u64> {
     let text = text.trim().trim_end_matches(['u', 'U', 'l', 'L']);
     match text.strip_prefix("0x") {

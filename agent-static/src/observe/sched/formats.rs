@@ -1,4 +1,4 @@
-//! What the tracepoints of this kernel look like, as the programs are told of it.
+//! The layout of this kernel's tracepoints, as the programs need it.
 
 use std::fs;
 
@@ -8,28 +8,26 @@ use super::tracefs::Tracefs;
 use crate::bpf::layout::types::{limit, sched_format};
 use crate::bpf::tracepoint::Tracepoint;
 
-/// Bytes of a task's name.
 const COMM: u32 = limit::TASK_COMM.0;
 
-/// Numbers, offsets and words of the tracepoints.
+/// Ids, layouts and texts of the tracepoints.
 #[derive(Debug)]
 pub struct Formats {
     /// Where they were read, for people.
     pub shown: String,
-    /// What `prev_state` means.
+    /// Meaning of `prev_state`.
     pub states: States,
-    /// Names of the soft interrupts, by their numbers.
+    /// Names of the softirqs, by number.
     pub softirqs: Vec<(u64, String)>,
     pub(crate) layout: sched_format,
-    /// By position in [`Tracepoint::ALL`].
+    /// By index in [`Tracepoint::ALL`].
     ids: Vec<Result<u64, String>>,
 }
 
 impl Formats {
-    /// Reads them from tracefs.
+    /// Reads the formats from tracefs.
     ///
-    /// # Errors
-    /// Why the level cannot be recorded on this kernel.
+    /// # Errors Why the level cannot be recorded on this kernel.
     pub fn find() -> Result<Self, String> {
         let tracefs = Tracefs::find()?;
         Self::read(&tracefs.shown, |tracepoint| {
@@ -41,16 +39,15 @@ impl Formats {
         })
     }
 
-    /// Those of no kernel, with these words: what the agent's own side needs.
+    /// Formats of no kernel with these texts, for the agent's own side only.
     #[must_use]
     pub fn given(states: States, softirqs: Vec<(u64, String)>) -> Self {
         Self { shown: String::new(), states, softirqs, layout: sched_format::default(), ids: Vec::new() }
     }
 
-    /// Reads them from texts.
+    /// Parses the formats from texts.
     ///
-    /// # Errors
-    /// When the format of one that is needed is not usable, and why.
+    /// # Errors Why the format of a required tracepoint is not usable.
     pub fn read(
         shown: &str,
         mut text: impl FnMut(Tracepoint) -> Result<String, String>,
@@ -105,25 +102,26 @@ impl Formats {
         Ok(())
     }
 
-    /// The number of a tracepoint.
+    /// The id of a tracepoint.
     ///
-    /// # Errors
-    /// Why its format is not usable.
+    /// # Errors Why its format is not usable.
     pub fn id(&self, tracepoint: Tracepoint) -> Result<u64, String> {
         let at = Tracepoint::ALL.iter().position(|t| *t == tracepoint);
-        at.and_then(|at| self.ids.get(at)).cloned().unwrap_or_else(|| Err("it was not looked for".to_owned()))
+        at.and_then(|at| self.ids.get(at))
+            .cloned()
+            .unwrap_or_else(|| Err("it was not searched for".to_owned()))
     }
 }
 
-/// Why the level is not recorded on a real-time kernel. Before 6.12 the ring buffer takes a lock that may sleep there, and the
-/// scheduler calls programs where nothing may sleep.
+/// Why the level cannot be recorded on a real-time kernel before 6.12: there the ring buffer takes
+/// a lock that may sleep, and the scheduler calls programs where sleeping is not allowed.
 #[must_use]
 pub fn real_time() -> Option<String> {
     let uname = nix::sys::utsname::uname().ok()?;
     let (release, version) = (uname.release().to_str()?, uname.version().to_str()?);
     refuses(release, version).then(|| {
         format!(
-            "Linux {release} is a real-time kernel before 6.12, on which BPF programs cannot write into the ring buffer from the \
+            "Linux {release} is a real-time kernel before 6.12, where BPF programs cannot write to the ring buffer from the \
              scheduler"
         )
     })
@@ -133,7 +131,7 @@ pub fn real_time() -> Option<String> {
 pub(super) const INTERRUPTS_ARE_THREADS: &str =
     "on a real-time kernel interrupts are threads: the scheduler shows them like other tasks";
 
-/// Whether the kernel runs interrupts' handlers as threads, which can be preempted.
+/// Whether the kernel runs interrupt handlers as threads, which can be preempted.
 #[must_use]
 pub fn is_real_time() -> bool {
     nix::sys::utsname::uname().is_ok_and(|u| u.version().to_string_lossy().contains("PREEMPT_RT"))

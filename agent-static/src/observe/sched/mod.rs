@@ -1,9 +1,10 @@
 //! The scheduler level: what the kernel's scheduler does with the engine's threads.
 //!
 //! ```text
-//! tracefs ─▶ format (one file a tracepoint) ─▶ Formats (numbers, offsets, states) ─▶ bpf (programs) ─▶ ring ─▶ lower
+//! tracefs ─▶ format (one file per tracepoint) ─▶ Formats (ids, offsets, states) ─▶ bpf (programs) ─▶ ring ─▶ lower
 //! ```
-//! A kernel on which it cannot be had loses this level, with the reason as a probe that is not attached, and nothing else.
+//! A kernel without support loses only this level. The reason is reported as a probe that is not
+//! attached.
 
 pub mod format;
 pub mod formats;
@@ -29,25 +30,25 @@ use crate::link::output::Weight;
 use crate::observe::counter::pmu;
 use formats::Formats;
 
-/// The level of one session.
+/// The level in one session.
 #[derive(Debug)]
 pub struct Level {
-    /// What this kernel's tracepoints look like; `None` when the level is off or refused.
+    /// Layout of this kernel's tracepoints; `None` if the level is off or refused.
     pub formats: Option<Formats>,
     outcomes: Vec<Outcome>,
     links: Vec<Link>,
 }
 
-/// What became of one tracepoint.
+/// The result for one tracepoint.
 #[derive(Debug)]
 struct Outcome {
     tracepoint: Tracepoint,
-    /// Empty when it is attached.
+    /// Empty if it is attached.
     refused: String,
 }
 
 impl Level {
-    /// Looks at the kernel's tracepoints, when `levels` asks for this one.
+    /// Reads the kernel's tracepoint formats if `levels` includes this one.
     #[must_use]
     pub fn find(levels: u32) -> Self {
         let mut new = Self { formats: None, outcomes: Vec::new(), links: Vec::new() };
@@ -60,24 +61,25 @@ impl Level {
         new
     }
 
-    /// What the programs are told before they are loaded; `None` when the level is off or refused.
+    /// Layouts for the programs, set before loading; `None` if the level is off or refused.
     pub(crate) fn layout(&self) -> Option<sched_format> {
         self.formats.as_ref().map(|f| f.layout)
     }
 
-    /// Gives the level up as a whole.
+    /// Disables the complete level.
     pub fn refuse(&mut self, why: &str) {
         self.links.clear();
         self.formats = None;
         self.outcomes = vec![Outcome { tracepoint: Tracepoint::Switch, refused: why.to_owned() }];
     }
 
-    /// Attaches the programs. Without one of those that follow threads, none is; interrupts are left out alone.
+    /// Attaches the programs. If one that follows threads fails, none is attached; if interrupts
+    /// fail, only these are missing.
     pub fn attach(&mut self, bpf: &Bpf<'_>) {
         let Some(formats) = &self.formats else { return };
         let mut failed = None;
         let cpu = pmu::online(Path::new("/sys")).ok().and_then(|cpus| cpus.first().copied()).unwrap_or(0);
-        // What these programs keep per CPU would be written by several tasks at once.
+        // Several tasks at once would write to the per-CPU state of these programs.
         let preemptible = formats::is_real_time();
         for tracepoint in Tracepoint::ALL {
             let attached = match preemptible {
@@ -102,7 +104,7 @@ impl Level {
         }
     }
 
-    /// What is recorded, bits of [`recorded`]; 0 when the level is off or refused.
+    /// The recorded events, bits of [`recorded`]; 0 if the level is off or refused.
     #[must_use]
     pub fn recorded(&self) -> u64 {
         let attached = |all: &[Tracepoint]| {
@@ -114,19 +116,19 @@ impl Level {
             | bit(&[Tracepoint::Softirq, Tracepoint::SoftirqExit], recorded::SOFT)
     }
 
-    /// Why the level, or a part of it, is not there.
+    /// Why the level, or a part of it, is missing.
     pub fn refusals(&self) -> impl Iterator<Item = (&'static str, &str)> {
         let refused = self.outcomes.iter().filter(|o| !o.refused.is_empty());
         refused.map(|o| (o.tracepoint.name(), o.refused.as_str()))
     }
 
-    /// Says what became of each tracepoint.
+    /// Sends the result for each tracepoint.
     pub fn emit(&self, emit: &mut Emitter) {
         let shown = self.formats.as_ref().map_or("", |f| &f.shown);
         for Outcome { tracepoint, refused } in &self.outcomes {
-            let note = if refused.is_empty() { "layout by its format file" } else { refused };
+            let note = if refused.is_empty() { "layout from its format file" } else { refused };
             let probe = Probe {
-                // Of no process: a tracepoint tells of all.
+                // Process 0: a tracepoint covers all processes.
                 pid: 0,
                 level: level::SCHED,
                 what: "tracepoint",
@@ -140,7 +142,6 @@ impl Level {
         }
     }
 
-    /// Removes the programs from the tracepoints.
     pub fn detach(&mut self) {
         self.links.clear();
     }

@@ -1,24 +1,24 @@
-//! What `prev_state` of sched_switch means, from how the kernel prints it: its bits changed over the releases.
+//! The meaning of `prev_state` of sched_switch, from its print format: the bits changed between
+//! releases.
 
 use profinfer_wire::sched::Left;
 
 use super::format::{Format, NotUsable, number, symbols};
 
-/// The bits of a kernel.
+/// The state bits of a kernel.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct States {
-    /// The task wanted to go on, whatever else the state says.
+    /// The task was still runnable, whatever the other bits.
     pub preempted: u32,
-    /// It has ended.
+    /// The task has ended.
     pub dead: u32,
     letters: Vec<(u64, u8)>,
 }
 
 impl States {
-    /// Reads them from the format of sched_switch.
+    /// Reads the bits from the format of sched_switch.
     ///
-    /// # Errors
-    /// When the kernel prints states in another way than those that are known.
+    /// # Errors If the kernel prints states in an unknown way.
     pub fn new(switch: &Format) -> Result<Self, NotUsable> {
         let letters: Vec<(u64, u8)> = symbols(&switch.print)
             .into_iter()
@@ -30,7 +30,7 @@ impl States {
             return Err(NotUsable::States("which states are sleep"));
         }
         let preempted = plus(&switch.print).ok_or(NotUsable::States("which state is preempted"))?;
-        // A bit of its own, above the others.
+        // A single bit above the others.
         if !preempted.is_power_of_two() || letters.iter().any(|(bits, _)| *bits >= preempted) {
             return Err(NotUsable::States("which state is preempted"));
         }
@@ -60,8 +60,8 @@ impl States {
     }
 }
 
-/// The bit for which a `+` is printed: `REC->prev_state & 256 ? "+"`, or the same as the kernel computes it,
-/// `(((0x0 | 0x1 | …) + 1) << 1)`.
+/// The bit for which a `+` is printed: `REC->prev_state & 256 ? "+"`, or the kernel's expression
+/// for it, `(((0x0 | 0x1 | …) + 1) << 1)`.
 fn plus(print: &str) -> Option<u64> {
     let (before, _) = print.split_once("? \"+\"")?;
     let (_, mask) = before.rsplit_once("REC->prev_state &")?;

@@ -1,7 +1,8 @@
-//! Tasks that have CPUs which the engine wants: who they are, asked of /proc while they are there.
+//! Identifies tasks that use CPUs which the engine wants, from /proc while they exist.
 //!
-//! Memory is that of the tables. Asking takes three small files, so it is done once for a task, and not for more than some
-//! tasks a second: a machine that makes thousands of processes is not slowed down by being watched.
+//! Memory is limited to the tables. A query reads three small files. So each task is queried once,
+//! and only some tasks per second: a machine that creates thousands of processes must not become
+//! slow.
 
 use std::fmt::Write as _;
 use std::fs::File;
@@ -10,15 +11,14 @@ use std::time::{Duration, Instant};
 
 use crate::target::command::of_other;
 
-/// Bytes of a name.
 pub const NAME: usize = crate::bpf::layout::types::limit::TASK_COMM.0 as usize;
-/// Tasks remembered; a power of two.
+/// Number of remembered tasks; a power of two.
 const PLACES: usize = 1024;
-/// Places looked at for one task.
+/// Places that are examined for one task.
 const NEAR: usize = 8;
-/// Tasks that are asked for in a second.
+/// Most queries per second.
 const PER_SECOND: u32 = 100;
-/// Longest program with its script, and longest group, that are told.
+/// Longest program with its script, and longest group, that are sent.
 const COMMAND: usize = 1000;
 const GROUP: usize = 500;
 
@@ -27,28 +27,27 @@ const GROUP: usize = 500;
 struct Known {
     tid: u32,
     name: [u8; NAME],
-    /// Its number on the wire, 0 for a place that is free.
+    /// Its id on the wire, 0 for a free place.
     id: u32,
-    asked: bool,
+    queried: bool,
 }
 
-/// What /proc tells of a task.
+/// What /proc shows about a task.
 #[derive(Debug)]
 pub struct Facts {
-    /// Its process.
     pub pid: u32,
-    /// Its program, and the script that this runs: nothing else of another program's command line leaves the board.
+    /// Its program and, for an interpreter, the script. Nothing else of another program's command
+    /// line leaves the board.
     pub command: heapless::Vec<u8, COMMAND>,
-    /// Control group.
     pub cgroup: heapless::Vec<u8, GROUP>,
 }
 
-/// What is to be told of a task.
+/// A task that is to be sent.
 #[derive(Debug)]
 pub struct New {
-    /// Its number on the wire.
+    /// Its id on the wire.
     pub id: u32,
-    /// Where something could be found out.
+    /// `None` if /proc showed nothing.
     pub facts: Option<Facts>,
 }
 
@@ -58,20 +57,20 @@ pub struct Tasks {
     places: Box<[Known]>,
     last: u32,
     second: Instant,
-    asked: u32,
-    /// /proc shows other numbers than the tracepoints.
+    queries: u32,
+    /// /proc shows different ids than the tracepoints.
     blind: bool,
 }
 
 impl Tasks {
-    /// Without tasks; `blind` where the numbers are of another PID namespace than /proc.
+    /// Without tasks. `blind`: the ids are of another PID namespace than /proc.
     #[must_use]
     pub fn new(blind: bool) -> Self {
-        let free = Known { tid: 0, name: [0; NAME], id: 0, asked: false };
-        Self { places: vec![free; PLACES].into(), last: 0, second: Instant::now(), asked: 0, blind }
+        let free = Known { tid: 0, name: [0; NAME], id: 0, queried: false };
+        Self { places: vec![free; PLACES].into(), last: 0, second: Instant::now(), queries: 0, blind }
     }
 
-    /// The number of a task, and what to tell of it first when it is new or more is known of it by now.
+    /// The id of a task, and a record to send first if it is new or more is known about it now.
     pub fn id(&mut self, tid: u32, name: &[u8; NAME]) -> (u32, Option<New>) {
         let home = home(tid, name);
         let near = (0..NEAR).map(|n| (home + n) % PLACES);
@@ -79,28 +78,29 @@ impl Tasks {
             let k = &self.places[*at];
             k.id != 0 && k.tid == tid && k.name == *name
         });
-        // Where all are taken, the first is forgotten, and told anew when it comes back.
+        // If all places are used, the first is replaced, and its task is sent again when it
+        // returns.
         let at = known.unwrap_or_else(|| near.clone().find(|at| self.places[*at].id == 0).unwrap_or(home));
         if known.is_none() {
             self.last += 1;
-            self.places[at] = Known { tid, name: *name, id: self.last, asked: false };
+            self.places[at] = Known { tid, name: *name, id: self.last, queried: false };
         }
         let id = self.places[at].id;
-        if self.places[at].asked || (known.is_some() && !self.may_ask()) {
+        if self.places[at].queried || (known.is_some() && !self.may_query()) {
             return (id, None);
         }
-        let asks = !self.blind && self.may_ask();
-        self.places[at].asked = asks || self.blind;
-        self.asked += u32::from(asks);
-        let facts = if asks { facts(tid, name) } else { None };
+        let query = !self.blind && self.may_query();
+        self.places[at].queried = query || self.blind;
+        self.queries += u32::from(query);
+        let facts = if query { facts(tid, name) } else { None };
         (id, Some(New { id, facts }))
     }
 
-    fn may_ask(&mut self) -> bool {
+    fn may_query(&mut self) -> bool {
         if self.second.elapsed() >= Duration::from_secs(1) {
-            (self.second, self.asked) = (Instant::now(), 0);
+            (self.second, self.queries) = (Instant::now(), 0);
         }
-        self.asked < PER_SECOND
+        self.queries < PER_SECOND
     }
 }
 
@@ -110,18 +110,18 @@ fn home(tid: u32, name: &[u8; NAME]) -> usize {
     (hash >> 32) as usize % PLACES
 }
 
-/// What there is before the first zero byte.
+/// The text before the first zero byte.
 #[must_use]
 pub fn text(name: &[u8; NAME]) -> &[u8] {
     name.split(|b| *b == 0).next().unwrap_or_default()
 }
 
-/// `None` when the task is gone, or has become another.
+/// `None` if the task is gone, or has become a different one.
 fn facts(tid: u32, name: &[u8; NAME]) -> Option<Facts> {
     let mut status = [0; 1024];
     let status = read(tid, "status", &mut status)?;
     let mut lines = status.split(|b| *b == b'\n');
-    // Names of the kernel's workers are longer here than in the scheduler.
+    // Names of kernel workers are longer here than in the scheduler.
     let now = lines.next()?.strip_prefix(b"Name:\t")?;
     if !now.starts_with(text(name)) {
         return None;
@@ -130,7 +130,7 @@ fn facts(tid: u32, name: &[u8; NAME]) -> Option<Facts> {
     let mut buffer = [0; COMMAND];
     let (program, script) = of_other(read(tid, "cmdline", &mut buffer).unwrap_or_default());
     let mut command = heapless::Vec::new();
-    // They have no more bytes than the buffer.
+    // They are not longer than the buffer.
     let _ = command.extend_from_slice(program);
     if let Some(script) = script {
         let _ = command.push(b' ');
@@ -143,7 +143,7 @@ fn facts(tid: u32, name: &[u8; NAME]) -> Option<Facts> {
     Some(Facts { pid, command, cgroup })
 }
 
-/// The group that has CPUs to give: of the first version's hierarchy for them, else the second version's.
+/// The group for the CPU controller: of its version 1 hierarchy, or else of version 2.
 fn group(text: &[u8]) -> &[u8] {
     let mut found: &[u8] = &[];
     for line in text.split(|b| *b == b'\n') {
@@ -159,7 +159,7 @@ fn group(text: &[u8]) -> &[u8] {
     found
 }
 
-/// The first bytes of a file of a task, `None` when it cannot be read: tasks come and go.
+/// The first bytes of a task's file; `None` if it cannot be read, because tasks come and go.
 fn read<'b>(tid: u32, file: &str, buffer: &'b mut [u8]) -> Option<&'b [u8]> {
     let mut path = heapless::String::<32>::new();
     write!(path, "/proc/{tid}/{file}").ok()?;
@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn a_task_is_told_once_and_under_another_name_again() {
+    fn a_task_is_sent_once_and_again_under_another_name() {
         let own = nix::unistd::gettid().as_raw().cast_unsigned();
         let comm = std::fs::read_to_string("/proc/thread-self/comm").unwrap();
         let mut tasks = Tasks::new(false);
@@ -189,7 +189,7 @@ mod tests {
         assert_eq!((id, facts.pid), (1, std::process::id()));
         assert!(!facts.command.is_empty() && facts.cgroup.starts_with(b"/"));
         assert!(matches!(tasks.id(own, &name(comm.trim_end())), (1, None)));
-        // It is not called so (any more): its name is all that is known.
+        // The task does not have this name (any more): nothing else is known about it.
         let (id, new) = tasks.id(own, &name("another"));
         assert!(id == 2 && new.unwrap().facts.is_none());
         assert!(matches!(tasks.id(own, &name("another")), (2, None)));
@@ -198,14 +198,14 @@ mod tests {
     }
 
     #[test]
-    fn a_storm_of_tasks_neither_grows_nor_is_asked_for_all() {
+    fn many_tasks_need_bounded_memory_and_queries() {
         let mut tasks = Tasks::new(false);
         for tid in 1..=4000 {
             assert!(tasks.id(0x4000_0000 + tid, &name("storm")).1.is_some());
         }
-        assert!(tasks.asked <= PER_SECOND);
+        assert!(tasks.queries <= PER_SECOND);
         assert_eq!(tasks.places.len(), PLACES);
-        // What was not asked for is asked for later.
+        // Tasks that were not queried are queried later.
         tasks.second = Instant::now().checked_sub(Duration::from_secs(2)).unwrap();
         let later = tasks.id(0x4000_0000 + 3999, &name("storm"));
         assert!(later.1.is_some());

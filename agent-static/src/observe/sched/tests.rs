@@ -1,4 +1,4 @@
-//! Formats of several kernels, and text that is none.
+//! Formats of several kernels, and invalid text.
 #![expect(clippy::unwrap_used, reason = "a test fails where it cannot go on")]
 
 use profinfer_wire::sched::Left;
@@ -16,7 +16,7 @@ const PRINT: &str = "print fmt: \"prev_state=%s%s\", (REC->prev_state & ((((0x00
      \"T\" }, { 0x0008, \"t\" }, { 0x0010, \"X\" }, { 0x0020, \"Z\" }, { 0x0040, \"P\" }, { 0x0080, \"I\" }) : \"R\", REC->prev_state & \
      (((0x0000 | 0x0001 | 0x0002 | 0x0004 | 0x0008 | 0x0010 | 0x0020 | 0x0040) + 1) << 1) ? \"+\" : \"\", REC->next_comm\n";
 
-/// The fields of a record, from byte `at` on.
+/// The fields of a record, starting at byte `at`.
 fn fields(mut at: u32, fields: &[(&str, u32)]) -> String {
     let mut text = String::new();
     for (declared, size) in fields {
@@ -26,7 +26,7 @@ fn fields(mut at: u32, fields: &[(&str, u32)]) -> String {
     text
 }
 
-/// The tracepoints of a kernel whose own fields begin at byte `first`.
+/// The tracepoints of a kernel whose specific fields begin at byte `first`.
 fn kernel(first: u32, tracepoint: Tracepoint) -> String {
     let task = [("char comm[16]", 16), ("pid_t pid", 4), ("int prio", 4)];
     let own: Vec<(&str, u32)> = match tracepoint {
@@ -38,7 +38,7 @@ fn kernel(first: u32, tracepoint: Tracepoint) -> String {
             ("char next_comm[16]", 16),
             ("pid_t next_pid", 4),
         ],
-        // Before 5.14 there was one field more.
+        // Before 5.14 there was one more field.
         Tracepoint::Wakeup | Tracepoint::WakeupNew if first == 8 => {
             [&task[..], &[("int success", 4), ("int target_cpu", 4)]].concat()
         }
@@ -68,14 +68,14 @@ fn fields_shift_with_the_header_and_come_and_go() {
     assert_eq!((old.layout.preempted, old.layout.dead), (0x100, 0x30));
     assert_eq!(old.softirqs, [(1, "TIMER".to_owned()), (9, "RCU".to_owned())]);
     assert_eq!(old.id(Tracepoint::Irq), Ok(371));
-    // common_preempt_lazy_count of real-time kernels, and `success` gone.
+    // common_preempt_lazy_count of real-time kernels, and no `success`.
     let lazy = Formats::read("x", |t| Ok(kernel(16, t))).unwrap();
     assert_eq!((lazy.layout.prev_pid, lazy.layout.next_pid, lazy.layout.irq_name), (32, 64, 20));
     assert_eq!((lazy.layout.wakeup_pid, lazy.layout.wakeup_cpu), (32, 40));
 }
 
 #[test]
-fn what_is_absent_or_of_another_size_is_refused_with_the_reason() {
+fn missing_fields_and_wrong_sizes_are_refused_with_the_reason() {
     let changed = |of: Tracepoint, from: &str, to: &str| {
         Formats::read("x", |t| Ok(if t == of { kernel(8, t).replace(from, to) } else { kernel(8, t) }))
     };
@@ -85,19 +85,19 @@ fn what_is_absent_or_of_another_size_is_refused_with_the_reason() {
     assert!(
         why(Tracepoint::Switch, "size:8", "size:2").contains("prev_state has an unexpected size, 2 bytes")
     );
-    assert!(why(Tracepoint::Switch, "offset:24", "offset:4").contains("prev_pid lies at byte 4"));
-    assert!(why(Tracepoint::Switch, "offset:24", "offset:4294967295").contains("lies at byte"));
+    assert!(why(Tracepoint::Switch, "offset:24", "offset:4").contains("prev_pid is at byte 4"));
+    assert!(why(Tracepoint::Switch, "offset:24", "offset:4294967295").contains("is at byte"));
     assert!(why(Tracepoint::Migrate, "ID:", "Id:").contains("it has no `ID:`"));
     assert!(why(Tracepoint::Switch, "? \"+\"", "? \"*\"").contains("which state is preempted"));
     assert!(why(Tracepoint::Switch, "\"S\"", "\"s\"").contains("which states are sleep"));
-    // Interrupts are left out alone.
+    // If interrupts fail, only these are missing.
     let without = changed(Tracepoint::Irq, "__data_loc char[]", "char *").unwrap();
-    assert!(without.id(Tracepoint::Irq).unwrap_err().contains("name is of another kind"));
+    assert!(without.id(Tracepoint::Irq).unwrap_err().contains("name has an unexpected kind"));
     assert!(without.id(Tracepoint::Switch).is_ok());
 }
 
 #[test]
-fn states_are_what_the_kernel_prints() {
+fn states_are_read_from_the_print_format() {
     let of = |print: &str| States::new(&Format::parse(&format!("ID: 1\nprint fmt: {print}")).unwrap());
     let states = of(PRINT.strip_prefix("print fmt: ").unwrap()).unwrap();
     let left = [0x100, 0, 1, 2, 4, 8, 0x10, 0x20, 0x80, 0x40, 0x101].map(|s| states.left(s));
@@ -122,7 +122,7 @@ fn states_are_what_the_kernel_prints() {
     );
     let other = other.unwrap();
     assert_eq!((other.preempted, other.dead, other.left(0x40)), (2048, 0x40, Left::Ended));
-    // A mark that is a state's bit, or no bit.
+    // A mark that is a state's bit, or not a single bit.
     for mark in ["2", "3", "0", "(1 | 2", "((1 | 2) + 1) << 2"] {
         let print = format!("{{ 0x1, \"S\" }}, {{ 0x2, \"D\" }}, REC->prev_state & {mark} ? \"+\"");
         assert!(matches!(of(&print), Err(NotUsable::States(_))), "{mark}");
@@ -131,18 +131,18 @@ fn states_are_what_the_kernel_prints() {
 
 proptest! {
     #[test]
-    fn no_text_is_too_bad(text in "(name: x\nID: [0-9]{0,22}\n|field:|[a-z_*\\[\\] ]{0,9};|\toffset:[0-9]{0,12};|\tsize:4;|print fmt: |REC->prev_state &|[()|{}<+\" 0-9x]{0,20}|\\PC{0,9}|\n){0,30}") {
+    fn any_text_is_parsed_without_panic(text in "(name: x\nID: [0-9]{0,22}\n|field:|[a-z_*\\[\\] ]{0,9};|\toffset:[0-9]{0,12};|\tsize:4;|print fmt: |REC->prev_state &|[()|{}<+\" 0-9x]{0,20}|\\PC{0,9}|\n){0,30}") {
         if let Ok(format) = Format::parse(&text) {
             let _ = (States::new(&format), format.offset("a", 4), format.text("b"), symbols(&format.print));
         }
     }
 }
 
-/// This machine's kernel, where tracefs can be had.
+/// This machine's kernel, if tracefs is available.
 #[test]
-fn this_kernel_is_understood() {
+fn this_kernels_formats_are_usable() {
     match Formats::find() {
         Ok(formats) => assert!(formats.layout.prev_pid >= 8 && formats.layout.preempted.is_power_of_two()),
-        Err(why) => println!("not looked at: {why}"),
+        Err(why) => println!("not checked: {why}"),
     }
 }

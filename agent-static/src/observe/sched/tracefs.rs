@@ -1,4 +1,4 @@
-//! Where the kernel tells of its tracepoints: tracefs, wherever it is mounted, or mounted for the agent alone.
+//! Finds tracefs, in which the kernel describes its tracepoints, or mounts it for the agent alone.
 
 use std::fs;
 use std::io;
@@ -7,22 +7,19 @@ use std::path::PathBuf;
 
 use crate::sys::mount;
 
-/// The folder of tracefs.
 #[derive(Debug)]
 pub struct Tracefs {
-    /// Where its files are.
     pub path: PathBuf,
-    /// Where that is, for people.
+    /// The location for people.
     pub shown: String,
-    /// Mounted for the agent alone; unmounted when dropped.
+    /// A private mount of the agent; unmounted when dropped.
     _mount: Option<OwnedFd>,
 }
 
 impl Tracefs {
-    /// Finds it, and mounts it privately where it is not mounted.
+    /// Finds tracefs, or mounts it privately if it is not mounted.
     ///
-    /// # Errors
-    /// What was tried and what the system answered.
+    /// # Errors What was tried and what the system answered.
     pub fn find() -> Result<Self, String> {
         let mounts =
             fs::read_to_string("/proc/self/mounts").map_err(|e| format!("reading /proc/self/mounts: {e}"))?;
@@ -36,14 +33,14 @@ impl Tracefs {
         match mount::detached(c"tracefs") {
             Ok(fd) => {
                 let path = PathBuf::from(format!("/proc/self/fd/{}", fd.as_raw_fd()));
-                let shown = "tracefs, mounted by the agent for itself".to_owned();
+                let shown = "tracefs, privately mounted by the agent".to_owned();
                 Ok(Self { path, shown, _mount: Some(fd) })
             }
             Err(e) => {
                 tried.push(format!("mounting it: {e}"));
                 Err(format!(
-                    "tracefs, in which the kernel tells of its tracepoints, cannot be had ({}). Mount it (mount -t tracefs \
-                     none /sys/kernel/tracing), or give a container that folder; the kernel needs CONFIG_FTRACE and \
+                    "tracefs, in which the kernel describes its tracepoints, is not available ({}). Mount it (mount -t tracefs \
+                     none /sys/kernel/tracing), or pass this folder to a container; the kernel needs CONFIG_FTRACE and \
                      CONFIG_EVENT_TRACING",
                     tried.join("; ")
                 ))
@@ -59,7 +56,8 @@ fn answer(e: &io::Error) -> String {
     }
 }
 
-/// The folders in which it is mounted by `mounts`, the text of /proc/self/mounts: of its own, else in debugfs.
+/// The folders where `mounts`, the text of /proc/self/mounts, has tracefs: as its own mount, or
+/// else in debugfs.
 fn folders(mounts: &str) -> Vec<String> {
     let of = |kind: &str, below: &str| -> Vec<String> {
         let lines = mounts.lines().filter_map(|line| {
@@ -74,7 +72,7 @@ fn folders(mounts: &str) -> Vec<String> {
     all
 }
 
-/// Spaces, tabs, line ends and backslashes of a path are written in octal.
+/// Decodes octal escapes for spaces, tabs, line ends and backslashes of a path.
 fn unescaped(path: &str) -> String {
     let mut out = Vec::with_capacity(path.len());
     let mut bytes = path.as_bytes();
@@ -99,7 +97,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn its_own_mounts_come_first_and_old_systems_have_it_in_debugfs() {
+    fn tracefs_mounts_precede_debugfs() {
         let mounts = "proc /proc proc rw 0 0\nnone /sys/kernel/debug debugfs rw 0 0\nx /my\\040trace\\134 tracefs ro 0 0\nbad\n";
         assert_eq!(folders(mounts), ["/my trace\\", "/sys/kernel/debug/tracing"]);
         assert_eq!(folders(""), [""; 0]);

@@ -1,5 +1,3 @@
-//! The program that the agent started.
-
 use nix::unistd::Pid;
 
 use super::Tracer;
@@ -13,7 +11,7 @@ use crate::target::output;
 pub(super) struct Child {
     pub(super) pid: Pid,
     pub(super) command: String,
-    /// The same as /proc/PID/cmdline would have it.
+    /// The same bytes as in /proc/PID/cmdline.
     pub(super) cmdline: Vec<u8>,
     pub(super) spawned: Option<Spawned>,
     pub(super) exit: Option<Exit>,
@@ -21,13 +19,13 @@ pub(super) struct Child {
 }
 
 impl Tracer<'_, '_> {
-    /// Collects the program that the agent started.
+    /// Collects the exit status of the program that the agent started.
     pub(super) fn reap(&mut self) -> Result<()> {
         let Some(child) = &mut self.child else { return Ok(()) };
         if child.exit.is_some() {
             return Ok(());
         }
-        // While it is watched, the watch collects it.
+        // While the program is watched, the watch collects its status.
         child.exit = self.watch.take_exit(child.pid);
         if child.exit.is_none() && !self.watch.active() {
             child.exit = match poll(child.pid.as_raw()).map(|status| status.map(wait_status)) {
@@ -50,7 +48,8 @@ impl Tracer<'_, '_> {
         self.child.as_ref()?.exit.map(Exit::shell)
     }
 
-    /// How the program ended that the agent started, its process, and what may leave the board of the last lines that it wrote. Once.
+    /// How the started program ended: its pid, its exit, and the part of its last output lines that
+    /// may leave the board. Returned once.
     pub fn take_ending(&mut self) -> Option<(u32, Exit, String)> {
         let child = self.child.as_mut()?;
         let exit = child.exit?;

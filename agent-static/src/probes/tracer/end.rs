@@ -1,4 +1,5 @@
-//! The end of processes and of the session: probes removed, what is over forgotten, why nothing was traced.
+//! The end of processes and of the session: removes probes, drops old state, and explains why
+//! nothing was traced.
 
 use super::Tracer;
 use crate::error::{Diagnostic, log};
@@ -6,17 +7,18 @@ use crate::probes::operators::Operators;
 use crate::probes::outcome::Outcome;
 use crate::target::process;
 
-/// Engines that have ended and are remembered, where others of their name are waited for: a session may go on for days.
+/// Ended engines that are remembered while the agent waits for others of the same name: a session
+/// may run for days.
 const ENDED_KEPT: usize = 8;
 
 impl Tracer<'_, '_> {
-    /// Notes the processes that have ended, and removes their probes: files may be changed from now on, and the kernel's
-    /// room for processes is needed by those that come.
+    /// Detects processes that have ended and removes their probes. Their files may change from now
+    /// on, and new processes need their slots in the programs.
     pub fn look_alive(&mut self) {
         let waiting_for = self.waiting_for.as_ref().map(|w| w.name.as_str());
         let mut was_watched = false;
         for gone in self.processes.iter_mut().filter(|p| p.ended) {
-            // What removed its probes is collected.
+            // Collects the threads that removed its probes.
             gone.attached.operators_out();
         }
         for traced in self.processes.iter_mut().filter(|p| !p.ended && !process::alive(p.attached.pid)) {
@@ -25,14 +27,14 @@ impl Tracer<'_, '_> {
             if let (Some(name), None) = (waiting_for, &traced.attached.plan) {
                 let pid = traced.attached.pid;
                 log(&format!(
-                    "process {pid} ({name}) has ended without a part of a GGML engine: waiting for others"
+                    "process {pid} ({name}) ended without loading a GGML engine: waiting for others"
                 ));
             }
             was_watched |= std::mem::take(&mut traced.watched);
         }
         if waiting_for.is_some() {
             self.processes.retain(|p| !p.ended || p.attached.plan.is_some());
-            // All that was to be said of the older ones has been said.
+            // Everything about the older ones has been reported.
             let ended = self.processes.iter().filter(|p| p.ended).count();
             let mut old = ended.saturating_sub(ENDED_KEPT);
             self.processes.retain(|p| {
@@ -47,7 +49,7 @@ impl Tracer<'_, '_> {
         }
     }
 
-    /// Whether a process was forgotten since the last call.
+    /// Whether a process was dropped since the last call.
     pub fn forgot_any(&mut self) -> bool {
         std::mem::take(&mut self.forgot)
     }
@@ -59,7 +61,7 @@ impl Tracer<'_, '_> {
         match (&self.child, &self.waiting_for) {
             (Some(child), _) => child.exit.is_some() && all_ended,
             (None, Some(waiting)) => {
-                // What has the name and is no engine is not what was waited for.
+                // Processes of that name that are not engines do not count.
                 let engines_ended = self.processes.iter().all(|p| p.ended || p.attached.plan.is_none());
                 !waiting.restarts && self.seen_any && engines_ended
             }
@@ -67,17 +69,17 @@ impl Tracer<'_, '_> {
         }
     }
 
-    /// The name of which no process appeared.
+    /// The awaited name, if no process of that name appeared.
     #[must_use]
     pub fn waited_for_nobody(&self) -> Option<&str> {
         self.waits_for().filter(|_| !self.met_any)
     }
 
-    /// Why nothing was traced, when nothing was.
+    /// Explains why nothing was traced, if nothing was.
     #[must_use]
     pub fn nothing_traced(&self) -> Option<Diagnostic> {
-        let waited_in_vain = self.waiting_for.is_some() && self.processes.is_empty();
-        if waited_in_vain || self.processes.iter().any(|p| p.attached.probes() > 0) {
+        let nothing_came = self.waiting_for.is_some() && self.processes.is_empty();
+        if nothing_came || self.processes.iter().any(|p| p.attached.probes() > 0) {
             return None;
         }
         let tried = match &self.child {
@@ -88,10 +90,10 @@ impl Tracer<'_, '_> {
         let refused: Vec<String> =
             self.processes.iter().flat_map(|p| p.attached.refused()).map(reason).collect();
         if !refused.is_empty() && self.processes.iter().all(|p| p.ended) {
-            // It unloads its backends while it ends: what is missing by then says nothing.
-            let help =
-                "start the engine when the agent waits for it (`analyze` says so), or let it run for longer";
-            let answer = format!("the engine ended while its probes were placed: {}", refused.join("; "));
+            // An ending engine unloads its backends, so missing files mean nothing at that point.
+            let help = "start the engine after the agent reports that it waits, or let the engine run longer";
+            let answer =
+                format!("the engine ended while its probes were being attached: {}", refused.join("; "));
             return Some(Diagnostic::new(tried, answer, help));
         }
         let missing = self.processes.iter().flat_map(|p| p.attached.missing());
@@ -99,16 +101,16 @@ impl Tracer<'_, '_> {
         Some(if reasons.is_empty() {
             let help = "check that it runs llama.cpp or another GGML engine; `profinfer-agent engine FILE` shows \
                         what a file offers";
-            Diagnostic::new(tried, "no part of a GGML engine was found in what it mapped", help)
+            Diagnostic::new(tried, "no part of a GGML engine was found in its mapped files", help)
         } else {
             let help = "use a build of the engine that is not stripped, or one with shared libraries";
-            Diagnostic::new(tried, format!("no probe could be placed: {}", reasons.join("; ")), help)
+            Diagnostic::new(tried, format!("no probe could be attached: {}", reasons.join("; ")), help)
         })
     }
 
-    /// Removes every probe and lets every watched process go.
+    /// Removes all probes and releases all watched processes.
     pub fn detach(&mut self) {
-        // Before the calls that operators belong to are no longer seen.
+        // Before the calls to which operators belong disappear.
         for traced in &self.processes {
             if let Operators::Direct(installed) = &traced.attached.operators {
                 installed.pause();

@@ -1,4 +1,4 @@
-//! What a process maps of an engine: found, probed, and told of in the recording.
+//! Finds the engine in a process, attaches probes and reports both in the recording.
 
 use nix::unistd::Pid;
 use profinfer_engine::describe;
@@ -38,7 +38,8 @@ impl Tracer<'_, '_> {
         Ok(())
     }
 
-    /// Decides how the operators of a process are probed, once its engine is known; `called` is the thread that is held.
+    /// Decides how the operators of a process are probed, once its engine is known. `called` is the
+    /// held thread.
     pub(super) fn settle(&mut self, pid: u32, called: Option<Pid>, lower: &mut Lower) -> Result<()> {
         let Some(traced) = self.processes.iter_mut().find(|p| p.attached.pid == pid) else { return Ok(()) };
         if let ProbeMode::Refused(why) = &self.mode {
@@ -68,7 +69,7 @@ impl Tracer<'_, '_> {
         }
     }
 
-    /// Says in the recording of which probes it is known by now that they are not where the engine works.
+    /// Reports in the recording which probes failed the self-check.
     pub fn check(&mut self, lower: &mut Lower, totals: &Totals) {
         for traced in &mut self.processes {
             let pid = traced.attached.pid;

@@ -1,4 +1,4 @@
-//! The processes of a session: found, watched while they start, attached, seen to end.
+//! The processes of a session: found, watched during startup, attached, and removed at their end.
 //!
 //! ```text
 //! begin ─▶ stops (new processes, ptrace) ─▶ engine (mapped files ─▶ probes) ─▶ end (probes removed)
@@ -43,13 +43,13 @@ pub struct Tracer<'b, 's> {
     waiting_for: Option<Waiting>,
     seen_any: bool,
     late: Vec<Late>,
-    /// A process of the name that is waited for was met.
+    /// A process with the awaited name was found.
     met_any: bool,
-    /// [`Tracer::forgot_any`] has not been asked since one was forgotten.
+    /// A process was dropped since the last call of [`Tracer::forgot_any`].
     forgot: bool,
 }
 
-/// A name, and what says that a program began.
+/// The awaited name, and the source of exec events.
 #[derive(Debug)]
 struct Waiting {
     name: String,
@@ -61,11 +61,11 @@ struct Waiting {
 #[derive(Debug)]
 struct Traced {
     attached: Attached,
-    /// When the agent met its program. A program that began later is another one.
+    /// When the agent found its program. A program that began later is a different one.
     begun_ns: u64,
-    /// When it began its program, where the agent waited for that.
+    /// Time of its exec, if the agent waited for the process.
     executed_ns: Option<u64>,
-    /// It is watched: its operators are not attached yet.
+    /// Still watched: its operators are not attached yet.
     watched: bool,
     reported: bool,
     /// [`Tracer::newly_reported`] has returned it.
@@ -74,7 +74,6 @@ struct Traced {
 }
 
 impl<'b, 's> Tracer<'b, 's> {
-    /// Traces nothing yet.
     #[must_use]
     pub fn new(bpf: &'b Bpf<'s>, levels: u32, mode: ProbeMode) -> Self {
         let (processes, watch) = (Vec::new(), Watch::default());
@@ -93,11 +92,10 @@ impl<'b, 's> Tracer<'b, 's> {
         }
     }
 
-    /// Begins with what the target names. `stderr`: what a program that is started has as its standard error, and where its last bytes come
-    /// from.
+    /// Starts to trace the target. `stderr`: standard error of a program that the agent starts, and
+    /// the buffer of its last bytes.
     ///
-    /// # Errors
-    /// When there is no such process, the program cannot be started, or the kernel refuses.
+    /// # Errors If there is no such process, the program cannot be started, or the kernel refuses.
     pub fn begin(
         &mut self,
         target: &Target,
@@ -111,7 +109,7 @@ impl<'b, 's> Tracer<'b, 's> {
                 if self.seen_any { Ok(()) } else { Err(no_engine(*pid)) }
             }
             Target::Name { name, restarts } => {
-                // Watch first, look second: nothing that starts in between is missed.
+                // Watch first, search second: no process that starts in between is missed.
                 let link = self.bpf.attach_exec()?;
                 self.waiting_for =
                     Some(Waiting { name: name.clone(), restarts: *restarts, _link: link, catch: None });
@@ -119,8 +117,8 @@ impl<'b, 's> Tracer<'b, 's> {
                     self.add(pid, lower)?;
                     if self.processes.iter().any(|p| p.attached.pid == pid && p.attached.plan.is_none()) {
                         log(&format!(
-                            "process {pid} ({}) has that name, but no part of a GGML engine is mapped in it: waiting for \
-                             it to load one, and for others of that name",
+                            "process {pid} ({}) has this name, but has not loaded a GGML engine: waiting for \
+                             it to load one, and for other processes of this name",
                             process::name(pid)
                         ));
                     }
@@ -143,8 +141,8 @@ impl<'b, 's> Tracer<'b, 's> {
         }
     }
 
-    /// Stops new processes of the name that is waited for from now on, also while this thread is busy. To be called when the agent has given up its
-    /// privileges, which threads inherit.
+    /// Stops new processes of the awaited name from now on, also while this thread is busy. Must be
+    /// called after the agent has dropped its privileges, which threads inherit.
     pub fn begin_catch(&mut self) {
         if let Some(waiting) = &mut self.waiting_for {
             let executions = self.bpf.executions();
@@ -152,13 +150,13 @@ impl<'b, 's> Tracer<'b, 's> {
         }
     }
 
-    /// The name that is looked out for, while no process has it.
+    /// The awaited name, while no process has it.
     #[must_use]
     pub fn waits_for(&self) -> Option<&str> {
         self.waiting_for.as_ref().filter(|_| self.processes.is_empty()).map(|w| w.name.as_str())
     }
 
-    /// A process that runs already, or has just begun.
+    /// Adds a process that runs already or has just started.
     fn add(&mut self, pid: u32, lower: &mut Lower) -> Result<()> {
         self.begin_process(pid, false)?;
         self.refresh(pid, lower)?;
@@ -168,7 +166,8 @@ impl<'b, 's> Tracer<'b, 's> {
             self.settle(pid, None, lower)?;
             self.emit_missing(pid, lower);
         } else {
-            // More is to be loaded. The tracer first: a SIGURG without one would be the engine's.
+            // More files are to be loaded. Attach the tracer first: without it a SIGURG would reach
+            // the engine.
             self.watch.add(pid)?;
             traced.watched = true;
             traced.attached.hold(self.bpf, true);
@@ -194,39 +193,39 @@ impl<'b, 's> Tracer<'b, 's> {
         Ok(())
     }
 
-    /// Processes whose operators may be captured for some of the time, and since when their probes are in place: those that run,
-    /// are no longer watched and have operator probes.
+    /// Processes whose operators can be switched on and off, with the time since which their probes
+    /// are attached. They run, are no longer watched and have operator probes.
     pub fn steerable(&self) -> impl Iterator<Item = (u32, u64)> + '_ {
         let ready = self.processes.iter().filter(|p| p.reported && !p.watched && !p.ended);
         ready.filter_map(|p| Some((p.attached.pid, p.attached.operators_since()?)))
     }
 
-    /// Whether token calls of a process are seen.
+    /// Whether decode calls of a process are traced.
     #[must_use]
     pub fn sees_tokens(&self, pid: u32) -> bool {
         self.processes.iter().any(|p| p.attached.pid == pid && p.attached.has(level::TOKEN))
     }
 
-    /// The probes of a process that runs, and what attaches them.
+    /// The probes of a running process, and the programs that attach them.
     pub fn operators(&mut self, pid: u32) -> Option<(&mut Attached, &'b Bpf<'s>)> {
         let traced = self.processes.iter_mut().find(|p| p.attached.pid == pid && !p.ended)?;
         Some((&mut traced.attached, self.bpf))
     }
 
-    /// A process that is known to be an engine since the last call.
+    /// A process that was identified as an engine since the last call.
     pub fn newly_reported(&mut self) -> Option<u32> {
         let traced = self.processes.iter_mut().find(|p| p.reported && !p.taken)?;
         traced.taken = true;
         Some(traced.attached.pid)
     }
 
-    /// Whether a process is one of the session's; engines that have ended are forgotten some time.
+    /// Whether a process belongs to the session. Old ended engines are dropped.
     #[must_use]
     pub fn knows(&self, pid: u32) -> bool {
         self.processes.iter().any(|p| p.attached.pid == pid)
     }
 
-    /// The processes that are traced, with those that have ended and are remembered.
+    /// The traced processes, including ended ones that are still remembered.
     pub fn processes(&self) -> impl Iterator<Item = &Attached> {
         self.processes.iter().map(|p| &p.attached)
     }
@@ -235,7 +234,7 @@ impl<'b, 's> Tracer<'b, 's> {
 fn no_engine(pid: u32) -> Diagnostic {
     Diagnostic::new(
         format!("looking for llama.cpp or GGML in process {pid} ({})", process::name(pid)),
-        "none of the files that it maps as code exports or contains what a GGML engine has",
+        "none of its mapped code files contains the functions of a GGML engine",
         "check the process id; if the engine is loaded later, use --name or let the agent start it: `-- COMMAND`",
     )
 }

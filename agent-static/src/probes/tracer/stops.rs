@@ -1,4 +1,4 @@
-//! New processes and stops: what the kernel tells of processes while they start.
+//! New processes and ptrace stops while processes start.
 
 use nix::unistd::Pid;
 use profinfer_wire::record::control::level;
@@ -12,17 +12,17 @@ use crate::proc_file::text_of_process;
 use crate::target::catch::{Catch, Executed};
 use crate::target::watch::Stop;
 
-/// Processes met late that are remembered.
+/// Most late processes that are remembered.
 const LATE_KEPT: usize = 32;
 
-/// A process whose first calls may have been missed, because the agent came to it when its engine was loaded.
+/// A process whose first calls may be missing, because its engine was loaded before the agent
+/// attached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Late {
-    /// Which.
     pub pid: u32,
     /// When its program began, ns.
     pub begun_ns: u64,
-    /// When its probes were in place, ns.
+    /// When its probes were attached, ns.
     pub met_ns: u64,
 }
 
@@ -33,13 +33,13 @@ impl Tracer<'_, '_> {
         self.watch.active() || self.catch().is_some_and(Catch::holds)
     }
 
-    /// Handles new processes of the name that is waited for (`executed`: processes that began a program), and one stop of a watched
-    /// process. True if there was any: the next one may wait already.
+    /// Handles new processes of the awaited name (`executed`: processes that called exec), and one
+    /// stop of a watched process. Returns true if there was any; the next may wait already.
     ///
-    /// # Errors
-    /// When the program could not be started, or the kernel refuses a new process.
+    /// # Errors If the program could not be started, or the kernel refuses a new process.
     pub fn step(&mut self, executed: &mut Vec<Executed>, lower: &mut Lower) -> Result<bool> {
-        // New processes first: they run, but stopped ones wait. A stop can take 100 ms, so the caller looks for new ones after each.
+        // New processes first: they run, but stopped ones wait. A stop can take 100 ms, so the
+        // caller checks for new processes after each.
         let mut begun = false;
         let any = !executed.is_empty();
         if let Some(catch) = self.catch() {
@@ -65,7 +65,7 @@ impl Tracer<'_, '_> {
         Ok(any || stop.is_some())
     }
 
-    /// A process began a new program. True if it is watched from now on.
+    /// Handles an exec. Returns true if the process is watched from now on.
     fn executed(&mut self, e: &Executed) -> Result<bool> {
         let (pid, at_ns) = (e.pid, e.at_ns);
         let wanted = self.waiting_for.as_ref().is_some_and(|w| e.is_named(&w.name));
@@ -78,10 +78,11 @@ impl Tracer<'_, '_> {
         if let Some(traced) = self.processes.last_mut() {
             traced.executed_ns = Some(at_ns);
         }
-        // From here on it runs: every microsecond counts, so stop first and look at it then.
+        // From here on the process runs and every microsecond counts: stop it first, then examine
+        // it.
         self.release(pid);
         if let Err(e) = self.watch.freeze(pid) {
-            log(&format!("{e}\n  waiting for others of that name"));
+            log(&format!("{e}\n  waiting for other processes of this name"));
         }
         let watched = self.watch.knows(pid.cast_signed());
         if !watched {
@@ -101,8 +102,8 @@ impl Tracer<'_, '_> {
         }
     }
 
-    /// A new process may be the next run of one that has ended, or of one whose files were overwritten. It stands still meanwhile, because this
-    /// takes milliseconds.
+    /// A new process may be the next run of an ended one, or of one whose files were overwritten.
+    /// It is stopped in the meantime, because this takes milliseconds.
     fn drop_what_is_gone(&mut self, lower: &mut Lower) {
         self.look_alive();
         for traced in &mut self.processes {
@@ -116,7 +117,7 @@ impl Tracer<'_, '_> {
         match stop {
             Stop::Exec(pid) => {
                 let pid = pid.as_raw().cast_unsigned();
-                // The scheduler level has told of it before its program began.
+                // The scheduler level reported its threads before the exec.
                 lower.forget_threads(pid);
                 self.begin_process(pid, true)?;
                 self.refresh(pid, lower)
@@ -127,7 +128,7 @@ impl Tracer<'_, '_> {
                 self.note_if_late(pid);
                 Ok(())
             }
-            // It shares its parent's program until it begins its own.
+            // It shares its parent's program until its exec.
             Stop::Forked(_) => Ok(()),
             Stop::Called(tid) => {
                 let pid = group_of(tid);
@@ -146,7 +147,8 @@ impl Tracer<'_, '_> {
                     return Ok(());
                 };
                 if first_call {
-                    // What is not mapped at the first token or graph is not part of this engine.
+                    // Files that are not mapped at the first decode call or graph are not part of
+                    // this engine.
                     traced.attached.forget_loads();
                     traced.attached.hold(self.bpf, false);
                     traced.watched = false;
@@ -160,7 +162,8 @@ impl Tracer<'_, '_> {
         }
     }
 
-    /// A process that was waited for and has all parts of an engine when the agent looks at it first may have computed already.
+    /// An awaited process that has all parts of an engine when the agent first examines it may have
+    /// computed already.
     fn note_if_late(&mut self, pid: u32) {
         let traced = self.processes.iter().find(|p| p.attached.pid == pid && p.attached.complete());
         if let Some(begun_ns) = traced.and_then(|t| t.executed_ns) {
@@ -174,7 +177,7 @@ impl Tracer<'_, '_> {
         }
     }
 
-    /// Processes that were met late since the last call.
+    /// Processes that were found late since the last call.
     pub fn take_late(&mut self) -> Vec<Late> {
         std::mem::take(&mut self.late)
     }
@@ -183,6 +186,6 @@ impl Tracer<'_, '_> {
 fn group_of(tid: Pid) -> u32 {
     let status = text_of_process(&format!("/proc/{tid}/status"));
     let tgid = status.and_then(|s| s.lines().find_map(|l| l.strip_prefix("Tgid:")?.trim().parse().ok()));
-    // It has ended: only the first thread's number is still known by anybody.
+    // The thread has ended. Only the number of a process's first thread is still known to others.
     tgid.unwrap_or(tid.as_raw().cast_unsigned())
 }

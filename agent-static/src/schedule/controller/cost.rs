@@ -1,20 +1,21 @@
-//! What operators cost a traced token, by the untraced ones beside it.
+//! The cost of operators in a traced decode call, compared with untraced calls around it.
 
 use profinfer_wire::record::controller::Slowdown;
 
-/// Calls of a burst, or of a pause, that are kept for its median.
+/// Most calls of a burst, or of a pause, that are kept for its median.
 const CALLS: usize = 64;
-/// Least calls of each for a comparison.
+/// Fewest calls of each for a comparison.
 const LEAST_CALLS: usize = 3;
-/// Comparisons kept.
+/// Most comparisons that are kept.
 const PAIRS: usize = 16;
-/// Least comparisons for an interval.
+/// Fewest comparisons for an interval.
 const LEAST_PAIRS: usize = 5;
-/// Two-sided 95 % quantiles of Student's t by degrees of freedom, from 4 on, thousandths. Any table of it.
+/// Two-sided 95 % quantiles of Student's t for 4 and more degrees of freedom, in thousandths, from
+/// any table.
 const T: [i64; PAIRS - LEAST_PAIRS + 1] =
     [2776, 2571, 2447, 2365, 2306, 2262, 2228, 2201, 2179, 2160, 2145, 2131];
 
-/// Durations of calls of one kind in a row.
+/// Durations of consecutive calls of one kind.
 #[derive(Debug, Clone)]
 struct Row {
     durations: [u64; CALLS],
@@ -41,25 +42,25 @@ impl Row {
     }
 }
 
-/// Bursts against the pauses behind them.
+/// Comparisons of bursts with the pauses after them.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Cost {
     traced: Row,
     untraced: Row,
-    /// Slowdowns of traced calls, millionths, the newest over the oldest.
+    /// Slowdowns of traced calls in millionths; the newest overwrite the oldest.
     pairs: [i64; PAIRS],
     seen: usize,
 }
 
 impl Cost {
-    /// Takes a decode call.
+    /// Adds a decode call.
     pub(super) fn call(&mut self, duration_ns: u64, traced: bool) {
         if !traced {
             self.untraced.push(duration_ns);
             return;
         }
         if self.untraced.n > 0 {
-            // The next burst: compare the one before with the pause behind it.
+            // A new burst begins: compare the previous one with the pause after it.
             let both = (self.traced.median(), self.untraced.median());
             (self.traced.n, self.untraced.n) = (0, 0);
             if let (Some(traced), Some(untraced)) = both {
@@ -71,8 +72,8 @@ impl Cost {
         self.traced.push(duration_ns);
     }
 
-    /// What the traced calls cost all of them at a duty, with the ends of the 95 % interval; `None` until five bursts were
-    /// compared.
+    /// Slowdown of all calls at a duty, with the bounds of the 95 % interval. `None` until five
+    /// bursts were compared.
     pub(super) fn at(&self, permille: u16) -> Option<Slowdown> {
         let n = self.seen.min(PAIRS);
         if n < LEAST_PAIRS {
@@ -97,7 +98,7 @@ impl Cost {
 mod tests {
     use super::*;
 
-    /// Bursts of four with these durations, pauses of four of 1 ms.
+    /// Bursts of four calls with these durations, and pauses of four calls of 1 ms.
     fn of(bursts: &[u64]) -> Cost {
         let mut cost = Cost::default();
         for burst in bursts {
@@ -111,7 +112,7 @@ mod tests {
     #[test]
     fn the_slowdown_has_an_interval() {
         assert_eq!(of(&[1_100_000; 4]).at(1000), None);
-        // The same each time: no width.
+        // Equal slowdowns: no width.
         let exact = of(&[1_100_000; 6]);
         assert_eq!(exact.at(1000), Some(Slowdown { low_ppm: 100_000, ppm: 100_000, high_ppm: 100_000 }));
         assert_eq!(exact.at(100).map(|s| s.ppm), Some(10_000));
@@ -123,7 +124,7 @@ mod tests {
         );
         // It may be faster by chance.
         assert_eq!(of(&[990_000; 5]).at(1000).map(|s| s.ppm), Some(-10_000));
-        // Only the last sixteen.
+        // Only the last sixteen count.
         let after = of(&[[5_000_000; 20], [1_010_000; 20]].concat());
         assert_eq!(after.at(1000).map(|s| s.ppm), Some(10_000));
     }

@@ -1,8 +1,9 @@
-//! The controller: how much of the operators is captured, by how fast the engine decodes.
+//! The controller: chooses how many operators are captured, by the engine's decode speed.
 //!
-//! A state machine without a clock of its own: fed with token calls that ended and with time, it says when the duty changes. It
-//! goes down step by step, full → 50 % → 20 % → 10 % → 5 % → none, and slowly back. Between a change and one in the
-//! other direction there are at least 10 s. Token and graph level stay in any case.
+//! A state machine that gets ended decode calls and the time as input, and decides when the duty
+//! changes. It goes down step by step, full → 50 % → 20 % → 10 % → 5 % → none, and slowly back.
+//! There are at least 10 s between a change and one in the other direction. The token and graph
+//! levels always stay on.
 
 mod cost;
 mod speed;
@@ -16,30 +17,31 @@ use speed::Speed;
 
 /// Duties below the full one, thousandths.
 const LADDER: [u16; 5] = [500, 200, 100, 50, 0];
-/// Least time between two changes in the same direction downwards, ns.
+/// Minimum time between two steps down, ns.
 const DOWN_NS: u64 = 1_000_000_000;
-/// Least time before a change in the other direction, and between two upwards, ns.
+/// Minimum time before a change of direction, and between two steps up, ns.
 const TURN_NS: u64 = 10_000_000_000;
-/// A step up that is taken back so soon was in vain: the duty that it led to is not tried again for a while.
-const VAIN_NS: u64 = 30_000_000_000;
-/// How long it is not tried again at first; twice as long each time after that, up to the longest.
+/// A step up that is reverted within this time has failed: its duty is not tried again for a while.
+const REVERTED_NS: u64 = 30_000_000_000;
+/// How long a failed duty is not tried again at first. Doubles each time up to the longest.
 const REST_NS: u64 = 60_000_000_000;
 const LONGEST_REST_NS: u64 = 16 * REST_NS;
-/// Up only where the speed is above the limit by so much, thousandths of it.
+/// Steps up only if the speed is above the limit by this factor, in thousandths.
 const MARGIN: u64 = 1_100;
-/// Up only where the slowdown at the higher duty would be under so much of the limit, thousandths of it.
+/// Steps up only if the slowdown at the higher duty would be below this share of the limit, in
+/// thousandths.
 const SLOWDOWN_MARGIN: i64 = 800;
-/// Highest duty where a slowdown is to be measured: without untraced tokens there is none.
+/// Highest duty if a slowdown is to be measured, which needs untraced tokens.
 const MEASURABLE: u16 = 900;
-/// After so long without operators, what they cost is tried again.
+/// After this time without operators, their cost is tried again.
 const RETRY_NS: u64 = 60_000_000_000;
 
-/// What to keep.
+/// The limits to keep.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Limits {
-    /// Decode speed not below, thousandths of a token per second; 0 for none.
+    /// Lowest decode speed, thousandths of a token per second; 0 for none.
     pub keep_above_milli: u32,
-    /// Slowdown of all tokens not above, millionths; 0 for none.
+    /// Highest slowdown of all tokens, millionths; 0 for none.
     pub max_slowdown_ppm: u32,
 }
 
@@ -49,36 +51,36 @@ enum Direction {
     Up,
 }
 
-/// The controller of one engine.
 #[derive(Debug, Clone)]
 pub struct Controller {
     limits: Limits,
     full: u16,
     duty: u16,
     last: Option<(Direction, u64)>,
-    /// A duty that was tried in vain, and until when neither it nor a higher one is tried again.
-    vain: Option<(u16, u64)>,
+    /// A duty that has failed, and the time until which neither it nor a higher one is tried again.
+    failed: Option<(u16, u64)>,
     rest_ns: u64,
     speed: Speed,
     cost: Cost,
 }
 
 impl Controller {
-    /// Begins at the duty that was asked for; with a limit for the slowdown, at one that leaves tokens to compare with.
+    /// Starts at the configured duty. With a slowdown limit, starts at one that leaves untraced
+    /// tokens for comparison.
     #[must_use]
     pub fn new(limits: Limits, duty_permille: u16) -> Self {
         let full = if limits.max_slowdown_ppm > 0 { duty_permille.min(MEASURABLE) } else { duty_permille };
         let (speed, cost) = (Speed::default(), Cost::default());
-        Self { limits, full, duty: full, last: None, vain: None, rest_ns: REST_NS, speed, cost }
+        Self { limits, full, duty: full, last: None, failed: None, rest_ns: REST_NS, speed, cost }
     }
 
-    /// The duty now, thousandths.
+    /// Current duty, thousandths.
     #[must_use]
     pub const fn duty(&self) -> u16 {
         self.duty
     }
 
-    /// Takes a token call that has ended.
+    /// Processes a decode call that has ended.
     pub fn call(&mut self, call: &Ended, captured: Captured) {
         if self.limits == Limits::default() {
             return;
@@ -92,7 +94,7 @@ impl Controller {
         }
     }
 
-    /// Changes the duty, where there is reason to.
+    /// Changes the duty if necessary.
     pub fn step(&mut self, pid: u32, now_ns: u64) -> Option<ControllerStep> {
         if self.limits == Limits::default() {
             return None;
@@ -116,15 +118,15 @@ impl Controller {
             before_permille: self.duty,
             after_permille: after,
         };
-        let soon = self.since_last(now_ns) < VAIN_NS;
+        let soon = self.since_last(now_ns) < REVERTED_NS;
         match (self.last, direction) {
             (Some((Direction::Up, _)), Direction::Down) if soon => {
-                self.vain = Some((self.duty, now_ns.saturating_add(self.rest_ns)));
+                self.failed = Some((self.duty, now_ns.saturating_add(self.rest_ns)));
                 self.rest_ns = (self.rest_ns * 2).min(LONGEST_REST_NS);
             }
-            // It lasted: whatever made it slow is gone.
-            (_, Direction::Up) if self.vain.is_some_and(|(duty, _)| after > duty) => {
-                (self.vain, self.rest_ns) = (None, REST_NS);
+            // The step lasted: the cause of the slowness is gone.
+            (_, Direction::Up) if self.failed.is_some_and(|(duty, _)| after > duty) => {
+                (self.failed, self.rest_ns) = (None, REST_NS);
             }
             _ => {}
         }
@@ -137,7 +139,7 @@ impl Controller {
         self.last.map_or(u64::MAX, |(_, at)| now_ns.saturating_sub(at))
     }
 
-    /// A limit that is passed.
+    /// A limit that is violated.
     fn too_much(&self, now_ns: u64) -> Option<(StepReason, ControllerLimit)> {
         let least = match self.last {
             Some((Direction::Up, _)) => TURN_NS,
@@ -155,7 +157,7 @@ impl Controller {
         (most > 0 && dear(most)).then_some((StepReason::TooDear, ControllerLimit::MaxSlowdown(most)))
     }
 
-    /// A limit that is kept well enough for a higher duty; all of them must be.
+    /// A limit that leaves enough margin for a higher duty. All limits must.
     fn spare(&self, now_ns: u64) -> Option<(StepReason, ControllerLimit)> {
         if self.since_last(now_ns) < TURN_NS {
             return None;
@@ -187,7 +189,7 @@ impl Controller {
     fn higher(&self, now_ns: u64) -> Option<u16> {
         let rung = LADDER.into_iter().rev().find(|duty| *duty > self.duty && *duty < self.full);
         let higher = rung.or((self.duty < self.full).then_some(self.full))?;
-        let rests = self.vain.is_some_and(|(duty, until)| higher >= duty && now_ns < until);
+        let rests = self.failed.is_some_and(|(duty, until)| higher >= duty && now_ns < until);
         (!rests).then_some(higher)
     }
 }

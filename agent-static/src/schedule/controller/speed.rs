@@ -1,18 +1,19 @@
-//! How fast an engine decodes: by the medians over its last tokens, of those with operators and of those without. Bursts are as
-//! long as a median's window, so one median of both would swing between the two.
+//! Decode speed of an engine, from the medians of its last tokens: one for traced and one for
+//! untraced tokens. Bursts are as long as a median's window, so one median over both would
+//! alternate between the two.
 
 use crate::schedule::duty::Captured;
 
-/// Tokens in the median.
+/// Tokens per median.
 const WINDOW: usize = 15;
-/// Least tokens for one.
+/// Fewest tokens for a median.
 const LEAST: usize = 5;
 
 /// The last tokens of one kind.
 #[derive(Debug, Clone, Default)]
 struct Window {
     intervals: [u64; WINDOW],
-    /// Intervals seen since the last clearing.
+    /// Intervals since the last clear.
     seen: usize,
 }
 
@@ -22,7 +23,7 @@ impl Window {
         self.seen += 1;
     }
 
-    /// `None` until five tokens were seen.
+    /// `None` before five tokens.
     fn median(&self) -> Option<u64> {
         let n = self.seen.min(WINDOW);
         let mut sorted = self.intervals;
@@ -31,7 +32,7 @@ impl Window {
     }
 }
 
-/// The last decode token calls of one engine.
+/// The last calls of the decode phase of one engine.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Speed {
     traced: Window,
@@ -40,8 +41,9 @@ pub(super) struct Speed {
 }
 
 impl Speed {
-    /// Takes a call. A token takes from the end of the call before to the end of its own, so that sampling is in it. Behind a pause
-    /// as long as a call, the engine had nothing to do: that is no interval. Calls of prompts are none.
+    /// Adds a call. A token lasts from the end of the previous call to the end of its own call,
+    /// which includes sampling. If the pause before the call is longer than the call, the engine
+    /// was idle and the interval does not count. Neither do calls of prompts.
     pub(super) fn call(&mut self, start_ns: u64, end_ns: u64, decode: bool, captured: Captured) {
         let last = self.last_end_ns.replace(end_ns);
         let Some(last) = last.filter(|_| decode) else { return };
@@ -56,13 +58,13 @@ impl Speed {
         }
     }
 
-    /// Forgets what was before a change.
+    /// Clears all tokens, for a change of the duty.
     pub(super) fn clear(&mut self) {
         (self.traced.seen, self.untraced.seen) = (0, 0);
     }
 
-    /// Thousandths of a token per second, all tokens taken together at a duty of so many thousandths; `None` until five tokens
-    /// of the kind were seen that is the larger part, or of both where they are alike.
+    /// Thousandths of a token per second over all tokens at this duty. `None` until five tokens of
+    /// the more frequent kind were seen, or of both kinds if they are equally frequent.
     pub(super) fn milli(&self, permille: u16) -> Option<u32> {
         let (duty, rest) = (u64::from(permille), u64::from(1000 - permille.min(1000)));
         let token = match (self.traced.median(), self.untraced.median()) {
@@ -89,7 +91,7 @@ mod tests {
             speed.call(now + pause * MS, now + (pause + work) * MS, decode, Captured::Whole);
             now += (pause + work) * MS;
         };
-        // The first has no interval, prompts and what follows a pause have none.
+        // The first call has no interval; neither have prompts and calls after a pause.
         call(&mut speed, 0, 100, true);
         (0..4).for_each(|_| call(&mut speed, 2, 98, true));
         call(&mut speed, 0, 5_000, false);
@@ -97,12 +99,12 @@ mod tests {
         assert_eq!(speed.milli(1000), None);
         call(&mut speed, 2, 98, true);
         assert_eq!(speed.milli(1000), Some(10_000));
-        // One slow token is none of its business.
+        // One slow token does not change the median.
         call(&mut speed, 0, 900, true);
         assert_eq!(speed.milli(1000), Some(10_000));
         (0..15).for_each(|_| call(&mut speed, 0, 200, true));
         assert_eq!(speed.milli(1000), Some(5_000));
-        // At a low duty, these are not most of the tokens.
+        // At a low duty, most tokens are untraced.
         assert_eq!([500, 200].map(|duty| speed.milli(duty)), [None; 2]);
         speed.clear();
         assert_eq!(speed.milli(1000), None);

@@ -3,7 +3,7 @@ use super::*;
 const MS: u64 = 1_000_000;
 const S: u64 = 1000 * MS;
 
-/// An engine by a script: how long a token takes, by time and whether it is traced.
+/// A simulated engine: the duration of a token depends on time and tracing.
 struct Script {
     controller: Controller,
     now: u64,
@@ -16,11 +16,11 @@ impl Script {
         Self { controller: Controller::new(limits, duty), now: 100 * S, calls: 0, steps: Vec::new() }
     }
 
-    /// Decodes for so many seconds. Bursts of ten calls keep the duty.
+    /// Decodes for this many seconds. Bursts of ten calls keep the duty.
     fn decode(&mut self, seconds: u64, token: impl Fn(bool) -> u64) {
         let until = self.now + seconds * S;
         while self.now < until {
-            // As the duty cycle has them: neither bursts nor pauses are short.
+            // Like the duty cycle: neither bursts nor pauses are short.
             let (duty, rest) = (u64::from(self.controller.duty()), 1000 - u64::from(self.controller.duty()));
             let (burst, pause) = match duty {
                 0 => (0, 10),
@@ -37,7 +37,7 @@ impl Script {
         }
     }
 
-    /// The engine waits.
+    /// The engine is idle.
     fn wait(&mut self, seconds: u64) {
         for _ in 0..seconds {
             self.now += S;
@@ -49,7 +49,7 @@ impl Script {
         self.steps.iter().map(|s| s.after_permille).collect()
     }
 
-    /// Least time between a step and one in the other direction.
+    /// Times between a step and the next one if that goes in the other direction.
     fn turns(&self) -> Vec<u64> {
         let up = |s: &ControllerStep| s.after_permille > s.before_permille;
         let pairs = self.steps.iter().zip(self.steps.iter().skip(1));
@@ -84,7 +84,7 @@ fn a_slow_engine_loses_its_operators_and_gets_them_back() {
     assert_eq!(s.duties()[5..], [50, 100, 200, 500, 1000]);
     assert!(s.steps[5..].iter().all(|step| step.reason == StepReason::FastEnough));
     assert!(s.turns().iter().all(|t| *t >= TURN_NS), "{:?}", s.turns());
-    // Up is slow.
+    // Steps up are slow.
     let ups: Vec<u64> = s.steps[5..].windows(2).map(|w| w[1].at_ns - w[0].at_ns).collect();
     assert!(ups.iter().all(|t| *t >= TURN_NS));
 }
@@ -94,14 +94,14 @@ fn between_limit_and_margin_nothing_changes() {
     let mut s = Script::new(keep(5_000), 1000);
     s.decode(20, |_| 400 * MS);
     let down = s.steps.len();
-    // 5.2 tokens a second: above the limit, and not by a tenth of it.
+    // 5.2 tokens per second: above the limit, but by less than a tenth.
     s.decode(200, |_| 192 * MS);
     assert!(down > 0 && s.steps.len() == down);
 }
 
 #[test]
-fn operators_that_are_too_dear_do_not_make_it_swing() {
-    // Fast without operators, too slow with most of them: steps up are taken back, and become rare.
+fn expensive_operators_do_not_cause_oscillation() {
+    // Fast without operators, too slow with most of them: steps up are reverted and become rare.
     let mut s = Script::new(keep(5_000), 1000);
     s.decode(1_000, |traced| if traced { 400 * MS } else { 100 * MS });
     assert!(s.turns().iter().all(|t| *t >= TURN_NS), "{:?}", s.turns());
@@ -110,7 +110,7 @@ fn operators_that_are_too_dear_do_not_make_it_swing() {
 }
 
 #[test]
-fn an_engine_that_waits_is_not_slow() {
+fn an_idle_engine_is_not_slow() {
     let mut s = Script::new(keep(5_000), 1000);
     for _ in 0..20 {
         s.decode(1, |_| 100 * MS);
@@ -120,9 +120,9 @@ fn an_engine_that_waits_is_not_slow() {
 }
 
 #[test]
-fn a_slowdown_is_acted_on_only_where_it_is_clear() {
+fn only_a_significant_slowdown_changes_the_duty() {
     let most = Limits { max_slowdown_ppm: 10_000, ..Limits::default() };
-    // 5 % a traced token: 4.5 % at 90 %, 2.5 % at a half, 1 % at a fifth.
+    // 5 % per traced token: 4.5 % at a duty of 90 %, 2.5 % at 50 %, 1 % at 20 %.
     let mut s = Script::new(most, 1000);
     assert_eq!(s.controller.duty(), 900);
     s.decode(300, |traced| if traced { 105 * MS } else { 100 * MS });
@@ -130,11 +130,11 @@ fn a_slowdown_is_acted_on_only_where_it_is_clear() {
     let first = s.steps[0];
     assert_eq!((first.reason, first.limit), (StepReason::TooDear, ControllerLimit::MaxSlowdown(10_000)));
     assert_eq!(first.slowdown.map(|s| s.ppm), Some(45_000));
-    // It costs next to nothing by now.
+    // It costs next to nothing now.
     s.decode(300, |traced| if traced { 100 * MS + MS / 2 } else { 100 * MS });
     assert_eq!(s.duties()[2..], [500, 900]);
     assert!(s.turns().iter().all(|t| *t >= TURN_NS));
-    // Noise that is larger than the limit is no reason.
+    // Noise larger than the limit changes nothing.
     let mut noisy = Script::new(most, 1000);
     let noise = std::cell::Cell::new(7_u64);
     noisy.decode(300, |traced| {
@@ -146,7 +146,7 @@ fn a_slowdown_is_acted_on_only_where_it_is_clear() {
 }
 
 #[test]
-fn the_ladder_begins_at_what_was_asked_for() {
+fn the_ladder_begins_at_the_requested_duty() {
     let mut s = Script::new(keep(5_000), 150);
     s.decode(60, |_| 400 * MS);
     assert_eq!(s.duties(), [100, 50, 0]);

@@ -1,37 +1,38 @@
-//! The duty cycle: operators of some token calls, in bursts, and none of the others.
+//! The duty cycle: captures the operators of some decode calls, in bursts.
 //!
-//! A burst is as long as its switches take, so that at least half of what it costs was captured: see [`Cycle::on`]. The share is
-//! that of the calls that had probes, whether they were captured whole or at an edge: a late or slow switch makes the next pause longer.
+//! A burst is at least as long as its switches take, so that at least half of its cost yields
+//! captured calls: see [`Cycle::on`]. The share counts all calls with probes, whether captured
+//! completely or at an edge. So a late or slow switch makes the next pause longer.
 
 pub mod probes;
 pub mod switcher;
 
 use profinfer_wire::record::capture::ALWAYS;
 
-/// Least token calls of a burst, and of a pause.
+/// Fewest decode calls of a burst, and of a pause.
 const MIN_CALLS: u32 = 8;
 
-/// What became of the operators of a token call.
+/// What was captured of a decode call's operators.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Captured {
-    /// All were captured.
+    /// All operators.
     Whole,
     /// None, and there were no probes.
     None,
-    /// Probes were put in or taken out around it.
+    /// Probes were attached or removed around it.
     Edge,
 }
 
-/// The duty cycle of one engine: a state machine, fed with calls that ended and with time.
+/// The duty cycle of one engine: a state machine that gets ended calls and the time as input.
 #[derive(Debug, Clone, Copy)]
 pub struct Cycle {
     permille: u16,
     /// Calls with probes, captured or not.
     probed: u64,
-    /// Calls without.
+    /// Calls without probes.
     free: u64,
     burst: Option<Burst>,
-    /// What the last switch on and the last switch off took together, ns.
+    /// Duration of the last switch on and the last switch off together, ns.
     switch_ns: u64,
 }
 
@@ -42,14 +43,14 @@ struct Burst {
 }
 
 impl Cycle {
-    /// Begins with a burst at `now_ns`, as the probes are in place when an engine was found.
+    /// Starts with a burst at `now_ns`, because probes are attached when an engine is found.
     #[must_use]
     pub fn new(permille: u16, now_ns: u64) -> Self {
         let burst = Some(Burst { began_ns: now_ns, calls: 0 });
         Self { permille, probed: 0, free: 0, burst, switch_ns: 0 }
     }
 
-    /// The share from now on. A smaller one begins with a pause, as if a burst had just ended.
+    /// Changes the share. A smaller one starts with a pause, as if a burst had just ended.
     pub fn set(&mut self, permille: u16) {
         if permille < self.permille {
             (self.burst, self.probed) = (None, MIN_CALLS.into());
@@ -67,12 +68,12 @@ impl Cycle {
         self.permille
     }
 
-    /// Learns what the switches of a burst took.
+    /// Sets the duration of a burst's switches.
     pub fn switched(&mut self, ns: u64) {
         self.switch_ns = ns;
     }
 
-    /// Learns of a call that has ended.
+    /// Adds a call that has ended.
     pub fn call(&mut self, captured: Captured) {
         match captured {
             Captured::Whole => {
@@ -86,8 +87,9 @@ impl Cycle {
         }
     }
 
-    /// Whether calls shall be captured now. Bursts and pauses have at least 8 calls, and a burst lasts at least as long as its
-    /// switches took; the next one begins when the share of calls with probes has fallen to what was asked for.
+    /// Whether calls are to be captured now. Bursts and pauses have at least 8 calls, and a burst
+    /// lasts at least as long as its switches took. The next burst begins when the share of calls
+    /// with probes has fallen to the configured share.
     pub fn on(&mut self, now_ns: u64) -> bool {
         match self.permille {
             0 => {
@@ -105,7 +107,7 @@ impl Cycle {
         match self.burst {
             Some(b) => {
                 let long = now_ns.saturating_sub(b.began_ns) >= self.switch_ns;
-                // As long that a pause of eight calls follows.
+                // Long enough for a pause of eight calls after it.
                 let rest = u32::from(ALWAYS - self.permille);
                 let least = (MIN_CALLS * u32::from(self.permille) / rest).max(MIN_CALLS);
                 if b.calls >= least && long && !behind {
@@ -123,15 +125,16 @@ impl Cycle {
 mod tests {
     use super::*;
 
-    /// Runs `calls` calls of 10 ms; `lag` calls pass before a switch works. Returns the states call by call.
+    /// Runs `calls` calls of 10 ms; a switch takes effect `lag` calls later. Returns the state of
+    /// each call.
     fn run(cycle: &mut Cycle, calls: u64, lag: usize) -> Vec<bool> {
-        let mut asked = Vec::new();
+        let mut states = Vec::new();
         for k in 0..calls {
-            asked.push(cycle.on(k * 10_000_000));
-            let on = asked.len().checked_sub(lag + 1).is_none_or(|at| asked[at]);
+            states.push(cycle.on(k * 10_000_000));
+            let on = states.len().checked_sub(lag + 1).is_none_or(|at| states[at]);
             cycle.call(if on { Captured::Whole } else { Captured::None });
         }
-        asked
+        states
     }
 
     #[test]
@@ -152,18 +155,18 @@ mod tests {
         let states = run(&mut cycle, 3_000, 0);
         let bursts: Vec<usize> = states.split(|on| !*on).map(<[bool]>::len).filter(|n| *n > 0).collect();
         assert!(bursts.len() >= 3 && bursts.iter().all(|n| *n >= 60), "{bursts:?}");
-        // Where switches cost nothing, eight calls do.
+        // If switches take no time, eight calls are enough.
         let states = run(&mut Cycle::new(100, 0), 3_000, 0);
         assert!(states.split(|on| !*on).filter(|b| !b.is_empty()).all(|b| (8..=10).contains(&b.len())));
     }
 
     #[test]
-    fn what_a_switch_costs_is_part_of_the_share() {
+    fn calls_at_edges_are_part_of_the_share() {
         let mut cycle = Cycle::new(100, 0);
         let (mut captured, mut edges, mut left, mut before) = (0_u64, 0_u64, 0_u32, true);
         for k in 0..20_000 {
             let on = cycle.on(k * 10_000_000);
-            // Probes stay for 20 calls after they are told to go.
+            // Probes stay for 20 calls after the switch off.
             let call = match (on, left) {
                 (true, _) => Captured::Whole,
                 (false, 1..) => Captured::Edge,

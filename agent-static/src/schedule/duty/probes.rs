@@ -1,4 +1,4 @@
-//! Operator probes that go in and out while their process runs.
+//! Operator probes that are attached and removed while their process runs.
 
 use crate::bpf::{Bpf, Window};
 use crate::clock;
@@ -6,28 +6,31 @@ use crate::error::Result;
 use crate::probes::attach::Attached;
 use crate::probes::operators::Operators;
 
-/// The probes on the operators of one process, of whatever kind. They are in place when this begins.
+/// The probes on the operators of one process, of any kind. They are attached initially.
 ///
-/// What makes a call whole is not here: the programs take the operators of a call or leave them out, see `bpf/include/capture.h`.
-/// Probes go in before the first such call and out behind the last one.
+/// Probes do not decide whether a call is captured completely: the programs capture or skip all
+/// operators of a call, see `bpf/include/capture.h`. Probes are attached before the first captured
+/// call and removed after the last one.
 pub trait OpProbes {
-    /// Puts all of them in; how many.
+    /// Attaches all probes and returns their number.
     ///
-    /// # Errors
-    /// What the system answered; then none is in.
+    /// # Errors What the system answered; in that case no probe is attached.
     fn put_in(&mut self) -> Result<u16>;
 
-    /// Begins to take all of them out; how many. It does not wait: the kernel may need a second for it on a machine that is busy.
+    /// Starts to remove all probes and returns their number. Does not wait: on a busy machine the
+    /// kernel may need a second.
     fn take_out(&mut self) -> u16;
 
-    /// They are out.
+    /// Whether the removal has finished.
     fn is_out(&mut self) -> bool;
 
-    /// Captures calls that begin in this window. Returns when that was told, ns.
+    /// Captures calls that begin in this window. Returns the time at which the setting took effect,
+    /// ns.
     fn capture(&mut self, window: Window) -> u64;
 }
 
-/// The probes of a process: uprobes, which go in and out, or direct ones, which stay and are told to record nothing.
+/// The probes of a process: uprobes, which are attached and removed, or direct probes, which stay
+/// and stop recording.
 #[derive(Debug)]
 pub struct Switched<'a, 's> {
     pub(crate) attached: &'a mut Attached,

@@ -1,39 +1,38 @@
-//! Where the control group of a process is in the file system.
+//! Finds the control group of a process in the file system.
 //!
 //! ```text
 //! /proc/PID/cgroup       4:cpu,cpuacct:/docker/ab        path within a hierarchy
 //! /proc/self/mountinfo   … /docker/ab /sys/fs/cgroup/cpu … - cgroup cgroup rw,cpu,cpuacct
-//!                          └ what of the hierarchy is mounted, and where: the path counts from there
+//!                          └ the mounted part of the hierarchy, and its mount point: the path starts there
 //! ```
 
 use std::path::{Path, PathBuf};
 
 use super::super::read;
 
-/// Most levels that are looked at, from the process's own group upwards.
+/// Most levels that are examined, from the process's own group upwards.
 const MAX_LEVELS: usize = 32;
 /// Most bytes of either file. Mounts of containers make the second one long.
 const MAX_BYTES: u64 = 1 << 20;
 
-/// A control group.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Group {
     /// 1 or 2.
     pub(super) version: u64,
     /// Its path in the hierarchy, as the agent sees it.
     pub(super) path: String,
-    /// The group's folder and those of the groups around it, as far as they are mounted.
+    /// Folders of the group and of its mounted parents.
     pub(super) levels: Vec<PathBuf>,
 }
 
-/// What of a hierarchy is mounted where.
+/// The mounted part of a hierarchy, and its mount point.
 #[derive(Debug, PartialEq, Eq)]
 struct Mount {
     root: String,
     point: String,
 }
 
-/// What is known of a process's groups.
+/// Membership and mounts of a process's groups.
 #[derive(Debug)]
 pub(super) struct Groups {
     root: PathBuf,
@@ -43,14 +42,14 @@ pub(super) struct Groups {
 
 impl Groups {
     pub(super) fn new(root: &Path, pid: u32) -> Result<Self, String> {
-        let memberships = whole(root, &format!("/proc/{pid}/cgroup"))?;
-        let mounts = whole(root, "/proc/self/mountinfo")?;
+        let memberships = contents(root, &format!("/proc/{pid}/cgroup"))?;
+        let mounts = contents(root, "/proc/self/mountinfo")?;
         Ok(Self { root: root.to_owned(), memberships, mounts })
     }
 
-    /// The group that a controller has the process in.
+    /// The process's group in the hierarchy of a controller.
     pub(super) fn of_controller(&self, controller: &str) -> Result<Group, String> {
-        // number:controllers:path; a version 2 hierarchy has number 0 and names no controllers.
+        // number:controllers:path; a version 2 hierarchy has number 0 and lists no controllers.
         let lines = || self.memberships.lines().filter_map(|l| Some((l, l.splitn(3, ':').nth(2)?)));
         let own =
             |line: &str| line.split(':').nth(1).is_some_and(|list| list.split(',').any(|c| c == controller));
@@ -63,12 +62,12 @@ impl Groups {
             return Err(format!("the control groups of the controller {controller} are not mounted"));
         }
         let levels = mounts.find_map(|mount| levels(&self.root, &mount, path));
-        let why = || format!("the control group {path} is outside of what is mounted here");
+        let why = || format!("the control group {path} is not in the hierarchy that is mounted here");
         Ok(Group { version, path: path.to_owned(), levels: levels.ok_or_else(why)? })
     }
 }
 
-fn whole(root: &Path, path: &str) -> Result<String, String> {
+fn contents(root: &Path, path: &str) -> Result<String, String> {
     use std::io::Read;
     let mut bytes = Vec::new();
     let read =
@@ -99,7 +98,8 @@ fn unescaped(path: &str) -> String {
         .fold(path.to_owned(), |path, (code, character)| path.replace(code, character))
 }
 
-/// The folders from the group up to the mount point; `None` where the group is not below what is mounted.
+/// The folders from the group up to the mount point; `None` if the group is not below the mounted
+/// part.
 fn levels(root: &Path, mount: &Mount, path: &str) -> Option<Vec<PathBuf>> {
     let below = match mount.root.as_str() {
         "/" => path,

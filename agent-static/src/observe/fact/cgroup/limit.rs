@@ -1,13 +1,13 @@
-//! The limits of a control group and of the groups around it: the tightest holds.
+//! The effective limits of a control group and its parents: the tightest one applies.
 
 use std::io::{self, ErrorKind};
 use std::path::Path;
 
 #[cfg(feature = "bench")]
-use super::super::read::{field, number as whole_number};
+use super::super::read::{field, number as parse_number};
 use super::find::Group;
 
-/// Version 1 has no word for "no limit" of memory, but the largest number of whole pages.
+/// Version 1 uses the largest multiple of the page size for "no limit" of memory.
 const NO_MEMORY_LIMIT: u64 = 1 << 60;
 
 /// CPU time that a group may use in each period.
@@ -15,11 +15,11 @@ const NO_MEMORY_LIMIT: u64 = 1 << 60;
 pub(super) struct Quota {
     pub(super) quota_us: u64,
     pub(super) period_us: u64,
-    /// Place among the group's levels.
+    /// Index among the group's levels.
     pub(super) level: usize,
 }
 
-/// The tightest quota; `None` where no group has one.
+/// The tightest quota; `None` if no group has one.
 pub(super) fn quota(group: &Group) -> Result<Option<Quota>, String> {
     let mut tightest: Option<Quota> = None;
     for (level, folder) in group.levels.iter().enumerate() {
@@ -55,20 +55,20 @@ fn own_quota(folder: &Path, version: u64) -> Result<Option<(u64, u64)>, String> 
     }
 }
 
-/// A limit of memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Memory {
     pub(super) bytes: u64,
-    /// Place among the group's levels.
+    /// Index among the group's levels.
     pub(super) level: usize,
 }
 
-/// The tightest limit of memory; `None` where no group has one.
+/// The tightest memory limit; `None` if no group has one.
 pub(super) fn memory(group: &Group) -> Result<Option<Memory>, String> {
     tightest(group, if group.version == 1 { "memory.limit_in_bytes" } else { "memory.max" })
 }
 
-/// The tightest limit beyond which a group is slowed down; `None` where no group has one, as always in version 1.
+/// The tightest limit above which a group is slowed down; `None` if no group has one, always so in
+/// version 1.
 pub(super) fn memory_high(group: &Group) -> Result<Option<Memory>, String> {
     if group.version == 1 { Ok(None) } else { tightest(group, "memory.high") }
 }
@@ -86,8 +86,8 @@ fn tightest(group: &Group, name: &str) -> Result<Option<Memory>, String> {
     Ok(tightest)
 }
 
-/// Bytes that the group may still take before it, or a group around it, meets a limit; `None` where no group has one that can be read.
-/// What it has of files and did not use for long is free for it: the kernel drops that first.
+/// Bytes that the group may still allocate before it or a parent reaches a limit; `None` if no
+/// readable limit exists. Inactive file pages count as free, because the kernel drops them first.
 #[cfg(feature = "bench")]
 pub(super) fn memory_left(group: &Group) -> Option<u64> {
     let (limits, usage, idle): (&[&str], _, _) = match group.version {
@@ -98,13 +98,13 @@ pub(super) fn memory_left(group: &Group) -> Option<u64> {
         let number = |name: &str| text(folder, name).ok()??.parse::<u64>().ok();
         let limit = limits.iter().filter_map(|name| number(name)).filter(|l| *l < NO_MEMORY_LIMIT).min()?;
         let stat = text(folder, "memory.stat").ok().flatten().unwrap_or_default();
-        let idle = field(stat.as_bytes(), idle).and_then(whole_number).unwrap_or(0);
+        let idle = field(stat.as_bytes(), idle).and_then(parse_number).unwrap_or(0);
         Some(limit.saturating_sub(number(usage).unwrap_or(0).saturating_sub(idle)))
     };
     group.levels.iter().filter_map(left).min()
 }
 
-/// The CPUs that the group may use: those of the nearest group that says.
+/// The CPUs that the group may use: those of the nearest group that lists them.
 pub(super) fn cpuset(group: &Group) -> Result<String, String> {
     let names: &[&str] = match group.version {
         1 => &["cpuset.effective_cpus", "cpuset.cpus"],
@@ -117,10 +117,10 @@ pub(super) fn cpuset(group: &Group) -> Result<String, String> {
             }
         }
     }
-    Err("no control group of the process names its CPUs".to_owned())
+    Err("no control group of the process lists its CPUs".to_owned())
 }
 
-/// A group without such a file sets no limit: the outermost ones have none.
+/// A group without this file sets no limit: the outermost ones have none.
 fn text(folder: &Path, name: &str) -> Result<Option<String>, String> {
     match std::fs::read_to_string(folder.join(name)) {
         Ok(text) => Ok(Some(text.trim().to_owned())),

@@ -1,4 +1,4 @@
-//! Memory of a control group: what it may use, what it uses, and how long its tasks waited for it.
+//! Memory of a control group: limit, usage, and how long its tasks waited for memory.
 
 use profinfer_wire::record::fact::FactScope;
 
@@ -7,16 +7,18 @@ use super::super::send::{Changing, Sender};
 use super::find::Group;
 use super::{NO_LIMIT, limit};
 
-/// ns in the unit of the kernel's pressure.
+/// ns in the unit of the kernel's pressure values.
 const MICROSECOND_NS: u64 = 1000;
-/// What is read again: the fact, the file of version 1 (none: version 2 only), that of version 2.
+/// Values that are sampled: the fact, the file of version 1 (none: version 2 only), the file of
+/// version 2.
 const COUNTS: [(&str, Option<&str>, &str); 3] = [
     ("cgroup.memory.used", Some("/memory.usage_in_bytes"), "/memory.current"),
     ("cgroup.memory.high_events", None, "/memory.events"),
     ("cgroup.memory.stalled_ns", None, "/memory.pressure"),
 ];
 
-/// The counts of the group with the tightest `memory.high`, else of that with the tightest limit, else of the process's own.
+/// The counts of the group with the tightest `memory.high`, or else of that with the tightest
+/// limit, or else of the process's own group.
 #[derive(Debug)]
 pub(super) struct Memory([(Option<Open>, Changing); 3]);
 

@@ -1,4 +1,4 @@
-//! The control group of a process: what it may use, and how often it was stopped for having used it.
+//! The control group of a process: its limits, and how often it was throttled.
 
 mod find;
 mod limit;
@@ -12,21 +12,22 @@ use super::read::{Open, field, number};
 use super::send::{Changing, Sender};
 use find::{Group, Groups};
 
-/// Stands for a limit that no group sets.
+/// Value of a limit that no group sets.
 const NO_LIMIT: &str = "none";
 /// ns in the unit of version 2's throttled time.
 const MICROSECOND_NS: u64 = 1000;
 /// Facts of `cpu.stat`.
 const COUNTS: [&str; 3] = ["cgroup.periods", "cgroup.throttled_periods", "cgroup.throttled_ns"];
 
-/// The counts of the group whose quota is the tightest, or of the process's own where there is none.
+/// The counts of the group with the tightest quota, or of the process's own group if there is no
+/// quota.
 #[derive(Debug)]
 struct Throttling {
     stat: Open,
     counts: [Changing; 3],
 }
 
-/// What is read again of the control group of a process.
+/// The sampled values of a process's control group.
 #[derive(Debug)]
 pub(super) struct Cgroup {
     throttling: Option<Throttling>,
@@ -34,7 +35,7 @@ pub(super) struct Cgroup {
 }
 
 impl Cgroup {
-    /// Sends what the process's group is set to.
+    /// Sends the settings of the process's group.
     pub(super) fn begin(root: &Path, pid: u32, buffer: &mut [u8], out: &mut Sender<'_>) -> Self {
         let scope = FactScope::Process(pid);
         let groups = Groups::new(root, pid);
@@ -98,7 +99,8 @@ impl Throttling {
     }
 }
 
-/// Bytes that a process may still take within the limits of its control groups; `None` without limits.
+/// Bytes that a process may still allocate within the limits of its control groups; `None` without
+/// limits.
 #[cfg(feature = "bench")]
 pub(super) fn memory_left(root: &Path, pid: u32) -> Option<u64> {
     limit::memory_left(&Groups::new(root, pid).ok()?.of_controller("memory").ok()?)
@@ -110,7 +112,7 @@ fn counts(file: &Open, buffer: &mut [u8]) -> Result<[Option<u64>; 3], String> {
     file.read(buffer).map(of_text).map_err(|e| format!("reading cpu.stat: {e}"))
 }
 
-/// Periods, those in which the group was stopped, and for how long, ns.
+/// Periods, throttled periods, and throttled time in ns.
 fn of_text(text: &[u8]) -> [Option<u64>; 3] {
     let of = |key: &str| field(text, key).and_then(number);
     let ns = of("throttled_time ");

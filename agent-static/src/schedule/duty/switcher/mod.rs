@@ -1,12 +1,13 @@
-//! When operator probes of one engine go in and out: by duty cycle, controller and filters.
+//! Decides when the operator probes of one engine are attached and removed, by duty cycle,
+//! controller and filters.
 //!
 //! ```text
-//! In ── asked to be out ──▶ Closing ── the last captured call has ended ──▶ Leaving ── they are out ──▶ Out
-//!  ▲                                                                                                     │
-//!  └──────────────────────────────────── asked to be in: put in ◀────────────────────────────────────────┘
+//! In ── removal wanted ──▶ Closing ── the last captured call has ended ──▶ Leaving ── removed ──▶ Out
+//!  ▲                                                                                               │
+//!  └──────────────────────────── capture wanted: probes attached ◀─────────────────────────────────┘
 //! ```
-//! The window in which calls are captured is told to the programs some time ahead, so that a call cannot begin between the
-//! decision and its effect.
+//! The programs get the window in which calls are captured some time in advance, so that a call
+//! cannot begin between the decision and its effect.
 
 use profinfer_wire::record::duty::{ProbeSwitch, SwitchReason};
 
@@ -15,24 +16,22 @@ use super::{Captured, Cycle};
 use crate::bpf::Window;
 use crate::lower::progress::Ended;
 
-/// How far ahead a window is told, ns: far longer than it takes to tell it.
+/// How far in advance a window is set, ns: far longer than setting it takes.
 const AHEAD_NS: u64 = 2_000_000;
 /// Switches remembered for calls that end later: more than fit into one call.
 const REMEMBERED: usize = 8;
 
-/// One engine.
 #[derive(Debug)]
 pub struct ProbeSwitcher {
-    /// Process.
     pub pid: u32,
-    /// Its duty cycle.
     pub cycle: Cycle,
     state: State,
-    /// The last switches, on or off, from and until when they were under way.
+    /// The last switches: on or off, and when they began and were done.
     past: Vec<(bool, u64, u64)>,
-    /// Since when probes are in without a switch that says so: no call that passes the filters was seen yet.
+    /// Since when probes are attached without a reported switch, because no call has passed the
+    /// filters yet.
     unsaid_ns: Option<u64>,
-    /// End of the last call that passed the filters, where not all do.
+    /// End of the last call that passed the filters, if not all calls pass.
     kept_end_ns: Option<u64>,
     switch_ns: u64,
     /// Not all calls pass the filters.
@@ -48,7 +47,8 @@ enum State {
 }
 
 impl ProbeSwitcher {
-    /// An engine whose probes have been in since `since_ns`. With filters on calls, not all calls pass.
+    /// An engine whose probes are attached since `since_ns`. `filtered`: there are filters on
+    /// calls.
     #[must_use]
     pub fn new(pid: u32, permille: u16, since_ns: u64, filtered: bool) -> Self {
         let mut past = Vec::with_capacity(REMEMBERED);
@@ -58,7 +58,7 @@ impl ProbeSwitcher {
         Self { pid, cycle, state: State::In, past, unsaid_ns, kept_end_ns: None, switch_ns: 0, filtered }
     }
 
-    /// The record of the beginning; `None` where it waits for the first call that passes the filters.
+    /// The initial record; `None` if it waits for the first call that passes the filters.
     #[must_use]
     pub fn begin(&self) -> Option<ProbeSwitch> {
         let since_ns = self.past[0].1;
@@ -76,13 +76,13 @@ impl ProbeSwitcher {
         ProbeSwitch { pid: self.pid, on, reason, began_ns, done_ns, probes, pause_ns: None }
     }
 
-    /// Probes are in or on their way out.
+    /// Whether probes are attached or being removed.
     #[must_use]
     pub fn is_in(&self) -> bool {
         self.state != State::Out
     }
 
-    /// What became of the operators of a call: as the host will see it.
+    /// What was captured of a call, as the host will see it.
     #[must_use]
     pub fn captured(&self, start_ns: u64, end_ns: u64) -> Captured {
         let after = self.past.iter().position(|(_, began, _)| *began > start_ns).unwrap_or(self.past.len());
@@ -95,7 +95,8 @@ impl ProbeSwitcher {
         }
     }
 
-    /// Takes a call that has ended, and says so where filters begin or cease to let calls pass.
+    /// Processes a call that has ended. Reports a switch if calls begin or cease to pass the
+    /// filters.
     pub fn call(&mut self, call: &Ended, say: &mut dyn FnMut(ProbeSwitch)) -> Captured {
         let captured = self.captured(call.start_ns, call.end_ns);
         self.cycle.call(captured);
@@ -118,11 +119,11 @@ impl ProbeSwitcher {
         captured
     }
 
-    /// Puts probes in or takes them out. `wanted` says whether they shall be in, and why if that is new; `running_since` is when
-    /// the earliest call began that is running, and `seen_ns` up to when calls are known. Returns the time that it took, ns.
+    /// Attaches or removes probes. `wanted`: whether probes are wanted, and why, if that is new.
+    /// `running_since`: start of the earliest running call. `seen_ns`: calls are known up to this
+    /// time. Returns the duration of a finished switch, ns.
     ///
-    /// # Errors
-    /// When probes cannot be put in again.
+    /// # Errors If probes cannot be attached again.
     pub fn step(
         &mut self,
         engine: &mut dyn OpProbes,
@@ -139,7 +140,8 @@ impl ProbeSwitcher {
                 self.remember((false, until_ns, u64::MAX));
                 Ok(None)
             }
-            // The last captured call has ended, as far as its events say; what they do not say yet, the next look will.
+            // The last captured call has ended, as far as events have arrived. Later events are
+            // handled by the next step.
             State::Closing { until_ns }
                 if seen_ns > until_ns && running_since.is_none_or(|since| since >= until_ns) =>
             {
@@ -157,7 +159,7 @@ impl ProbeSwitcher {
                 }
                 let off_ns = self.kept_end_ns.take().map_or(began_ns, |kept| kept.min(began_ns));
                 if let Some(since) = self.unsaid_ns.take() {
-                    // No call passed: those that ran had probes all the same.
+                    // No call passed, but the calls that ran had probes.
                     say(self.switch(true, SwitchReason::Filter, (since, began_ns), 0));
                     say(self.switch(false, reason, (began_ns, done_ns), probes));
                 } else {
@@ -187,7 +189,7 @@ impl ProbeSwitcher {
         }
     }
 
-    /// The session, or the engine, has ended.
+    /// The final record, at the end of the session or the engine.
     #[must_use]
     pub fn end(&self, now_ns: u64) -> Option<ProbeSwitch> {
         let said = self.state != State::Out && self.unsaid_ns.is_none();
@@ -196,7 +198,7 @@ impl ProbeSwitcher {
             (State::Leaving { .. }, Some((_, began, _))) => *began,
             _ => now_ns,
         };
-        // Calls behind the last that passed may have begun in the window all the same: filters left them out.
+        // Calls after the last that passed may have begun in the window, but filters excluded them.
         let began_ns = self.kept_end_ns.map_or(began_ns, |kept| kept.min(began_ns));
         said.then(|| self.switch(false, SwitchReason::End, (began_ns, now_ns.max(began_ns)), 0))
     }

@@ -9,7 +9,7 @@ use super::*;
 struct Fake {
     window: Window,
     probes: bool,
-    /// Looks until probes are out.
+    /// Polls until the probes are removed.
     slow: u32,
 }
 
@@ -39,8 +39,8 @@ impl OpProbes for Fake {
 
 const MS: u64 = 1_000_000;
 
-/// Calls of 7 ms, 1 ms apart, looked at every 3 ms, for so many ms. Returns of each whether it was captured and what the switcher took it for, and
-/// what was said.
+/// Calls of 7 ms, 1 ms apart, polled every 3 ms, for this many ms. Returns for each call whether it
+/// was captured and the switcher's opinion, and the reported switches.
 fn run(
     filtered: bool,
     kept: impl Fn(u64) -> bool,
@@ -56,7 +56,7 @@ fn run(
         match tick % 8 {
             1 => {
                 let inside = (engine.window.from_ns..engine.window.until_ns).contains(&now.get());
-                // Where calls are captured, there are probes.
+                // Captured calls have probes.
                 assert!(!inside || engine.probes, "at {tick}");
                 running = Some((now.get(), inside));
             }
@@ -83,7 +83,7 @@ fn run(
     (calls, said)
 }
 
-/// What a host makes of the switches, as docs/wire-format.md says it.
+/// The host's interpretation of the switches, see docs/wire-format.md.
 fn host(said: &[ProbeSwitch], start_ns: u64) -> Option<bool> {
     let mut sorted = said.to_vec();
     sorted.sort_by_key(|s| s.began_ns);
@@ -95,16 +95,16 @@ fn host(said: &[ProbeSwitch], start_ns: u64) -> Option<bool> {
 }
 
 #[test]
-fn every_call_is_whole_or_nothing_and_the_switches_say_which() {
+fn every_call_is_captured_completely_or_not_as_reported() {
     let (calls, said) = run(false, |_| true, |n| n / 20 % 2 == 0, 2_000);
     assert!(said.len() > 10);
     assert!(said.iter().all(|s| s.began_ns <= s.done_ns));
     let mut counts = [0; 2];
-    for (k, (captured, as_pilot)) in (0..).zip(&calls) {
-        if let Some(told) = host(&said, (8 * k + 1) * MS) {
-            assert_eq!(told, *captured, "call {k}");
+    for (k, (captured, opinion)) in (0..).zip(&calls) {
+        if let Some(expected) = host(&said, (8 * k + 1) * MS) {
+            assert_eq!(expected, *captured, "call {k}");
         }
-        match as_pilot {
+        match opinion {
             Captured::Whole => assert!(*captured, "call {k}"),
             Captured::None => assert!(!*captured, "call {k}"),
             Captured::Edge => continue,
@@ -116,8 +116,9 @@ fn every_call_is_whole_or_nothing_and_the_switches_say_which() {
 }
 
 #[test]
-fn calls_that_filters_leave_out_are_not_told_as_whole() {
-    // Probes are in for some calls before and behind those that pass, and stay in between two ranges.
+fn filtered_calls_are_not_reported_as_captured() {
+    // Probes are attached for some calls before and after those that pass, and stay between two
+    // ranges.
     let passes = |n: u64| (31..=40).contains(&n) || (45..=50).contains(&n) || n >= 200;
     let (calls, said) = run(true, passes, |n| (20..=60).contains(&n), 2_000);
     for (k, (captured, _)) in (0..).zip(&calls) {
@@ -125,13 +126,14 @@ fn calls_that_filters_leave_out_are_not_told_as_whole() {
         assert_eq!(told == Some(true), *captured, "call {}: {told:?}", k + 1);
     }
     assert_eq!(calls.iter().filter(|(captured, _)| *captured).count(), 16);
-    // From the first look on: calls before it had probes and are at an edge, not untraced.
+    // From the first poll on. Earlier calls had probes and are at an edge, not untraced.
     assert_eq!(host(&said, 25 * 8 * MS), None);
 }
 
-/// The engine ends while probes are on their way out: the calls behind the last that passed were in the window, and left out.
+/// The engine ends while probes are being removed. The calls after the last that passed were in the
+/// window, but filtered.
 #[test]
-fn an_end_while_probes_go_out_tells_no_call_that_was_left_out_as_whole() {
+fn an_end_during_removal_reports_no_filtered_call_as_captured() {
     let passes = |n: u64| (31..=60).contains(&n);
     let mut left_out_in_the_window = 0;
     for ticks in 480..540 {

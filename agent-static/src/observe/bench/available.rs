@@ -1,25 +1,26 @@
-//! How much memory a measurement may take: a share of what is available, in the machine and in the agent's control groups.
+//! Memory that a measurement may use: a share of what is available on the machine and in the
+//! agent's control groups.
 
 use std::fs;
 use std::path::Path;
 
 use crate::observe::fact;
 
-/// Largest fraction of the available memory that is used: 1/N. The other half stays for what runs already, since a
-/// board that swaps, or kills an engine, was harmed by the measurement.
+/// Largest fraction of the available memory that is used: 1/N. The other half stays for running
+/// programs, because the measurement must not make a board swap or kill an engine.
 const SHARE: u64 = 2;
-/// Most memory for all threads together, bytes: four times the largest last-level cache that was seen (480 MB, of a Sapphire
-/// Rapids machine). Filling it takes a second or two.
+/// Most memory for all threads together, in bytes: four times the largest known last-level cache
+/// (480 MB, on a Sapphire Rapids machine). Filling it takes a second or two.
 const MOST_BYTES: u64 = 2 << 30;
-/// Bytes used if the kernel does not report how much is available.
-const UNTOLD_BYTES: u64 = 64 << 20;
+/// Bytes used if the kernel does not report the available memory.
+const UNKNOWN_BYTES: u64 = 64 << 20;
 
-/// Bytes that may be taken. `root` is `/`, `pid` the agent's.
+/// Usable bytes. `root` is `/`, `pid` the agent's.
 #[must_use]
 pub(super) fn bytes(root: &Path, pid: u32) -> u64 {
     let groups = fact::memory_left(root, pid);
     let least = available(root).into_iter().chain(groups).min();
-    least.map_or(UNTOLD_BYTES, |bytes| bytes / SHARE).min(MOST_BYTES)
+    least.map_or(UNKNOWN_BYTES, |bytes| bytes / SHARE).min(MOST_BYTES)
 }
 
 /// `MemAvailable` of /proc/meminfo, bytes; `None` if the kernel does not report it.
@@ -39,7 +40,7 @@ mod tests {
     const V1: &str = "34 31 0:31 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n";
     const V2: &str = "41 31 0:38 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n";
 
-    /// A machine with so many MiB available, and files of control groups.
+    /// A machine with this much memory available, and files of control groups.
     fn machine(available_mib: u64, groups: &[(&str, &str)]) -> tempfile::TempDir {
         let root = tempfile::tempdir().unwrap();
         let meminfo = format!("MemTotal: 9 kB\nMemAvailable:   {} kB\n", available_mib << 10);
@@ -57,12 +58,12 @@ mod tests {
             let root = machine(available_mib, &[]);
             assert_eq!(bytes(root.path(), PID), mib << 20, "{available_mib} MiB");
         }
-        let untold = tempfile::tempdir().unwrap();
-        assert_eq!(bytes(untold.path(), PID), UNTOLD_BYTES);
+        let unknown = tempfile::tempdir().unwrap();
+        assert_eq!(bytes(unknown.path(), PID), UNKNOWN_BYTES);
     }
 
-    /// A container of 256 MB on a machine with 64 GB: 56 MB are used, 16 of them by files that the kernel can drop. The reading curve
-    /// of a cache of 480 MB ends at half of the rest.
+    /// A container of 256 MB on a machine with 64 GB: 56 MB are used, 16 MB of them by files that
+    /// the kernel can drop. The read curve for a cache of 480 MB ends at half of the rest.
     #[test]
     fn control_groups_bound_it() {
         let limit = 256 << 20;
@@ -82,7 +83,7 @@ mod tests {
         assert_eq!(bytes(root.path(), PID), half);
         let (top, _) = curve::top(Some(480 << 20), bytes(root.path(), PID));
         assert_eq!(top, half);
-        // From memory.high on the kernel slows down whoever takes more.
+        // Above memory.high the kernel slows down processes that allocate more.
         let slowed = [&two[..], &[("sys/fs/cgroup/box/memory.high", "73400320\n")]].concat();
         let root = machine(64 << 10, &slowed);
         assert_eq!(bytes(root.path(), PID), ((70 << 20) - (40 << 20)) / 2);
@@ -99,7 +100,7 @@ mod tests {
             ("sys/fs/cgroup/memory/memory.usage_in_bytes", "999999999999\n"),
         ];
         assert_eq!(bytes(machine(64 << 10, &one).path(), PID), half);
-        // The machine has less than the group may take.
+        // The machine has less than the group's limit.
         assert_eq!(bytes(machine(100, &two).path(), PID), 50 << 20);
     }
 }

@@ -1,4 +1,5 @@
-//! Room in a process: for the pages near its code, and for the bootstrap where no code lies.
+//! Free space in a process: for the pages near its code, and for the bootstrap in unused bytes of
+//! code pages.
 
 use std::fs::File;
 use std::io::Read;
@@ -7,14 +8,15 @@ use std::os::unix::fs::FileExt;
 use crate::sys::direct::layout::PAGE;
 use crate::target::maps::Mapping;
 
-/// Lowest address that is used: below lie the pages that nobody may map, and small numbers.
+/// Lowest address that is used. Below are the pages that nobody may map, and small numbers.
 const LOWEST: u64 = 1 << 20;
-/// Behind the highest address of a process with four levels of page tables. Kernels for arm64 are built with 39 to 52 bits of
-/// addresses, and do not say: nothing is put behind the last mapping there.
+/// First address after the address space of a process with four levels of page tables. Kernels for
+/// arm64 have 39 to 52 address bits and do not report the number, so nothing is placed after the
+/// last mapping there.
 const HIGHEST: u64 = if cfg!(target_arch = "aarch64") { 1 << 52 } else { 0x7fff_ffff_f000 };
 
-/// Address for the code page and the control page behind it, as near as can be to `code` and not farther than `reach`, with a page
-/// free on both sides.
+/// Address for the code page and the control page after it: as near as possible to `code`, closer
+/// than `reach`, with a free page on both sides.
 pub(super) fn gap(mappings: &[Mapping], code: u64, reach: u64) -> Option<u64> {
     let page = PAGE as u64;
     let ends = std::iter::once(LOWEST).chain(mappings.iter().map(|m| m.end));
@@ -29,13 +31,14 @@ pub(super) fn gap(mappings: &[Mapping], code: u64, reach: u64) -> Option<u64> {
     (nearest.abs_diff(code) < reach).then_some(nearest)
 }
 
-/// Where `size` bytes could be put that are no code, at multiples of 16.
+/// Addresses of `size` unused bytes in code pages, at multiples of 16.
 pub(super) fn places(pid: u32, mappings: &[Mapping], size: usize) -> Vec<u64> {
     let long = slacks(pid, mappings).into_iter().filter(|(from, to)| from + size as u64 <= *to);
     long.map(|(from, _)| from).collect()
 }
 
-/// Bytes at the end of the last page of a code segment that are no code: first and behind the last address.
+/// Unused bytes at the end of the last page of each code segment: first address, and first address
+/// after them.
 pub(super) fn slacks(pid: u32, mappings: &[Mapping]) -> Vec<(u64, u64)> {
     let code = mappings.iter().filter(|m| m.executable && !m.writable && m.path.starts_with('/'));
     code.filter_map(|m| {
@@ -48,7 +51,7 @@ pub(super) fn slacks(pid: u32, mappings: &[Mapping]) -> Vec<(u64, u64)> {
     .collect()
 }
 
-/// Behind the last byte of every code segment of an ELF file; foreign bytes.
+/// End offsets of all code segments of an ELF file, parsed from foreign bytes.
 fn segment_ends(mut file: &File) -> Option<Vec<u64>> {
     const SEGMENT: usize = 56;
     const CODE: u32 = 1;
@@ -89,7 +92,7 @@ mod tests {
         let code = [mapping(base, base + 64 * page), mapping(base + 65 * page, base + 99 * page)];
         let at = gap(&code, base + page, 1 << 31).unwrap_or_default();
         assert_eq!(at, base - 3 * page, "two pages, and one free on both sides");
-        // A wall below: above it is.
+        // The space below is used: above it is free.
         let walled = [mapping(LOWEST, base), code[0].clone(), code[1].clone()];
         assert_eq!(gap(&walled, base + page, 1 << 31), Some(base + 100 * page));
         assert_eq!(gap(&walled, base + page, 32 * page), None);

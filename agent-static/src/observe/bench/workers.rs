@@ -1,4 +1,4 @@
-//! Threads that work at the same time, one pinned to each CPU, at the priority that the agent has.
+//! Threads that work at the same time, one pinned to each CPU, at the agent's priority.
 
 use std::sync::atomic::{AtomicI32, AtomicU8, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
@@ -11,12 +11,11 @@ use super::spin::SpinBarrier;
 use crate::error::{Diagnostic, Result};
 use crate::observe::counter::pmu;
 
-/// How long to measure: a warm-up, then repetitions of the same length.
+/// Duration of a measurement: a warm-up, then repetitions of the same length.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Pace {
     /// Length of the warm-up and of each repetition.
     pub(super) window: Duration,
-    /// Repetitions.
     pub(super) repeats: u32,
 }
 
@@ -28,10 +27,10 @@ impl Pace {
     }
 }
 
-/// Runs `work` on a thread for each CPU, each with one of `states` and its index, and returns the results in that order.
+/// Runs `work` on one thread per CPU, each with one of `states` and its index, and returns the
+/// results in that order.
 ///
-/// # Errors
-/// When a thread cannot be made or pinned. Then no work was begun.
+/// # Errors If a thread cannot be created or pinned. In that case no work has started.
 pub(super) fn run<S: Send, T: Send>(
     cpus: &[u32],
     states: Vec<S>,
@@ -73,7 +72,7 @@ pub(super) fn run<S: Send, T: Send>(
     })
 }
 
-/// What the threads are told once all are made and pinned.
+/// Orders to the threads once all are created and pinned.
 const WAIT: u8 = 0;
 const GO: u8 = 1;
 const LEAVE: u8 = 2;
@@ -84,12 +83,13 @@ fn pin(cpu: u32) -> std::result::Result<(), Errno> {
     sched_setaffinity(Pid::from_raw(0), &set)
 }
 
-/// Units per second of all threads together, for each repetition. `chunk` does a little work and returns its units.
+/// Units per second of all threads together, for each repetition. `chunk` does a little work and
+/// returns its units.
 ///
-/// Each thread works for the same time and its rate is its own, so that a slow core does not make a fast one wait.
+/// Each thread works for the same time and has its own rate, so that a slow core does not delay a
+/// fast one.
 ///
-/// # Errors
-/// See [`run`].
+/// # Errors See [`run`].
 pub(super) fn rates<S: Send>(
     cpus: &[u32],
     states: Vec<S>,
@@ -109,7 +109,7 @@ pub(super) fn rates<S: Send>(
                 }
             }
         };
-        // The first one warms up: clocks rise, pages and caches settle.
+        // The first window is the warm-up: clocks rise, pages and caches settle.
         std::iter::repeat_with(window).take(pace.repeats as usize + 1).skip(1).collect::<Vec<f64>>()
     })?;
     let sum = |repeat: usize| rates.iter().filter_map(|r| r.get(repeat)).sum::<f64>();
@@ -134,7 +134,7 @@ mod tests {
             )
         });
         assert_eq!(seen.unwrap(), (0..own.len()).map(|i| (i, true)).collect::<Vec<_>>());
-        let refused = run(&[own[0], 1023], vec![(), ()], |_, ()| panic!("it must not begin")).unwrap_err();
+        let refused = run(&[own[0], 1023], vec![(), ()], |_, ()| panic!("it must not start")).unwrap_err();
         assert!(refused.answer.contains("nvalid"), "{refused}");
     }
 
