@@ -14,7 +14,7 @@ use profinfer_wire::tensors::NO_TENSOR;
 use crate::args::format::Format;
 use crate::json::{self, Object};
 use crate::{Diagnostic, Result, diagnostic};
-use profinfer_trace::decode::{Decoder, Found};
+use profinfer_trace::decode::{DamageKind, Decoder, Found};
 
 /// The object.
 #[derive(Debug, Serialize)]
@@ -45,7 +45,6 @@ enum Item {
     Damage {
         offset: u64,
         bytes: u64,
-        /// As in `health.damaged` of summary.json.
         damage: &'static str,
         count: u64,
     },
@@ -96,6 +95,18 @@ impl fmt::Display for Item {
                 write!(f, "{offset:>10}         CUT SHORT: {bytes} bytes of a frame")
             }
         }
+    }
+}
+
+const fn damage(kind: DamageKind) -> &'static str {
+    match kind {
+        DamageKind::Hello => "hello",
+        DamageKind::Overlong => "overlong",
+        DamageKind::Frame(_) => "frame",
+        DamageKind::Gap => "gap",
+        DamageKind::Repeated => "repeated",
+        DamageKind::Malformed(_) => "malformed",
+        DamageKind::UnknownKind(_) => "unknown_kind",
     }
 }
 
