@@ -69,18 +69,18 @@ fi
 say "tracing: $(basename "${run[0]}"), $(basename "$model"), $threads threads, $tokens tokens"
 mkdir -p "$out"
 log=$out/engine.log
-"$agent" serve --once --listen tcp:127.0.0.1:0 -- "${run[@]}" >"$log" 2>&1 </dev/null &
+port=$out/port
+rm -f "$port"
+"$agent" serve --once --listen tcp:127.0.0.1:0 --port-file "$port" -- "${run[@]}" >"$log" 2>&1 </dev/null &
 agent_pid=$!
 trap 'kill $agent_pid 2>/dev/null || true' EXIT
-port=''
 for _ in $(seq 100); do
-	port=$(sed -n 's/.*waiting for a host at tcp:127\.0\.0\.1:\([0-9]*\)$/\1/p' "$log" | head -n 1)
-	[ -z "$port" ] || break
+	[ ! -f "$port" ] || break
 	kill -0 $agent_pid 2>/dev/null || break
 	sleep 0.1
 done
-[ -n "$port" ] || die "the agent did not start" "$(tail -n 3 "$log")"
-"$analyze" --bench --board host "tcp:127.0.0.1:$port" --out "$out"
+[ -f "$port" ] || die "the agent did not start" "$(tail -n 3 "$log")"
+"$analyze" --bench --board host "tcp:127.0.0.1:$(cat "$port")" --out "$out"
 wait $agent_pid || die "the engine or the agent failed" "$(tail -n 5 "$log")" "All of its output: $log"
 trap - EXIT
 say "done: open $out/report.html; the engine's output is in $log"

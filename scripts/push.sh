@@ -66,7 +66,7 @@ dir=${dir:-$DEFAULT_DIR}
 case $dir in /*) ;; *) die "--dir must be an absolute path on the board, not '$dir'" "For example --dir $DEFAULT_DIR" ;; esac
 case $dir in *[!A-Za-z0-9_./-]*) die "--dir may have letters, digits and ./_- only, not '$dir'" "For example --dir $DEFAULT_DIR" ;; esac
 # shellcheck disable=SC2034
-there_agent=$dir/profinfer-agent log=$dir/profinfer-agent.log pid_file=$dir/profinfer-agent.pid recording=$dir/profinfer-agent.pfi
+there_agent=$dir/profinfer-agent log=$dir/profinfer-agent.log pid_file=$dir/profinfer-agent.pid port_file=$dir/profinfer-agent.port recording=$dir/profinfer-agent.pfi
 there_key=$dir/profinfer-agent.key
 WORK=$(mktemp -d)
 trap 'link_leave; rm -rf "$WORK"' EXIT

@@ -29,7 +29,8 @@ stopped_recording() {
 	local push
 	PUSH_SSH_OPTIONS=$ssh_options "$REPO/scripts/push.sh" ssh root@127.0.0.1 --agent "$agent" --out "$dir/stopped.pfi" --file -- --name nodes >"$dir/next" 2>"$dir/push.err" &
 	push=$!
-	ready "$push" "$dir/push.err" || { cat "$dir/push.err"; return 1; }
+	# shellcheck disable=SC2086  # words
+	ready "$push" $board run "grep -qs $READY /tmp/profinfer/profinfer-agent.pfi" || { cat "$dir/push.err"; return 1; }
 	$board run "${ENGINE[*]} >/dev/null" || return 1
 	kill -TERM "$push"
 	wait "$push" || { cat "$dir/push.err"; return 1; }

@@ -123,10 +123,10 @@ end_process() {
 # serve WHERE: the agent listens there
 serve() {
 	local command
-	command="\$(command -v setsid || command -v nohup) ./profinfer-agent serve --listen $1${target[*]+ $(words "${target[@]}")}"
+	command="\$(command -v setsid || command -v nohup) ./profinfer-agent serve --listen $1 --port-file profinfer-agent.port${target[*]+ $(words "${target[@]}")}"
 	# setsid lets it outlive the connection; not every board has it
-	there_as_root "cd $dir; $command </dev/null >profinfer-agent.log 2>&1 & echo \$! >$pid_file" || refuse "the agent cannot be started"
-	there_as_root "cd $dir; i=0; until grep 'waiting for a host' profinfer-agent.log; do [ -d /proc/\$(cat profinfer-agent.pid) ] && [ \$((i+=1)) -lt 20 ] || { cat profinfer-agent.log; exit 1; }; sleep 0.3; done" && return
+	there_as_root "cd $dir; rm -f $port_file; $command </dev/null >profinfer-agent.log 2>&1 & echo \$! >$pid_file" || refuse "the agent cannot be started"
+	there_as_root "cd $dir; i=0; until [ -f $port_file ]; do [ -d /proc/\$(cat profinfer-agent.pid) ] && [ \$((i+=1)) -lt 20 ] || { cat profinfer-agent.log; exit 1; }; sleep 0.3; done" && return
 	case $ANSWER in
 	*"ddress in use"* | *"ddress already in use"*) refuse "port $board_port of the board is taken by another program" "Is it an agent pushed in another way, or to another folder? End it the same way with --stop. Else choose another port there: --board-port N" ;;
 	*) refuse "the agent does not serve" "Read its log on the board: $log" ;;
@@ -134,7 +134,7 @@ serve() {
 }
 
 remove_agent() {
-	there_as_root "rm -f $there_agent $there_agent.new $log $pid_file $recording $there_key" || refuse "the agent's files cannot be removed" "By hand: rm $dir/profinfer-agent*"
+	there_as_root "rm -f $there_agent $there_agent.new $log $pid_file $port_file $recording $there_key" || refuse "the agent's files cannot be removed" "By hand: rm $dir/profinfer-agent*"
 	# A folder that was made for it goes too; the system's folders stay.
 	case $dir in */profinfer) there_as_root "[ ! -d $dir ] || rmdir $dir" || note "$dir is not empty, so it is not removed" ;; esac
 }

@@ -38,11 +38,8 @@ key_copy() {
 	same "$key" "$there_key" || [ -n "$dry" ] || refuse "the key on the board is not the one that was sent" "Run this again."
 }
 
-# key_answers: the agent rejects a connection that sends nothing, and logs it
 key_answers() {
-	show ": </dev/tcp/$address/$board_port"
-	[ -n "$dry" ] || (exec 3<>"/dev/tcp/$address/$board_port" && printf 'nobody' >&3) 2>/dev/null || true
-	there_as_root "i=0; until grep 'rejected' $log; do [ \$((i+=1)) -lt 10 ] || exit 1; sleep 0.3; done" ||
+	reaches_agent "$address" "$board_port" ||
 		{ ANSWER="the connection did not reach it"; refuse "the agent does not answer at $address port $board_port" \
 			"Name the board's address: --address HOST; let the port through its firewall, or leave --key out: the port is forwarded then."; }
 }

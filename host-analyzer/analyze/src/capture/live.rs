@@ -10,6 +10,7 @@ use profinfer_wire::record::control::{
     BenchRequest, CounterRequest, GaugeRequest, Plan, Resume, Start, Stop, level,
 };
 use profinfer_wire::record::direct::{Probes, ProbesRequest};
+use serde::Serialize;
 
 use crate::capture::link::{Address, Link, refusal};
 use crate::capture::metrics::Metrics;
@@ -29,12 +30,22 @@ const SILENCE: Duration = Duration::from_secs(15);
 /// On a serial line the request is sent again if no hello came within this time, because noise may have destroyed it.
 const ASK_AGAIN: Duration = Duration::from_secs(3);
 
-/// What a capture left.
+/// The result of a capture.
 pub(crate) struct Captured {
-    /// `None` of one in pieces or one that was watched; it is on disk.
+    /// `None` if the recording is in pieces or was watched: it is on disk.
     pub(crate) model: Option<Model>,
-    /// What there is to say of the link.
+    /// Messages about the link.
     pub(crate) said: Vec<String>,
+    pub(crate) link: LinkCounts,
+}
+
+/// Disturbances of the link.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub(crate) struct LinkCounts {
+    /// Bytes that belong to no frame.
+    noise_bytes: u64,
+    /// Requests to send frames again.
+    resend_requests: u64,
 }
 
 /// Captures. Signals are to be counted already ([`interrupts::count`]). `window`: of which last seconds the observer wants to know.
@@ -64,7 +75,9 @@ pub(crate) fn capture(
     };
     observer.begin("capturing");
     let said = capture.run(observer)?;
-    Ok(Captured { model: capture.recording.finish(address)?, said })
+    let (noise_bytes, resend_requests) = (capture.receiver.noise, capture.receiver.repairs);
+    let link = LinkCounts { noise_bytes, resend_requests };
+    Ok(Captured { model: capture.recording.finish(address)?, said, link })
 }
 
 struct Capture<'a> {
@@ -167,7 +180,7 @@ impl Capture<'_> {
         if self.receiver.noise > 0 {
             let (noise, repairs) = (self.receiver.noise, self.receiver.repairs);
             said.push(format!(
-                "{noise} bytes on the line were no frames; asked {repairs} times to send again"
+                "{noise} bytes on the line belong to no frame; requested {repairs} times to send again"
             ));
         }
         Ok(said)

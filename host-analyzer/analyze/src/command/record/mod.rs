@@ -10,7 +10,7 @@ use profinfer_boards::Board;
 
 use crate::analyse::analyse;
 use crate::capture::link::Address;
-use crate::capture::live::Captured;
+use crate::capture::live::{Captured, LinkCounts};
 use crate::capture::observer::CaptureObserver;
 use crate::capture::rotate::{self, Source};
 use crate::ceilings::Measured;
@@ -74,11 +74,13 @@ pub(crate) struct Input {
     /// Files that the model contains: of a large capture in pieces only the last one.
     reported: Vec<PathBuf>,
     messages: Vec<String>,
+    /// `None` if it was not captured now.
+    link: Option<LinkCounts>,
 }
 
 impl Input {
     fn new(model: Model, recording: Vec<PathBuf>) -> Self {
-        Self { model, reported: recording.clone(), recording, messages: Vec::new() }
+        Self { model, reported: recording.clone(), recording, messages: Vec::new(), link: None }
     }
 }
 
@@ -106,6 +108,7 @@ pub(crate) fn received(captured: Captured, options: &Record) -> Result<Input> {
         None => pieces(&options.out)?,
     };
     input.messages.splice(0..0, captured.said);
+    input.link = Some(captured.link);
     Ok(input)
 }
 
@@ -123,7 +126,7 @@ pub(crate) fn write_views(
     options: &Record,
     print: impl FnOnce(Recorded) -> Result<()>,
 ) -> Result<ExitCode> {
-    let Input { mut model, recording, reported, mut messages } = input;
+    let Input { mut model, recording, reported, mut messages, link } = input;
     if let Some(reason) = &model.health.refused {
         let (tried, rest) = reason.split_once(": ").unwrap_or(("capturing", reason));
         let (answer, help) =
@@ -147,6 +150,7 @@ pub(crate) fn write_views(
             exit_status: status,
             recording: names(&recording),
             reported: names(&reported),
+            link,
             messages,
             results,
         })?;
@@ -267,7 +271,7 @@ fn pieces(folder: &Path) -> Result<Input> {
         ));
         print_messages(&messages);
     }
-    Ok(Input { model: files(&source)?, recording, reported: source.paths, messages })
+    Ok(Input { model: files(&source)?, recording, reported: source.paths, messages, link: None })
 }
 
 /// The tables of a recording, or of pieces of one, on disk.
