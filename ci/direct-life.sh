@@ -10,6 +10,7 @@ cd "$(dirname "$0")/.."
 case ${1:-} in -h | --help) usage_from_head "$0"; exit ;; esac
 target=${CARGO_TARGET_DIR:-target}/debug
 export PROFINFER_AGENT=${PROFINFER_AGENT:-$target/profinfer-agent}
+export PROFINFER_ANALYZE=${PROFINFER_ANALYZE:-$target/analyze}
 export PROFINFER_DIRECT_ALONE=${PROFINFER_DIRECT_ALONE:-$target/profinfer-direct-alone}
 export PROFINFER_ENGINE_DIR=${PROFINFER_ENGINE_DIR:-$(scripts/engine.sh | tail -n 1)}
 export LIFE_MODEL=${PROFINFER_MODELS_DIR:-$CACHE/models}/dense-q8.gguf

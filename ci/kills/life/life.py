@@ -7,7 +7,8 @@ import sys
 import time
 from pathlib import Path
 
-from support import AGENT, ENGINE, TOOLS, Agent, Engine, attached, changed, check_tokens, folder, repair, until
+from support import (AGENT, ANALYZE, CHANGED, DOES_NOT_STOP, ENGINE, JOB_CONTROL, OTHER_AGENT, TOOLS, Agent, Engine, attached, changed,
+                     check_tokens, folder, repair, run_repair, until)
 
 FREEZER = "/sys/fs/cgroup/freezer"
 
@@ -126,8 +127,8 @@ def threads():
     while time.monotonic() < end:
         seen.update(os.listdir(f"/proc/{engine.pid}/task"))
     agent.records()
-    said = agent.end()
-    assert ", 0 lost" in said, said
+    result = agent.end()
+    assert result["spans_sent"] > 0 and result["spans_lost"] == 0, result
     assert not changed(engine.pid)
     engine.goes_on()
     engine.end()
@@ -139,7 +140,7 @@ def stopped():
     engine = Engine()
     os.kill(engine.pid, signal.SIGSTOP)
     agent = Agent("--pid", engine.pid)
-    agent.until_said("job control")
+    agent.until_why(JOB_CONTROL)
     assert not changed(engine.pid)
     os.kill(engine.pid, signal.SIGCONT)
     agent.records()
@@ -148,7 +149,7 @@ def stopped():
     agent = recording(engine.pid)
     os.kill(engine.pid, signal.SIGSTOP)
     agent.end()
-    assert "repair --pid" in agent.said() or not changed(engine.pid), agent.said()
+    assert f"repair --pid {engine.pid}" in agent.said() or not changed(engine.pid), agent.said()
     os.kill(engine.pid, signal.SIGCONT)
     engine.goes_on()
     repair(engine.pid)
@@ -172,7 +173,7 @@ def frozen():
             procs.write(str(engine.pid))
         state("FROZEN")
         agent = Agent("--pid", engine.pid)
-        agent.until_said("does not stop")
+        agent.until_why(DOES_NOT_STOP)
         assert not changed(engine.pid)
         state("THAWED")
         agent.records()
@@ -201,13 +202,13 @@ def signals():
         for _ in range(20_000):
             if "TracerPid:\t0\n" not in open(status).read() or agent.process.poll() is not None:
                 break
-        said = agent.end(how)
-        if "does not stop" in said:  # a busy machine: that is what it tells
+        agent.end(how)
+        if f"repair --pid {engine.pid}" in agent.said():  # a busy machine: the engine did not stop
             late += 1
             engine.goes_on()
             repair(engine.pid)
         left = changed(engine.pid)
-        assert not left, (left, how, open(f"/proc/{engine.pid}/maps").read().count("profinfer-probes"), repair(engine.pid), said)
+        assert not left, (left, how, open(f"/proc/{engine.pid}/maps").read().count("profinfer-probes"), repair(engine.pid), agent.said())
         engine.goes_on()
     return f"{whole(engine)}, {late} times repaired, because it did not stop"
 
@@ -218,7 +219,7 @@ def uprobe_first():
     first = Agent("--pid", engine.pid, probes=["--levels", "token,graph,op"])
     first.records()
     second = Agent("--pid", engine.pid)
-    second.until_said("its code is not as in the file")
+    second.until_why(CHANGED)
     assert not changed(engine.pid)
     second.records()
     second.end()
@@ -232,9 +233,9 @@ def two_agents():
     engine = Engine()
     first = recording(engine.pid)
     second = Agent("--pid", engine.pid)
-    second.until_said("another agent")
-    refused = subprocess.run([AGENT, "repair", "--pid", str(engine.pid)], capture_output=True, text=True)
-    assert refused.returncode != 0 and "another agent" in refused.stderr, refused.stderr
+    second.until_why(OTHER_AGENT)
+    status, refused = run_repair(engine.pid)
+    assert status == 1 and refused["why"] == OTHER_AGENT, refused
     second.end()
     assert changed(engine.pid), "the first's"
     first.records()
@@ -244,17 +245,13 @@ def two_agents():
 
 def serve():
     """A host's plan asks for them."""
-    analyze = os.environ.get("ANALYZE", os.path.join(os.path.dirname(AGENT), "analyze"))
-    if not os.path.exists(analyze):
-        return f"skipped: no {analyze}"
     engine = Engine()
-    log = open(folder / "serve.log", "w")
-    port = "127.0.0.1:7931"
-    agent = subprocess.Popen([AGENT, "serve", "--once", "--listen", f"tcp:{port}", "--pid", str(engine.pid)], stderr=log)
+    log, port = open(folder / "serve.log", "w"), folder / "port"
+    agent = subprocess.Popen([AGENT, "serve", "--once", "--listen", "tcp:127.0.0.1:0", "--port-file", port, "--pid", str(engine.pid)], stderr=log)
     try:
-        time.sleep(0.5)
+        until("the agent does not listen", port.exists)
         host = subprocess.Popen(
-            [analyze, f"tcp:{port}", "--probes", "direct", "--levels", "token,graph,op", "-o", folder / "profile"],
+            [ANALYZE, f"tcp:127.0.0.1:{port.read_text().strip()}", "--probes", "direct", "--levels", "token,graph,op", "-o", folder / "profile"],
             stdout=subprocess.DEVNULL, stderr=open(folder / "host.log", "w"))
         attached(engine.pid)
         time.sleep(1)
