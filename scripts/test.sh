@@ -81,7 +81,7 @@ all_step() { [ -z "$all" ] || step "$@"; }
 shell_scripts() {
 	local files
 	mapfile -t files < <(git ls-files -co --exclude-standard '*.sh' .ci/run)
-	shellcheck "${files[@]}"
+	shellcheck "${files[@]}" && python3 -B ci/no-prose.py
 }
 # The agent without its features, and with one of them: each without warnings.
 agent_features() {

@@ -71,10 +71,10 @@ def end_engines(engines):
 
 
 def capture(folder, port, *options):
-    """`analyze` on that port, into folder/profile."""
-    with open(folder / "analyze.log", "w") as told:
-        return start([ANALYZE, f"tcp:127.0.0.1:{port}", "--levels", "token,graph,op", "--out", folder / "profile", *options],
-                     stdout=subprocess.DEVNULL, stderr=told)
+    """`analyze` on that port, into folder/profile; its object goes to folder/analyze.json."""
+    command = [ANALYZE, f"tcp:127.0.0.1:{port}", "--levels", "token,graph,op", "--out", folder / "profile", "--format", "json", *options]
+    with open(folder / "analyze.log", "w") as err, open(folder / "analyze.json", "w") as out:
+        return start(command, stdout=out, stderr=err)
 
 
 def stop(analyze, folder, patience=300):

@@ -36,12 +36,30 @@ pub(crate) struct Captured {
     pub(crate) model: Option<Model>,
     /// Messages about the link.
     pub(crate) said: Vec<String>,
-    pub(crate) link: LinkCounts,
+    pub(crate) link: LinkReport,
+}
+
+/// Why the end of a session is missing.
+#[derive(Debug, Clone, Copy, Serialize)]
+#[serde(rename_all = "snake_case")]
+enum Lost {
+    /// The link broke while the agent was stopping.
+    WhileStopping,
+    /// The link broke, and the session could not be resumed.
+    NotResumed,
+    /// The agent answered with another session.
+    OtherSession,
+    /// A serial line carried nothing more.
+    Silent,
 }
 
 /// Disturbances of the link.
-#[derive(Debug, Clone, Copy, Serialize)]
-pub(crate) struct LinkCounts {
+#[derive(Debug, Clone, Copy, Default, Serialize)]
+pub(crate) struct LinkReport {
+    /// How often a broken connection was resumed.
+    reconnects: u64,
+    /// Why the end of the session is missing; `None` if it was received.
+    lost: Option<Lost>,
     /// Bytes that belong to no frame.
     noise_bytes: u64,
     /// Requests to send frames again.
@@ -72,11 +90,12 @@ pub(crate) fn capture(
         seq: 0,
         receiver: Receiver::new(address.is_serial(), Instant::now()),
         recording: Recording::create(&options.out, options, window, metered)?,
+        report: LinkReport::default(),
     };
     observer.begin("capturing");
     let said = capture.run(observer)?;
     let (noise_bytes, resend_requests) = (capture.receiver.noise, capture.receiver.repairs);
-    let link = LinkCounts { noise_bytes, resend_requests };
+    let link = LinkReport { noise_bytes, resend_requests, ..capture.report };
     Ok(Captured { model: capture.recording.finish(address)?, said, link })
 }
 
@@ -88,6 +107,7 @@ struct Capture<'a> {
     seq: u32,
     receiver: Receiver,
     recording: Recording,
+    report: LinkReport,
 }
 
 impl Capture<'_> {
@@ -120,14 +140,17 @@ impl Capture<'_> {
                 Err(e) if refusal(&e).is_some() => return Err(self.address.failed(&e)),
                 Err(e) if stopped.is_some() => {
                     said.push(format!("the link broke while the agent was stopping: {e}"));
+                    self.report.lost = Some(Lost::WhileStopping);
                     break;
                 }
                 Err(e) => {
                     if !self.reconnect(&e, observer)? {
                         said.push(format!("the link broke ({e}) and the session could not be resumed"));
+                        self.report.lost = Some(Lost::NotResumed);
                         break;
                     }
-                    said.push(format!("the link broke ({e}); connected again"));
+                    said.push(format!("the link broke ({e}); reconnected"));
+                    self.report.reconnects += 1;
                     continue;
                 }
             };
@@ -138,6 +161,7 @@ impl Capture<'_> {
                     said.push(
                         "the agent answers with another session: the end of this one is lost".to_owned(),
                     );
+                    self.report.lost = Some(Lost::OtherSession);
                     break;
                 }
             }
@@ -156,6 +180,7 @@ impl Capture<'_> {
                     "the line has carried nothing of the agent for {} s: it has ended or the line is cut",
                     SILENCE.as_secs()
                 ));
+                self.report.lost = Some(Lost::Silent);
                 break;
             }
             if observer.wants_last()

@@ -5,12 +5,13 @@ use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, Output, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use profinfer_trace::model::Model;
+use serde_json::Value;
 use serialport::{SerialPort, TTYPort};
 
 use crate::engine_list::parse;
@@ -88,13 +89,16 @@ impl Drop for Served {
     }
 }
 
-/// Captures from `source`; what was received, and what was said.
-pub(crate) fn capture(source: &str, dir: &Path, options: &[&str]) -> (Model, String) {
-    capture_by(Path::new(env!("CARGO_BIN_EXE_analyze")), source, dir, options)
+/// Captures from `source`. Returns what was received, and the report on the link.
+pub(crate) fn capture(source: &str, dir: &Path, options: &[&str]) -> (Model, Value) {
+    let options = [options, &["--format", "json"]].concat();
+    let (model, output) = capture_by(Path::new(env!("CARGO_BIN_EXE_analyze")), source, dir, &options);
+    let mut object: Value = serde_json::from_slice(&output.stdout).unwrap();
+    (model, object["link"].take())
 }
 
-/// The same by some `analyze`.
-pub(crate) fn capture_by(analyze: &Path, source: &str, dir: &Path, options: &[&str]) -> (Model, String) {
+/// The same by some `analyze`, with its output.
+pub(crate) fn capture_by(analyze: &Path, source: &str, dir: &Path, options: &[&str]) -> (Model, Output) {
     let out = dir.join("profile");
     let output = Command::new(analyze)
         .args([source, "--out", out.to_str().unwrap()])
@@ -104,7 +108,7 @@ pub(crate) fn capture_by(analyze: &Path, source: &str, dir: &Path, options: &[&s
         .unwrap();
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(output.status.success(), "{said}");
-    (read(&out.join("recording.pfi")), said)
+    (read(&out.join("recording.pfi")), output)
 }
 
 /// Passes one connection on; after `limit` bytes of the agent's it is closed.
@@ -140,8 +144,8 @@ fn a_connection_that_breaks() {
             pass(&host, &agent, limit);
         }
     });
-    let (trace, said) = capture(&format!("tcp:127.0.0.1:{port}"), dir.path(), &[]);
-    assert_eq!(said.matches("connected again").count(), 4, "{said}{}", served.said());
+    let (trace, link) = capture(&format!("tcp:127.0.0.1:{port}"), dir.path(), &[]);
+    assert_eq!((&link["reconnects"], &link["lost"]), (&4.into(), &Value::Null), "{}", served.said());
     check_trace(&trace, &parse(&served.list()), "after four breaks");
     served.wait_until("0 lost");
 }
@@ -167,9 +171,9 @@ fn a_connection_that_does_not_come_back() {
         }
         drop(served);
     });
-    let (trace, said) = capture(&format!("tcp:127.0.0.1:{port}"), dir.path(), &["--reconnect", "1"]);
+    let (trace, link) = capture(&format!("tcp:127.0.0.1:{port}"), dir.path(), &["--reconnect", "1"]);
     end.join().unwrap();
-    assert!(said.contains("could not be resumed"), "{said}");
+    assert_eq!(link["lost"], "not_resumed");
     assert!(trace.health.cut_short() && trace.health.damage.is_empty(), "{:#?}", trace.health);
     assert!(trace.spans.len() > 1000);
 }
@@ -256,10 +260,10 @@ fn a_serial_line_with_noise() {
         return;
     };
     let source = format!("serial:{}@1500000", line.host);
-    let (trace, said) = capture(&source, dir.path(), &["--wait", "30"]);
+    let (trace, link) = capture(&source, dir.path(), &["--wait", "30"]);
     check_trace(&trace, &parse(&served.list()), "over the serial line");
-    let repairs = said.lines().find(|l| l.contains("were no frames")).unwrap_or_else(|| panic!("{said}"));
-    assert!(!repairs.contains("asked 0 times"), "{repairs}");
+    let counts = ["noise_bytes", "resend_requests"].map(|key| link[key].as_u64().unwrap());
+    assert!(counts.iter().all(|n| *n > 0), "{link}");
     served.wait_until("0 lost");
 }
 
@@ -280,8 +284,8 @@ fn a_console_whose_agent_is_gone() {
         return;
     };
     let begun = Instant::now();
-    let (trace, said) = capture(&format!("serial:{}@1500000", line.host), dir.path(), &["--wait", "30"]);
-    assert!(said.contains("has carried nothing of the agent"), "{said}");
+    let (trace, link) = capture(&format!("serial:{}@1500000", line.host), dir.path(), &["--wait", "30"]);
+    assert_eq!(link["lost"], "silent");
     assert!(trace.health.cut_short(), "{:#?}", trace.health);
     assert!(begun.elapsed() < Duration::from_secs(60), "it waited for {:?}", begun.elapsed());
     drop(served);

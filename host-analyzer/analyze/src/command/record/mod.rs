@@ -10,7 +10,7 @@ use profinfer_boards::Board;
 
 use crate::analyse::analyse;
 use crate::capture::link::Address;
-use crate::capture::live::{Captured, LinkCounts};
+use crate::capture::live::{Captured, LinkReport};
 use crate::capture::observer::CaptureObserver;
 use crate::capture::rotate::{self, Source};
 use crate::ceilings::Measured;
@@ -75,7 +75,7 @@ pub(crate) struct Input {
     reported: Vec<PathBuf>,
     messages: Vec<String>,
     /// `None` if it was not captured now.
-    link: Option<LinkCounts>,
+    link: Option<LinkReport>,
 }
 
 impl Input {

@@ -6,7 +6,7 @@ use std::path::Path;
 use serde::Serialize;
 
 use crate::args::format::Format;
-use crate::capture::live::LinkCounts;
+use crate::capture::live::LinkReport;
 use crate::write::Written;
 use profinfer_schema::Summary;
 
@@ -19,7 +19,7 @@ pub(crate) struct Recorded {
     /// Files that the results cover: fewer than `recording` if the capture is large.
     pub(super) reported: Vec<String>,
     /// `None` if the recording was not captured now.
-    pub(super) link: Option<LinkCounts>,
+    pub(super) link: Option<LinkReport>,
     /// Messages for people, which standard error has too.
     pub(super) messages: Vec<String>,
     /// One result, or one per engine.
