@@ -8,7 +8,6 @@ use crate::cli::Record;
 use crate::{Diagnostic, Result};
 use profinfer_trace::model::{Ceiling, Model};
 
-/// Ceilings of a file.
 #[derive(Clone)]
 pub(crate) struct Measured {
     name: String,
@@ -16,7 +15,7 @@ pub(crate) struct Measured {
     pub(crate) ceilings: Vec<Ceiling>,
 }
 
-/// Reads a recording for its ceilings, with the function that reads recordings.
+/// Reads the ceilings of a recording. `model` is the function that reads recordings.
 pub(crate) fn read(path: &Path, model: &dyn Fn(&str, &mut dyn Read) -> Result<Model>) -> Result<Measured> {
     const HELP: &str = "give a file that `profinfer-agent bench --out FILE` wrote on the board, or a recording made with --bench";
     let name = path.display().to_string();
@@ -28,7 +27,7 @@ pub(crate) fn read(path: &Path, model: &dyn Fn(&str, &mut dyn Read) -> Result<Mo
     Ok(Measured { name, cpu_model: model.session.cpu_model, ceilings: model.ceilings })
 }
 
-/// Puts the ceilings of the file into the model, and tells what a person has to know of them.
+/// Puts the ceilings of the file into the model. Returns messages for the user.
 pub(crate) fn settle(model: &mut Model, measured: Option<Measured>, options: &Record) -> Vec<String> {
     let mut said = Vec::new();
     if let Some(measured) = measured {
@@ -42,7 +41,7 @@ pub(crate) fn settle(model: &mut Model, measured: Option<Measured>, options: &Re
     said
 }
 
-/// Takes the ceilings of the file instead of those of the stream, and tells what a person has to know of them.
+/// Replaces the ceilings of the stream with those of the file. Returns messages for the user.
 pub(crate) fn replace(model: &mut Model, measured: Measured) -> Vec<String> {
     let Measured { name, cpu_model, ceilings } = measured;
     let mut said = Vec::new();

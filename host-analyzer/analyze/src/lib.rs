@@ -1,18 +1,19 @@
-//! The program `analyze`: command line, capture, links. The only crate of the host with clap, files, sockets and the terminal.
+//! The program `analyze`: command line, capture, links. The only crate of the host that uses clap,
+//! files, sockets and the terminal.
 //!
 //! ```text
 //! analyze [--board B] [SOURCE]   source ─▶ trace ─▶ analysis ─▶ views in OUT, summary on the terminal
 //! analyze PIECE... | FOLDER      a recording in pieces
 //! analyze watch [SOURCE]         a capture, live on the terminal
-//! analyze inspect FILE           all frames with their offsets
+//! analyze inspect FILE           frames and records with their offsets
 //! analyze boards [NAME]          the board profiles
-//! analyze findings [CODE]         what is looked for, and what each finding means
-//! analyze engine PATH...         what would be probed in an engine
-//! analyze compare A B           two sides of runs: the same work, a difference, what it is made of
-//! analyze tune RECORDING        which threads and CPUs to take, foreseen; of a FOLDER or with --run, tried
-//! analyze predict MODEL.gguf    the speed of a model that was not run, from recordings of others
-//! analyze export WHAT RECORDING  files that other programs read
-//! analyze fleet ...             many recordings, by the program analyze-fleet
+//! analyze findings [CODE]        the rules and the meaning of each finding
+//! analyze engine PATH...         the places of probes in an engine
+//! analyze compare A B            two sets of runs: same work? a difference? what makes it?
+//! analyze tune RECORDING         thread count and CPU set: estimated, or measured (FOLDER, --run)
+//! analyze predict MODEL.gguf     speed of a model that was not run, from recordings of others
+//! analyze export WHAT RECORDING  files for other programs
+//! analyze fleet ...              many recordings, by the program analyze-fleet
 //! ```
 
 mod accelerator;
@@ -41,7 +42,7 @@ use command::{
     backends, boards, compare, engine, export, findings, fleet, inspect, predict, record, tune, watch,
 };
 
-/// Its command line, for man pages and completions.
+/// The command line, for man pages and completions.
 #[must_use]
 pub fn command_line() -> clap::Command {
     Cli::command()

@@ -1,4 +1,4 @@
-//! Values of options, as people write them.
+//! Value types of options.
 
 pub(crate) mod cpu_set;
 pub(crate) mod format;

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// A share of a whole; `2%` is 0.02.
+/// A share; `2%` is 0.02.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Share(pub(crate) f64);
 
@@ -24,7 +24,7 @@ impl FromStr for Share {
 
 impl fmt::Display for Share {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // A number that was read from decimals is written with as many.
+        // Print a number that was parsed from decimals with the same digits.
         write!(f, "{}%", (self.0 * 1e8).round() / 1e6)
     }
 }

@@ -1,4 +1,5 @@
-//! Capture from a serving agent: sends the plan and the start, receives the stream, and keeps it as a recording.
+//! Captures from a serving agent: sends the plan and the start, receives the stream, and writes the
+//! recording.
 
 use std::time::{Duration, Instant};
 
@@ -23,11 +24,13 @@ use crate::cli::Record;
 use crate::{Diagnostic, Result, write};
 use profinfer_trace::model::Model;
 
-/// How long the agent may be silent after a stop.
+/// Longest silence of the agent after a stop.
 const STOP_PATIENCE: Duration = Duration::from_secs(5);
-/// A serial line gives no notice when the agent ends. The agent sends a heartbeat every second, so after this time it is gone.
+/// A serial line does not report that the agent ended. The agent sends a heartbeat every second, so
+/// after this time it is gone.
 const SILENCE: Duration = Duration::from_secs(15);
-/// On a serial line the request is sent again if no hello came within this time, because noise may have destroyed it.
+/// On a serial line, `analyze` sends the request again if no hello arrives within this time,
+/// because noise may have destroyed the request.
 const ASK_AGAIN: Duration = Duration::from_secs(3);
 
 /// The result of a capture.
@@ -66,7 +69,7 @@ pub(crate) struct LinkReport {
     resend_requests: u64,
 }
 
-/// Captures. Signals are to be counted already ([`interrupts::count`]). `window`: of which last seconds the observer wants to know.
+/// Captures. Call [`interrupts::count`] before. `window` keeps the last seconds for the observer.
 pub(crate) fn capture(
     address: &Address,
     board: Option<&Board>,
@@ -111,7 +114,8 @@ struct Capture<'a> {
 }
 
 impl Capture<'_> {
-    /// Runs until the stream ends, the link is gone, or the user interrupts a second time. Returns messages about the link.
+    /// Runs until the stream ends, the link is lost, or the user interrupts a second time. Returns
+    /// messages about the link.
     fn run(&mut self, observer: &mut dyn CaptureObserver) -> Result<Vec<String>> {
         let mut said = Vec::new();
         let (begun, mut requested) = (Instant::now(), Instant::now());
@@ -197,7 +201,8 @@ impl Capture<'_> {
                 observer.live(&live);
             }
             if live.ended || live.refused.is_some() {
-                // The agent need not wait for requests to send frames again, nor for a host that comes back.
+                // The stop tells the agent not to wait for resend requests or for a host that
+                // reconnects.
                 let _ = self.send(&WireRecord::Stop(Stop {}));
                 break;
             }
@@ -211,8 +216,7 @@ impl Capture<'_> {
         Ok(said)
     }
 
-    /// Connects again and requests the frames that have not come. False if there is nothing to connect to, or the user
-    /// interrupts.
+    /// Reconnects and requests the missing frames. False if that fails, or if the user interrupts.
     fn reconnect(&mut self, why: &std::io::Error, observer: &mut dyn CaptureObserver) -> Result<bool> {
         let Some(nonce) = self.receiver.nonce() else { return Ok(false) };
         let begun = Instant::now();
@@ -234,7 +238,8 @@ impl Capture<'_> {
         Ok(false)
     }
 
-    /// Whether the new connection delivers this session. A forwarded port without an agent accepts a connection and closes it.
+    /// True if the new connection delivers this session. A forwarded port without an agent accepts
+    /// a connection and closes it.
     fn answers(&mut self) -> bool {
         self.receiver.reconnected();
         let (begun, mut bytes) = (Instant::now(), vec![0; 1 << 16]);
@@ -275,7 +280,7 @@ impl Capture<'_> {
         )
     }
 
-    /// The error for a serial line without an agent.
+    /// The error for a serial line on which no agent answers.
     fn nobody(&self) -> Diagnostic {
         let heard = match (self.receiver.noise, self.receiver.overheard.trim()) {
             (0, _) => "no byte came".to_owned(),
@@ -290,7 +295,7 @@ impl Capture<'_> {
     }
 }
 
-/// Plan, counters, gauges and start, as sent.
+/// Plan, counters, gauges and start, encoded.
 fn request(
     board: Option<&Board>,
     levels: u32,
@@ -298,7 +303,7 @@ fn request(
     options: &Record,
     address: &Address,
 ) -> Result<Vec<u8>> {
-    // A zero byte ends noise that was on the line before.
+    // A zero byte ends any noise on the line before it.
     let mut bytes = vec![0];
     let too_long = || {
         let help = "shorten --target";
@@ -338,7 +343,7 @@ fn request(
     Ok(bytes)
 }
 
-/// Appends a frame; `None` when the record is too long for one.
+/// Appends a frame. `None` if the record is too long for one.
 fn frame(record: &WireRecord<'_>, seq: u32, bytes: &mut Vec<u8>) -> Option<()> {
     let (mut payload, mut frame) = ([0; MAX_PAYLOAD], [0; MAX_ENCODED]);
     let payload = record.encode(&mut payload)?;
@@ -351,7 +356,8 @@ fn levels(board: Option<&Board>, options: &Record) -> Result<u32> {
     let names: Vec<&str> = match board {
         _ if !options.levels.is_empty() => options.levels.iter().map(String::as_str).collect(),
         Some(board) => board.levels.iter().map(String::as_str).collect(),
-        // Experts are read by uprobes at operators: who wants direct probes and does not name levels does without.
+        // Uprobes at operators read experts. Direct probes cannot, so they exclude experts by
+        // default.
         None if options.probes.kind == Probes::Direct => vec!["token", "graph", "op", "sched"],
         None => vec!["token", "graph", "op", "expert", "sched"],
     };
@@ -360,7 +366,7 @@ fn levels(board: Option<&Board>, options: &Record) -> Result<u32> {
         "graph" => Ok(bits | level::GRAPH),
         "op" | "operator" => Ok(bits | level::OP),
         "expert" => Ok(bits | level::EXPERT),
-        // Where a thread's time went is asked of calls.
+        // The scheduler level assigns the time of threads to calls, so it needs the token level.
         "sched" => Ok(bits | level::TOKEN | level::SCHED),
         "all" => Ok(bits | level::ALL),
         other => Err(Diagnostic::new(

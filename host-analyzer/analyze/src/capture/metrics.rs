@@ -1,4 +1,5 @@
-//! `--metrics ADDRESS`: totals of the running session for Prometheus, over HTTP, for programs of this machine only.
+//! `--metrics ADDRESS`: totals of the running session for Prometheus, over HTTP, for programs on
+//! this machine only.
 
 use std::io::Write;
 use std::net::{IpAddr, SocketAddr, TcpListener, ToSocketAddrs};
@@ -11,10 +12,10 @@ use crate::{Diagnostic, Result};
 use profinfer_trace::ingest::meter::Metering;
 use profinfer_views::open_metrics;
 
-/// Totals that one thread adds up and another one reads.
+/// Totals that one thread updates and another one reads.
 pub(crate) type Shared = Arc<Mutex<Metering>>;
 
-/// A server of totals, until it is dropped.
+/// Serves totals until it is dropped.
 pub(crate) struct Metrics {
     server: Arc<Server>,
     thread: Option<JoinHandle<()>>,
@@ -22,7 +23,7 @@ pub(crate) struct Metrics {
 }
 
 impl Metrics {
-    /// Listens, and says where.
+    /// Listens, and prints the address.
     pub(crate) fn serve(address: &str) -> Result<Self> {
         let tried = format!("serving metrics at {address}");
         let listener = listen(address).map_err(|(answer, help)| Diagnostic::new(&tried, answer, help))?;
@@ -40,7 +41,6 @@ impl Metrics {
         Ok(Self { server, thread: Some(thread), totals })
     }
 
-    /// What is served.
     pub(crate) fn totals(&self) -> Shared {
         Arc::clone(&self.totals)
     }
@@ -55,7 +55,7 @@ impl Drop for Metrics {
     }
 }
 
-/// A socket of this machine's own; else what was answered, and what to do.
+/// A listening socket on a local address.
 fn listen(address: &str) -> std::result::Result<TcpListener, (String, &'static str)> {
     let help = "write it like 127.0.0.1:9464";
     let addresses: Vec<SocketAddr> = address.to_socket_addrs().map_err(|e| (e.to_string(), help))?.collect();
@@ -70,7 +70,8 @@ fn listen(address: &str) -> std::result::Result<TcpListener, (String, &'static s
 fn answer(request: Request, totals: &Mutex<Metering>) {
     let text = |status: u16, text: &str| Response::from_string(text).with_status_code(status);
     let response = if !asked_here(&request) {
-        // A page of the web whose name was pointed to this machine would read it in a browser.
+        // Otherwise a web page whose host name resolves to this machine could read the totals in a
+        // browser.
         text(403, "ask for it by the address of this machine\n")
     } else if *request.method() != Method::Get {
         text(405, "only GET\n")
@@ -86,11 +87,11 @@ fn answer(request: Request, totals: &Mutex<Metering>) {
     } else {
         text(404, "metrics are at /metrics\n")
     };
-    // Who asked may be gone.
+    // The client may be gone.
     let _ = request.respond(response);
 }
 
-/// The host that the request names is this one, by a name that nobody else can give.
+/// True if the request names this host, by a name that no other machine can have.
 fn asked_here(request: &Request) -> bool {
     let host = request.headers().iter().find(|h| h.field.equiv("Host"));
     let Some(host) = host.map(|h| h.value.as_str()) else { return true };

@@ -1,4 +1,4 @@
-//! `analyze findings [CODE]`: what is looked for, and what each finding means.
+//! `analyze findings [CODE]`: the rules and the meaning of each finding.
 
 use serde::Serialize;
 
@@ -33,7 +33,7 @@ pub(crate) fn findings(code: Option<&str>, format: Format) -> Result<()> {
         let chosen = RULES.iter().filter(|r| rule.is_none_or(|only| **r == only));
         return json::print(&Object::new(Catalogue { findings: chosen.map(|r| explained(r)).collect() }));
     }
-    // Whoever reads may stop reading.
+    // A pipe that closes early is no error.
     let _ = rules::page(rule, &mut anstream::stdout().lock());
     Ok(())
 }

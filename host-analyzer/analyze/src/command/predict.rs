@@ -1,4 +1,5 @@
-//! `analyze predict MODEL.gguf`: the speed of a model that was not run, from recordings of others on the board, or from its ceilings alone.
+//! `analyze predict MODEL.gguf`: estimates the speed of a model that was not run, from recordings
+//! of other models on the board, or from its ceilings alone.
 
 use std::fs::File;
 use std::io::{BufReader, Write};
@@ -15,13 +16,13 @@ use profinfer_trace::model::Blueprint;
 use profinfer_views as views;
 use profinfer_views::predict::{Answer, Names};
 
-/// Nothing is predicted, and the reason is told.
+/// Exit status if no prediction is possible.
 const REFUSED: u8 = 4;
 
-/// Most recordings: each is predicted from all others.
+/// Maximum number of recordings: each is predicted from all others.
 const MOST: usize = 100;
 
-/// Cells of the context where nobody says how many.
+/// Default context size for a bracket, in KV cells.
 const CONTEXT: u64 = 512;
 
 pub(crate) fn predict(options: &Predict) -> Result<ExitCode> {
@@ -48,7 +49,7 @@ pub(crate) fn predict(options: &Predict) -> Result<ExitCode> {
     Ok(ExitCode::from(if matches!(answer, Answer::Refused(_)) { REFUSED } else { 0 }))
 }
 
-/// The header of a model's file. Nothing else of it is read.
+/// Reads only the header of the model file.
 fn header(path: &Path) -> Result<Blueprint> {
     const HELP: &str = "give the GGUF file of a model, as engines load it";
     let opened = File::open(path).and_then(|file| Ok((file.metadata()?.len(), file)));
@@ -80,7 +81,7 @@ fn recordings(options: &Predict, names: &mut Names) -> Result<Vec<Run>> {
     Ok(all)
 }
 
-/// From ceilings alone.
+/// A bracket from ceilings alone.
 fn bracket(blueprint: &Blueprint, path: &Path, options: &Predict) -> Result<Answer> {
     const HELP: &str = "give a file that `profinfer-agent bench --out FILE` wrote on the board, or a recording made with --bench";
     let model = record::recording(&[path.to_owned()])?;

@@ -1,17 +1,16 @@
-//! How much a piece holds: `64M`, `10min`.
+//! Limits of a piece: `64M`, `10min`.
 
 use std::str::FromStr;
 use std::time::Duration;
 
-/// The least that a piece holds, so that what is carried over does not outweigh it by far.
+/// Minimum size of a piece, so that the repeated records stay small in comparison.
 const LEAST_BYTES: u64 = 64 << 10;
 
-/// One limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Limit {
     /// Bytes of the stream.
     Bytes(u64),
-    /// Since the piece began.
+    /// Time since the piece began.
     Time(Duration),
 }
 
@@ -41,7 +40,8 @@ impl FromStr for Limit {
     }
 }
 
-/// How full a piece of `bytes`, begun `since`, is: 1.0 and more is full, by whichever limit comes first.
+/// Fill level of a piece of `bytes`, begun `since`, by the limit that comes first. 1.0 or more is
+/// full.
 pub(super) fn fullness(limits: &[Limit], bytes: u64, since: Duration) -> f64 {
     let of = |limit: &Limit| match limit {
         Limit::Bytes(n) => bytes as f64 / *n as f64,

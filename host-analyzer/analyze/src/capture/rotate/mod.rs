@@ -1,5 +1,5 @@
-//! A recording in pieces: when a piece is full, what the next one must begin with, and how pieces are joined again. The last seconds of
-//! a session are such a piece too, in memory.
+//! A recording in pieces: when a piece is full, what the next one must repeat, and how pieces are
+//! joined. The last seconds of a session are such a piece, in memory.
 
 mod join;
 mod limit;

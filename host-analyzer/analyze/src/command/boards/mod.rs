@@ -1,4 +1,4 @@
-//! `analyze boards`, and where the profiles come from.
+//! `analyze boards`, and the catalogue of profiles.
 
 mod files;
 mod json;
@@ -31,8 +31,8 @@ pub(crate) fn boards(name: Option<&str>, folder: Option<&Path>, format: Format) 
     Ok(())
 }
 
-/// The shipped profiles, then those of the user's configuration, then those of `folder`. A later profile replaces an
-/// earlier one of the same name.
+/// The built-in profiles, then those of the user's configuration, then those of `folder`. A later
+/// profile replaces an earlier one with the same name.
 pub(crate) fn catalog(folder: Option<&Path>) -> Result<Catalog> {
     let wrong = |e: BoardError| {
         let help = "correct the profile (docs/board-profiles.md), or move it away";
@@ -47,7 +47,6 @@ pub(crate) fn catalog(folder: Option<&Path>) -> Result<Catalog> {
     Ok(catalog)
 }
 
-/// The profile of that name.
 pub(crate) fn find<'a>(catalog: &'a Catalog, name: &str) -> Result<&'a Board> {
     catalog.find(name).map_err(|e| {
         let help = "`analyze boards` lists them with descriptions; --boards DIR adds your own";

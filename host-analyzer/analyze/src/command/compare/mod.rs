@@ -1,4 +1,4 @@
-//! `analyze compare A B`: two sides of runs.
+//! `analyze compare A B`: two sets of repeated runs.
 
 pub(crate) mod runs;
 
@@ -14,13 +14,14 @@ use profinfer_analysis::compare::{Choices, Code, Comparison, Run, Verdict};
 use profinfer_views as views;
 use profinfer_views::compare::Names;
 
-/// Runs of a side: the exact distribution of ranks takes time and memory with the fourth power of their number.
+/// Maximum runs per side: time and memory of the exact rank distribution grow with the fourth power
+/// of the number of runs.
 const MOST_RUNS: usize = 100;
 
-/// B is slower by more than `--fail-if-slower` allows.
+/// Exit status if B is slower by more than `--fail-if-slower` allows.
 const SLOWER: u8 = 3;
 
-/// The work is not the same, or `--fail-if-slower` can be neither kept nor broken by so few or such runs.
+/// Exit status if the work differs, or if the runs cannot decide `--fail-if-slower`.
 const CANNOT_TELL: u8 = 4;
 
 pub(crate) fn compare(options: &Compare) -> Result<ExitCode> {
@@ -103,7 +104,7 @@ pub(crate) fn file(
     written().map_err(|e| diagnostic::unwritable(path.display(), e))
 }
 
-/// What a script is told.
+/// The exit status.
 fn status(verdict: &Verdict, fail_if_slower: Option<Share>) -> u8 {
     match (verdict.code, fail_if_slower, verdict.interval) {
         (Code::DifferentWork, ..) => CANNOT_TELL,

@@ -1,4 +1,4 @@
-//! `analyze [--board B] [SOURCE]`: from a stream to the views.
+//! `analyze [--board B] [SOURCE]`: writes the views of a stream.
 
 mod output;
 
@@ -31,7 +31,7 @@ use output::{EngineResult, Output};
 
 /// Address of a serving agent if the command line names no source.
 const DEFAULT_SOURCE: &str = "tcp:127.0.0.1:7817";
-/// Exit status where no call was traced. 1 is an error, 2 a wrong command line.
+/// Exit status if no call was traced. 1 is an error, 2 a wrong command line.
 const NOTHING_TRACED: u8 = 3;
 
 pub(crate) fn record(options: &Record) -> Result<ExitCode> {
@@ -39,7 +39,7 @@ pub(crate) fn record(options: &Record) -> Result<ExitCode> {
     if let Some(folder) = &options.scratch {
         scratch::begin(folder)?;
     }
-    // Before a capture, so that a file that cannot be read does not cost one.
+    // Read the file before the capture: an error in it must not cost a capture.
     let measured = measured(options)?;
     let source = source(options);
     let input = match Address::parse(source, options.key.as_deref())? {
@@ -66,12 +66,12 @@ pub(crate) fn record(options: &Record) -> Result<ExitCode> {
     write_views(input, measured, options, |recorded| json::print(&Object::new(recorded)))
 }
 
-/// A stream that was read to its end, and where it is on disk.
+/// A complete stream, and its files.
 pub(crate) struct Input {
     model: Model,
-    /// Files of the recording; none of standard input.
+    /// Files of the recording. Empty for standard input.
     recording: Vec<PathBuf>,
-    /// Files that the model contains: of a large capture in pieces only the last one.
+    /// Files that the model covers. Only the last piece of a large capture.
     reported: Vec<PathBuf>,
     messages: Vec<String>,
     /// `None` if it was not captured now.
@@ -84,18 +84,18 @@ impl Input {
     }
 }
 
-/// The board that is named. Profiles are read only if one is, so that a mistake in one does not prevent reading a recording.
+/// The named board. Reads profiles only if a board is named, so that an error in a profile does not
+/// prevent reading a recording.
 pub(crate) fn board(options: &Record) -> Result<Option<Board>> {
     let Some(name) = options.board.as_deref() else { return Ok(None) };
     boards::find(&boards::catalog(options.boards.as_deref())?, name).cloned().map(Some)
 }
 
-/// The first source that is named, or the usual one.
+/// The first source of the command line, or the default.
 pub(crate) fn source(options: &Record) -> &str {
     options.sources.first().map_or(DEFAULT_SOURCE, String::as_str)
 }
 
-/// The ceilings of a file, if one is named.
 pub(crate) fn measured(options: &Record) -> Result<Option<Measured>> {
     options.ceilings.as_deref().map(|file| ceilings::read(file, &read)).transpose()
 }
@@ -162,7 +162,7 @@ fn names(paths: &[PathBuf]) -> Vec<String> {
     paths.iter().map(|path| path.display().to_string()).collect()
 }
 
-/// The engine that is named.
+/// The model of one process.
 fn engine(model: &Model, pid: u32, engines: &[u32]) -> Result<Model> {
     if !engines.contains(&pid) && !model.session.processes.iter().any(|p| p.pid == pid) {
         let tried = format!("looking for process {pid} in the recording");
@@ -188,7 +188,9 @@ fn named(model: &Model, engines: &[u32]) -> String {
 /// Reads a recording for a command that takes one engine.
 ///
 /// # Errors
-/// Those of [`recording`]; also where several engines computed: figures of them together would be of none.
+///
+/// Those of [`recording`]. Also if several engines computed: figures of several engines together
+/// have no meaning.
 pub(crate) fn one_engine(paths: &[PathBuf]) -> Result<Model> {
     let model = recording(paths)?;
     let engines = model.engines();
@@ -203,7 +205,7 @@ pub(crate) fn one_engine(paths: &[PathBuf]) -> Result<Model> {
     ))
 }
 
-/// One complete result for each engine, in a separate folder.
+/// Writes one complete result per engine, each in its folder.
 fn each(model: &Model, engines: &[u32], options: &Record, output: &mut Output) -> Result<u8> {
     if !options.only.is_empty() {
         let answer = format!("the recording has several engines: {}", named(model, engines));
@@ -252,10 +254,11 @@ fn report(
     Ok(if analysis.ending.nothing_traced() { NOTHING_TRACED } else { 0 })
 }
 
-/// A larger recording in pieces is not joined behind its capture, because its tables take some twenty times its size in memory.
+/// Limit for joining pieces after a capture, bytes. The tables take about 20 times that size in
+/// memory.
 const JOINED_AT_MOST: u64 = 64 << 20;
 
-/// What was captured in pieces: all of it, or the last piece of a large one.
+/// The result of a capture in pieces: all pieces, or the last one if they are large.
 fn pieces(folder: &Path) -> Result<Input> {
     let mut source = rotate::of(&[folder.to_owned()]).map_err(unopened)?;
     source.paths.sort();
@@ -274,7 +277,7 @@ fn pieces(folder: &Path) -> Result<Input> {
     Ok(Input { model: files(&source)?, recording, reported: source.paths, messages, link: None })
 }
 
-/// The tables of a recording, or of pieces of one, on disk.
+/// Reads a recording or its pieces from disk.
 pub(crate) fn recording(paths: &[PathBuf]) -> Result<Model> {
     files(&rotate::of(paths).map_err(unopened)?)
 }
@@ -285,7 +288,7 @@ fn files(source: &Source) -> Result<Model> {
     read(&name.join(", "), &mut *source.open().map_err(unopened)?)
 }
 
-/// Bytes of files together.
+/// Total size of files, bytes.
 fn size(paths: &[PathBuf]) -> u64 {
     paths.iter().map(|path| path.metadata().map_or(0, |m| m.len())).sum()
 }
@@ -296,12 +299,12 @@ fn unopened((path, e): (PathBuf, io::Error)) -> Diagnostic {
     Diagnostic::new(format!("opening {}", path.display()), e, help)
 }
 
-/// Columns of the terminal; those of the summary where there is none.
+/// Columns of the terminal, or the default width without one.
 pub(crate) fn columns() -> usize {
     comfy_table::Table::new().width().map_or(WIDTH, |width| WIDTH.min(width.into()))
 }
 
-/// The tables of a recording that is read to its end; `name` is for messages.
+/// Reads a recording to its end. `name` is for messages.
 pub(crate) fn read(name: &str, input: &mut dyn Read) -> Result<Model> {
     let mut progress = Progress::new("reading");
     let (mut decoder, mut ingest) = (Decoder::new(), Ingest::new());

@@ -1,4 +1,4 @@
-//! Settings that were tried in turn, a folder of runs for each, as `analyze tune --run` leaves them.
+//! Measured settings: one folder of runs per setting, as `analyze tune --run` writes them.
 
 use std::fs;
 use std::io;
@@ -11,13 +11,12 @@ use super::{Diagnostic, Result, record, runs, write};
 use crate::diagnostic;
 use profinfer_analysis::tune::{Setting, Trial};
 
-/// Says what a folder of runs was made with.
+/// The file that describes the setting of a folder.
 pub(super) const ABOUT: &str = "setting.json";
 
-/// Where such folders come from.
 const HELP: &str = "analyze tune --run makes them";
 
-/// What a setting is.
+/// A setting.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct About {
     pub(super) threads: Option<u32>,
@@ -25,7 +24,7 @@ pub(super) struct About {
 }
 
 impl About {
-    /// Makes the folder of the setting, and notes it there.
+    /// Creates the folder of the setting with its description.
     pub(super) fn write(&self, folder: &Path) -> Result<()> {
         write::folder(folder)?;
         let path = folder.join(ABOUT);
@@ -34,7 +33,7 @@ impl About {
     }
 }
 
-/// The settings that were tried, a folder for each.
+/// The measured settings, one per folder.
 pub(super) fn tried(folder: &Path, warm_up: usize) -> Result<Vec<Setting>> {
     let folders = folders(folder)?;
     let settings: Vec<Setting> =
@@ -52,7 +51,7 @@ pub(super) fn tried(folder: &Path, warm_up: usize) -> Result<Vec<Setting>> {
     Ok(settings)
 }
 
-/// The folders in a folder that hold recordings.
+/// The subfolders that contain recordings.
 pub(super) fn folders(folder: &Path) -> Result<Vec<PathBuf>> {
     let opened = |e: io::Error| {
         let help =
@@ -93,7 +92,6 @@ fn setting(folder: &Path, warm_up: usize) -> Result<Setting> {
     Ok(Setting { name, threads: about.threads, cpus: about.cpus, trials })
 }
 
-/// One run of a setting.
 pub(super) fn trial(files: &PathBuf, warm_up: usize) -> Result<Trial> {
     let trial = Trial::compute(&record::one_engine(std::slice::from_ref(files))?);
     let found = trial.run.tokens.len();

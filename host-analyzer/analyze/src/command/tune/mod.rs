@@ -1,9 +1,9 @@
-//! `analyze tune`: which number of threads and which CPUs to take.
+//! `analyze tune`: recommends a thread count and a CPU set.
 //!
 //! ```text
-//! analyze tune RECORDING               other settings, foreseen
-//! analyze tune FOLDER                  settings that were tried
-//! analyze tune [RECORDING] --run -- …  tries them, here or on a board
+//! analyze tune RECORDING               estimates other settings
+//! analyze tune FOLDER                  compares measured settings
+//! analyze tune [RECORDING] --run -- …  measures settings, here or on a board
 //! ```
 
 mod agent;
@@ -35,7 +35,7 @@ pub(crate) fn tune(options: &Tune) -> Result<()> {
     show(prediction.as_ref(), tried, options)
 }
 
-/// Writes `tune.json`, and the same on the terminal.
+/// Writes `tune.json`, and prints the result.
 fn show(prediction: Option<&Prediction>, tried: Option<Vec<Setting>>, options: &Tune) -> Result<()> {
     let choices = Choices {
         practical: options.practical.0,
@@ -44,7 +44,7 @@ fn show(prediction: Option<&Prediction>, tried: Option<Vec<Setting>>, options: &
         different_work: false,
     };
     let tuned = tried.map(|mut settings| {
-        // Few threads first, as the curve is read.
+        // The curve begins with few threads.
         settings.sort_by(|a, b| (a.threads, &a.cpus, &a.name).cmp(&(b.threads, &b.cpus, &b.name)));
         (Tuning::compute(&settings, choices), settings)
     });

@@ -1,7 +1,7 @@
-//! `analyze watch`: a capture that is shown while it runs.
+//! `analyze watch`: a capture with a live view.
 //!
-//! Three threads: this one captures, as `analyze` does; one analyses the last seconds, whenever it has rested long enough; one has the
-//! terminal, draws and reads keys. A slow terminal or a long analysis never holds up the link.
+//! Three threads: one captures, as `analyze` does; one analyses the last seconds, with pauses; one
+//! draws on the terminal and reads keys. A slow terminal or a long analysis never blocks the link.
 
 mod analyst;
 mod display;
@@ -24,9 +24,10 @@ use crate::{Diagnostic, Result, capture::interrupts, capture::live, command::rec
 use display::Display;
 use lines::Lines;
 
-/// Most bytes of the stream that are analysed at once: some 3 million operator spans.
+/// Maximum bytes of the stream per analysis: about 3 million operator spans.
 const MOST: usize = 8 << 20;
-/// The recording is kept in pieces, so that neither the session nor its report outgrows memory.
+/// Default size of a piece. The recording is in pieces, so that neither the session nor its report
+/// outgrows memory.
 const PIECE: Limit = Limit::Bytes(64 << 20);
 
 pub(crate) fn watch(mut options: cli::Watch) -> Result<ExitCode> {
@@ -66,6 +67,6 @@ pub(crate) fn watch(mut options: cli::Watch) -> Result<ExitCode> {
     let status = record::write_views(input, measured, options, |_| Ok(()))?;
     let out = options.out.display();
     let _ = writeln!(io::stdout(), "the recording is in {out}; `analyze {out} --out FOLDER` reads it again");
-    // A terminal that is gone ends the capture, and is no reason to write no report.
+    // If the terminal is gone, the capture ends, but the report is written.
     shown.map(|()| status)
 }
