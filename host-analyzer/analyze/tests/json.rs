@@ -127,7 +127,10 @@ fn a_recording_without_calls() {
     let output = analyze(folder.path(), &["cut.pfi", "--format", "json"]);
     let found: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(output.status.code(), Some(3));
-    assert_eq!((&found["exit_status"], &found["results"][0]["summary"]["ending"]["code"]), (&3.into(), &"cut_short".into()));
+    assert_eq!(
+        (&found["exit_status"], &found["results"][0]["summary"]["ending"]["code"]),
+        (&3.into(), &"cut_short".into())
+    );
 }
 
 #[test]
@@ -228,7 +231,9 @@ fn boards_are_the_profiles() {
 
     let one = object(folder.path(), &["boards", "rk3588"]);
     let board = &one["boards"][0];
-    assert!(all["boards"].as_array().unwrap().contains(board) && one["boards"].as_array().unwrap().len() == 1);
+    assert!(
+        all["boards"].as_array().unwrap().contains(board) && one["boards"].as_array().unwrap().len() == 1
+    );
     let cpus: Vec<u64> = board["clusters"]
         .as_array()
         .unwrap()
@@ -247,15 +252,20 @@ fn boards_are_the_profiles() {
 #[test]
 fn findings_are_those_of_the_page() {
     let folder = tempfile::tempdir().unwrap();
-    let page = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/findings.md")).unwrap();
+    let page =
+        fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/findings.md")).unwrap();
     let codes: Vec<&str> =
         page.lines().filter_map(|line| Some(line.strip_prefix('`')?.split_once("` ·")?.0)).collect();
     let all = object(folder.path(), &["findings"]);
-    let found: Vec<_> = all["findings"].as_array().unwrap().iter().map(|f| f["code"].as_str().unwrap()).collect();
+    let found: Vec<_> =
+        all["findings"].as_array().unwrap().iter().map(|f| f["code"].as_str().unwrap()).collect();
     assert!(codes.len() > 10);
     assert_eq!(found, codes);
     let one = object(folder.path(), &["findings", "preempted"]);
-    assert_eq!((&one["findings"][0]["code"], one["findings"].as_array().unwrap().len()), (&"preempted".into(), 1));
+    assert_eq!(
+        (&one["findings"][0]["code"], one["findings"].as_array().unwrap().len()),
+        (&"preempted".into(), 1)
+    );
 }
 
 #[test]

@@ -172,7 +172,12 @@ fn a_keyed_connection_that_breaks() {
     let (port, _) = proxy(served.port(), limits);
     let options = ["--key", key.to_str().unwrap()];
     let (trace, link) = capture(&format!("tcp:127.0.0.1:{port}"), dir.path(), &options);
-    assert_eq!((&link["reconnects"], &link["lost"]), (&4.into(), &serde_json::Value::Null), "{}", served.said());
+    assert_eq!(
+        (&link["reconnects"], &link["lost"]),
+        (&4.into(), &serde_json::Value::Null),
+        "{}",
+        served.said()
+    );
     check_trace(&trace, &parse(&served.list()), "after four breaks");
     served.wait_until("0 lost");
 }
