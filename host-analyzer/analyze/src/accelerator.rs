@@ -12,7 +12,7 @@ use profinfer_trace::model::{AcceleratorProfile, Model};
 const LARGEST: u64 = 1 << 30;
 
 const HELP: &str = "give cl_profiling.csv or cl_trace.json of the OpenCL backend, or the engine's log of a run with GGML_VK_PERF_LOGGER=1 or with \
-                    GGML_HEXAGON_PROFILE=1 and -v; docs/accelerators.md says how they are made. The recording is kept: `analyze` takes it again \
+                    GGML_HEXAGON_PROFILE=1 and -v; see docs/accelerators.md. The recording is kept: run `analyze` on it again \
                     with the file";
 
 /// Puts the profiles of the files into the model. Call it after a capture, because the engine
@@ -35,5 +35,5 @@ fn read(path: &Path) -> Result<AcceleratorProfile> {
     }
     let short = path.file_name().map_or_else(|| name.clone(), |n| n.to_string_lossy().into_owned());
     accelerator::read(&short, &bytes)
-        .ok_or_else(|| refused(&"it is no profile of a backend that is known here"))
+        .ok_or_else(|| refused(&"the format is unknown: not a profile of a supported backend"))
 }

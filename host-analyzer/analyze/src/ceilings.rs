@@ -34,7 +34,7 @@ pub(crate) fn settle(model: &mut Model, measured: Option<Measured>, options: &Re
         said = replace(model, measured);
     } else if options.bench && model.ceilings.is_empty() {
         said.push(
-            "ceilings: the agent measured none: it is older than --bench, or was built without the feature `bench`"
+            "ceilings: the agent measured none; it is older than --bench, or it was built without the feature `bench`"
                 .to_owned(),
         );
     }
@@ -46,11 +46,11 @@ pub(crate) fn replace(model: &mut Model, measured: Measured) -> Vec<String> {
     let Measured { name, cpu_model, ceilings } = measured;
     let mut said = Vec::new();
     if !model.ceilings.is_empty() {
-        said.push(format!("ceilings: those of {name} are used, not those of the stream"));
+        said.push(format!("ceilings: using those of {name} instead of those of the stream"));
     }
     let here = &model.session.cpu_model;
     if !cpu_model.is_empty() && !here.is_empty() && cpu_model != *here {
-        said.push(format!("ceilings: {name} was measured on `{cpu_model}`, and the session ran on `{here}`"));
+        said.push(format!("ceilings: {name} was measured on `{cpu_model}`, but the session ran on `{here}`"));
     }
     model.ceilings = ceilings;
     said

@@ -365,10 +365,10 @@ fn comparisons_of_other_work_and_of_nothing() {
     fails(
         &["compare", &dense, &dense, "--warm-up", "0"],
         b"",
-        &["it is the same recording as", "give each recording once"],
+        &["it is the same recording as", "pass each recording only once"],
     );
     fails(&["compare", "nowhere.pfi", &dense], b"", &["opening nowhere.pfi"]);
-    fails(&["compare", ".", &dense], b"", &["looking for recordings in .", "there are none"]);
+    fails(&["compare", ".", &dense], b"", &["looking for recordings in .", "the folder contains none"]);
     fails(
         &["compare", &dense, &routed, "--warm-up", "100000"],
         b"",
@@ -436,13 +436,13 @@ fn accelerator_profiles() {
     let at = |name: &str| data.join(name).display().to_string();
     let (demo, recording) = (at("demo.pfi"), at("accelerator/lavapipe.pfi"));
     let numbered = |n: u32| format!("{n}={}", at("accelerator/lavapipe.log"));
-    let wanted = ["no profile of a backend", "docs/accelerators.md"];
+    let wanted = ["not a profile of a supported backend", "docs/accelerators.md"];
     fails(&[&recording, "--accelerator-profile", &recording], b"", &wanted);
     let (second, none) = (numbered(2), numbered(0));
     fails(
         &["backends", &recording, "--accelerator-profile", &second],
         b"",
-        &["recording 2", "only 1 is named"],
+        &["recording 2", "the command line has 1"],
     );
     let folder = tempfile::tempdir().unwrap();
     let output = analyze(folder.path(), &["backends", &recording, "--accelerator-profile", &none], b"");

@@ -124,7 +124,7 @@ fn what_fails_is_shown() {
     );
     fails(
         &["--run", "--agent", deaf, "--threads", "2", "--cpus", "0", "--", "engine"],
-        &["there are 0", "--cpus"],
+        &["0 settings match", "--cpus"],
     );
     fails(&[REAL], &["no ceilings", "--bench", "--ceilings"]);
     fails(&[REAL, "--ceilings", REAL], &["looking for ceilings", "it has none"]);

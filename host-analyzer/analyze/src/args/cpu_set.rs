@@ -57,7 +57,7 @@ impl FromStr for CpuSet {
         let ranges: Option<Vec<_>> = text.split(',').map(range).collect();
         let cpus: Vec<u16> = ranges.into_iter().flatten().flatten().collect();
         match cpus.is_empty() {
-            true => Err("no list of CPUs: write it like 4-7 or 0,2, or all".to_owned()),
+            true => Err("not a CPU list: write 4-7 or 0,2, or all".to_owned()),
             false => Ok(Self::new(&cpus)),
         }
     }

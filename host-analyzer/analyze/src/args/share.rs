@@ -17,7 +17,7 @@ impl FromStr for Share {
         if (0.0..=1000.0).contains(&percent) {
             Ok(Self(percent / 100.0))
         } else {
-            Err("it is between 0% and 1000%")
+            Err("must be between 0% and 1000%")
         }
     }
 }

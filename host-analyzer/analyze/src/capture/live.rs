@@ -125,7 +125,8 @@ impl Capture<'_> {
         loop {
             let asked = interrupts::asked();
             if asked > 0 && stopped.is_none() {
-                observer.say("stopping: waiting for the agent's last records (Ctrl-C again leaves at once)");
+                observer
+                    .say("stopping: waiting for the agent's last records (press Ctrl-C again to quit now)");
                 self.send(&WireRecord::Stop(Stop {}))?;
                 stopped = Some(Instant::now());
             }
@@ -163,7 +164,7 @@ impl Capture<'_> {
                 Next::Ask(seq) => self.resume(seq)?,
                 Next::OtherSession => {
                     said.push(
-                        "the agent answers with another session: the end of this one is lost".to_owned(),
+                        "the agent has started another session: the end of this one is lost".to_owned(),
                     );
                     self.report.lost = Some(Lost::OtherSession);
                     break;
@@ -181,7 +182,7 @@ impl Capture<'_> {
             let serial = self.receiver.nonce().is_some() && self.address.is_serial();
             if serial && self.receiver.heard().elapsed() > SILENCE {
                 said.push(format!(
-                    "the line has carried nothing of the agent for {} s: it has ended or the line is cut",
+                    "no frame from the agent for {} s: the agent has ended, or the line is cut",
                     SILENCE.as_secs()
                 ));
                 self.report.lost = Some(Lost::Silent);
@@ -221,7 +222,7 @@ impl Capture<'_> {
         let Some(nonce) = self.receiver.nonce() else { return Ok(false) };
         let begun = Instant::now();
         while begun.elapsed() < Duration::from_secs(self.options.reconnect) {
-            observer.say(&format!("the link broke ({why}): connecting again"));
+            observer.say(&format!("the link broke ({why}): reconnecting"));
             if interrupts::asked() > 0 {
                 return Ok(false);
             }
@@ -283,14 +284,17 @@ impl Capture<'_> {
     /// The error for a serial line on which no agent answers.
     fn nobody(&self) -> Diagnostic {
         let heard = match (self.receiver.noise, self.receiver.overheard.trim()) {
-            (0, _) => "no byte came".to_owned(),
-            (n, "") => format!("{n} bytes came, and none of them is text"),
+            (0, _) => "no byte arrived".to_owned(),
+            (n, "") => format!("{n} bytes arrived, but none of them is text"),
             (n, text) => {
-                format!("{n} bytes came that are not a stream: `{}`", text.lines().last().unwrap_or_default())
+                format!(
+                    "{n} bytes arrived that are not a stream: `{}`",
+                    text.lines().last().unwrap_or_default()
+                )
             }
         };
         let help = "start `profinfer-agent serve --listen serial:DEVICE@BAUD` on the board, at the other end of this line \
-                    and at the same speed; bytes without text mean a different speed, a prompt means that a shell still reads the line";
+                    and at the same speed. Bytes without text mean a different speed; a prompt means that a shell reads the line";
         Diagnostic::new(format!("waiting for the agent at {}", self.address), heard, help)
     }
 }
@@ -371,7 +375,7 @@ fn levels(board: Option<&Board>, options: &Record) -> Result<u32> {
         "all" => Ok(bits | level::ALL),
         other => Err(Diagnostic::new(
             "choosing the levels",
-            format!("there is no level `{other}`"),
+            format!("unknown level `{other}`"),
             "give --levels a list of token, graph, op, expert, sched, separated by commas",
         )),
     })

@@ -29,7 +29,7 @@ impl Metrics {
         let listener = listen(address).map_err(|(answer, help)| Diagnostic::new(&tried, answer, help))?;
         let place = listener.local_addr().map_or_else(|_| address.to_owned(), |a| a.to_string());
         let server = Server::from_listener(listener, None)
-            .map_err(|e| Diagnostic::new(&tried, e, "choose another port of this machine"))?;
+            .map_err(|e| Diagnostic::new(&tried, e, "choose another local port"))?;
         let (server, totals) = (Arc::new(server), Shared::default());
         let (answering, read) = (Arc::clone(&server), Arc::clone(&totals));
         let thread = thread::spawn(move || {
@@ -57,14 +57,14 @@ impl Drop for Metrics {
 
 /// A listening socket on a local address.
 fn listen(address: &str) -> std::result::Result<TcpListener, (String, &'static str)> {
-    let help = "write it like 127.0.0.1:9464";
+    let help = "write it as 127.0.0.1:9464";
     let addresses: Vec<SocketAddr> = address.to_socket_addrs().map_err(|e| (e.to_string(), help))?.collect();
     if let Some(open) = addresses.iter().find(|a| !a.ip().is_loopback()) {
-        let help = "take 127.0.0.1:PORT; a Prometheus elsewhere reads it through `ssh -L`";
-        return Err((format!("{} can be reached from the network", open.ip()), help));
+        let help = "use 127.0.0.1:PORT; a Prometheus on another machine can use `ssh -L`";
+        return Err((format!("the network can reach {}", open.ip()), help));
     }
     TcpListener::bind(addresses.as_slice())
-        .map_err(|e| (e.to_string(), "end the other program at this port, or choose another one"))
+        .map_err(|e| (e.to_string(), "end the program that uses this port, or choose another port"))
 }
 
 fn answer(request: Request, totals: &Mutex<Metering>) {
@@ -72,7 +72,7 @@ fn answer(request: Request, totals: &Mutex<Metering>) {
     let response = if !asked_here(&request) {
         // Otherwise a web page whose host name resolves to this machine could read the totals in a
         // browser.
-        text(403, "ask for it by the address of this machine\n")
+        text(403, "use a local address of this machine\n")
     } else if *request.method() != Method::Get {
         text(405, "only GET\n")
     } else if request.url() == "/metrics" {
@@ -82,7 +82,7 @@ fn answer(request: Request, totals: &Mutex<Metering>) {
                 let kind = Header::from_bytes("Content-Type", open_metrics::MEDIA_TYPE);
                 kind.into_iter().fold(text(200, &metrics), Response::with_header)
             }
-            Err(e) => text(500, &format!("the text cannot be made: {e}\n")),
+            Err(e) => text(500, &format!("cannot make the text: {e}\n")),
         }
     } else {
         text(404, "metrics are at /metrics\n")

@@ -18,8 +18,8 @@ pub(crate) fn backends(
 ) -> Result<()> {
     if let Some(p) = profiles.iter().find(|p| p.number > recordings.len()) {
         return Err(Diagnostic::new(
-            format!("giving {} to recording {}", p.file.display(), p.number),
-            format!("only {} is named", recordings.len()),
+            format!("assigning {} to recording {}", p.file.display(), p.number),
+            format!("the command line has {}", recordings.len()),
             "count the recordings of the command line from 1",
         ));
     }

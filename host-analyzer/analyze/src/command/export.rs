@@ -113,13 +113,13 @@ fn not_one(e: &NotOneModel, context: Option<&str>) -> Diagnostic {
     match e {
         NotOneModel::NoRouters => Diagnostic::new(
             tried,
-            "no router's selection is in the recording",
+            "the recording has no expert selections",
             "record a mixture-of-experts model with the level `expert` (`--levels token,graph,op,expert`)",
         ),
         NotOneModel::Unnumbered(weights) => Diagnostic::new(
             tried,
-            format!("the name of the weights {weights:?} tells no layer"),
-            "experts.parquet of `analyze RECORDING` has them by node",
+            format!("the name of the weights {weights:?} contains no layer number"),
+            "use experts.parquet of `analyze RECORDING`: it has the selections per node",
         ),
         NotOneModel::Several(models) => {
             let each: Vec<String> = models
@@ -130,10 +130,7 @@ fn not_one(e: &NotOneModel, context: Option<&str>) -> Diagnostic {
                 .collect();
             Diagnostic::new(
                 tried,
-                format!(
-                    "the recording has several models; the first contexts of each are {}",
-                    each.join(", ")
-                ),
+                format!("the recording has several models; their first contexts are {}", each.join(", ")),
                 "name one context with --context",
             )
         }

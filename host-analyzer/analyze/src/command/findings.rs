@@ -57,8 +57,8 @@ fn find(code: &str) -> Result<&'static Rule> {
         let codes: Vec<_> = RULES.iter().map(|rule| rule.code).collect();
         Diagnostic::new(
             format!("explaining the finding {code:?}"),
-            "there is no such rule",
-            format!("these are: {}", codes.join(", ")),
+            "no rule has this code",
+            format!("use one of: {}", codes.join(", ")),
         )
     })
 }

@@ -23,8 +23,8 @@ pub(crate) fn fleet(arguments: &[OsString]) -> Result<ExitCode> {
     let Some(program) = candidates.iter().find(|path| path.is_file()) else {
         return Err(Diagnostic::new(
             format!("looking for {PROGRAM}"),
-            "it is neither beside `analyze` nor in PATH",
-            "put both programs of the release into one folder, or build it: cargo build --profile host --manifest-path fleet/Cargo.toml --target-dir target",
+            "it is neither next to `analyze` nor in PATH",
+            "put both programs of the release in one folder, or build it: cargo build --profile host --manifest-path fleet/Cargo.toml --target-dir target",
         ));
     };
     let mut command = Command::new(program);

@@ -51,7 +51,7 @@ pub(crate) fn predict(options: &Predict) -> Result<ExitCode> {
 
 /// Reads only the header of the model file.
 fn header(path: &Path) -> Result<Blueprint> {
-    const HELP: &str = "give the GGUF file of a model, as engines load it";
+    const HELP: &str = "give the GGUF file that the engine loads";
     let opened = File::open(path).and_then(|file| Ok((file.metadata()?.len(), file)));
     let (bytes, file) =
         opened.map_err(|e| Diagnostic::new(format!("opening {}", path.display()), e, HELP))?;
@@ -70,8 +70,12 @@ fn recordings(options: &Predict, names: &mut Names) -> Result<Vec<Run>> {
         found.extend(runs::of(path)?);
     }
     if found.len() > MOST {
-        let answer = format!("there are {} recordings", found.len());
-        return Err(Diagnostic::new("predicting from recordings", answer, format!("give at most {MOST}")));
+        let answer = format!("{} recordings are given", found.len());
+        return Err(Diagnostic::new(
+            "predicting from recordings",
+            answer,
+            format!("give at most {MOST} recordings"),
+        ));
     }
     let mut all = Vec::new();
     for path in found {
@@ -95,7 +99,7 @@ fn bracket(blueprint: &Blueprint, path: &Path, options: &Predict) -> Result<Answ
     };
     let bracket =
         Bracket::compute(&census, &Ceilings::compute(&model), options.threads).ok_or_else(|| {
-            let answer = "it has none of reading memory with as many threads";
+            let answer = "it has no read ceiling for this thread count";
             Diagnostic::new(format!("looking for ceilings in {}", path.display()), answer, HELP)
         })?;
     Ok(Answer::Bracket(Box::new((census, bracket))))

@@ -20,7 +20,7 @@ const EACH: u64 = 22;
 /// From now on, keeps large tables in files of this folder.
 pub(crate) fn begin(folder: &Path) -> Result<()> {
     profinfer_scratch::begin(folder, full).map_err(|e| {
-        let help = "name a folder on a disk, with room for some twenty times the size of the recording";
+        let help = "name a folder on a disk with free space of about 20 times the size of the recording";
         Diagnostic::new(format!("keeping tables in files of {}", folder.display()), e, help)
     })
 }
@@ -34,14 +34,14 @@ pub(crate) fn begin_if_too_large(bytes: u64) {
     }
     let mb = |bytes: u64| bytes as f64 / 1e6;
     let sizes = format!(
-        "tables may take {:.0} MB, and {:.0} MB of memory are there",
+        "tables may need {:.0} MB, and {:.0} MB of memory are available",
         mb(needed),
         mb(there.unwrap_or(0))
     );
     let _ = match begin(Path::new(USUAL)) {
         Ok(()) => writeln!(
             io::stderr(),
-            "{sizes}: they lie in files in {USUAL} until all is written; --scratch names another folder"
+            "{sizes}: keeping them in temporary files in {USUAL}; --scratch names another folder"
         ),
         // Memory may still be enough.
         Err(e) => writeln!(io::stderr(), "{sizes}; {e}"),
@@ -50,7 +50,7 @@ pub(crate) fn begin_if_too_large(bytes: u64) {
 
 /// Ends the program: the tables cannot grow.
 fn full(folder: &Path, e: &io::Error) -> ! {
-    let help = "free space, or name a folder on a larger disk with --scratch: tables take some twenty times the size of the recording";
+    let help = "free space, or name a folder on a larger disk with --scratch: tables take about 20 times the size of the recording";
     let tried = format!("keeping tables in files of {}", folder.display());
     let _ = writeln!(io::stderr(), "error: {}", Diagnostic::new(tried, e, help));
     process::exit(1)

@@ -89,5 +89,5 @@ fn a_file_wins_over_the_stream() {
     assert_eq!((got, said.contains("ceilings:")), (medians(&first), false));
     let (got, said) = shown(&analyze(dir.path(), &["--ceilings", "other.pfi", "board.pfi"]));
     assert_eq!(got, medians(&second));
-    assert!(said.contains("those of other.pfi are used, not those of the stream"), "{said}");
+    assert!(said.contains("using those of other.pfi instead of those of the stream"), "{said}");
 }

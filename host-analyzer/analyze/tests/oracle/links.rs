@@ -337,7 +337,7 @@ fn nobody_on_the_line() {
         .unwrap();
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(
-        !output.status.success() && said.contains("no byte came") && said.contains("--listen serial:"),
+        !output.status.success() && said.contains("no byte arrived") && said.contains("--listen serial:"),
         "{said}"
     );
 }

@@ -196,5 +196,5 @@ fn what_is_no_series_is_named() {
     };
     assert!(said(&dir.path().join("nowhere")).contains("No such file"));
     let said = said(dir.path());
-    assert!(said.contains("there are 0 folders") && said.contains("tune --run"), "{said}");
+    assert!(said.contains("found 0 subfolders") && said.contains("tune --run"), "{said}");
 }

@@ -40,8 +40,8 @@ impl Address {
         if matches!(place, Place::Serial(..)) {
             return Err(Diagnostic::new(
                 format!("opening {source} with a key"),
-                "on a serial line there is no channel: messages of the kernel come between its frames",
-                "leave --key out: who holds the line's other end reads it",
+                "a serial line cannot be encrypted: kernel messages mix with its frames",
+                "leave --key out; anyone at the other end of the line can read the stream",
             ));
         }
         let key = file::read(path).map_err(|e| {
@@ -100,7 +100,7 @@ impl Address {
                     if over {
                         return Err(self.failed(&e));
                     }
-                    observer.say(&format!("{self}: {e}; trying again"));
+                    observer.say(&format!("{self}: {e}; retrying"));
                     std::thread::sleep(Duration::from_millis(200));
                 }
             }
@@ -112,7 +112,7 @@ impl Address {
         let help = match refusal(e) {
             Some(Error::Refused(refusal)) => refusal.help(),
             Some(Error::Answer) => {
-                "copy the key file that the agent uses, whole; or another program answers at this address"
+                "copy the complete key file of the agent; or another program uses this address"
             }
             _ => self.help(),
         };
@@ -147,7 +147,7 @@ impl Place {
         }
         let Some(place) = source.strip_prefix("serial:") else { return Ok(None) };
         let wrong = |answer: String| {
-            Diagnostic::new(format!("opening {source}"), answer, "write it like serial:/dev/ttyUSB0@1500000")
+            Diagnostic::new(format!("opening {source}"), answer, "write it as serial:/dev/ttyUSB0@1500000")
         };
         let (device, baud) =
             place.rsplit_once('@').ok_or_else(|| wrong("the speed is missing".to_owned()))?;

@@ -20,7 +20,7 @@ pub(super) fn connect(mut socket: Box<dyn Socket>, key: &Key) -> io::Result<Link
     loop {
         let n = match socket.read(waiting.room()) {
             Ok(0) => {
-                let answer = "the agent closed the connection in the handshake";
+                let answer = "the agent closed the connection during the handshake";
                 return Err(io::Error::new(ErrorKind::UnexpectedEof, answer));
             }
             Ok(n) => n,
@@ -69,8 +69,9 @@ fn broken(e: Error) -> io::Error {
 pub(super) fn write(socket: &mut dyn Write, sealer: &mut Sealer, bytes: &[u8]) -> io::Result<()> {
     for piece in bytes.chunks(MAX_PLAIN) {
         let mut frame = vec![0; piece.len() + FRAME_OVERHEAD];
-        let len =
-            sealer.seal(piece, &mut frame).ok_or_else(|| io::Error::other("the channel is worn out"))?;
+        let len = sealer
+            .seal(piece, &mut frame)
+            .ok_or_else(|| io::Error::other("the encrypted channel has reached its limit"))?;
         socket.write_all(&frame[..len])?;
     }
     Ok(())

@@ -88,7 +88,7 @@ impl Source {
                 (part.path.clone(), io::Error::other(format!("{what} {with}")))
             };
             if last.is_some_and(|l| l.nonce != part.nonce) {
-                return Err(other("it is of another session than"));
+                return Err(other("it belongs to another session than"));
             }
             if last.is_some_and(|l| l.number == part.number) {
                 return Err(other("it is the same piece as"));

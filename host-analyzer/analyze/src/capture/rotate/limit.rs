@@ -30,11 +30,11 @@ impl FromStr for Limit {
             "s" => Self::Time(Duration::from_secs(number)),
             "min" => Self::Time(Duration::from_secs(times(60)?)),
             "h" => Self::Time(Duration::from_secs(times(3600)?)),
-            _ => return Err("its unit is one of K, M, G, s, min, h".to_owned()),
+            _ => return Err("the unit must be K, M, G, s, min or h".to_owned()),
         };
         match limit {
-            Self::Bytes(n) if n < LEAST_BYTES => Err("a piece has at least 64K".to_owned()),
-            Self::Time(t) if t.is_zero() => Err("a piece takes at least 1s".to_owned()),
+            Self::Bytes(n) if n < LEAST_BYTES => Err("a piece must have at least 64K".to_owned()),
+            Self::Time(t) if t.is_zero() => Err("a piece must last at least 1s".to_owned()),
             limit => Ok(limit),
         }
     }

@@ -35,7 +35,7 @@ pub(crate) fn boards(name: Option<&str>, folder: Option<&Path>, format: Format) 
 /// profile replaces an earlier one with the same name.
 pub(crate) fn catalog(folder: Option<&Path>) -> Result<Catalog> {
     let wrong = |e: BoardError| {
-        let help = "correct the profile (docs/board-profiles.md), or move it away";
+        let help = "correct the profile (docs/board-profiles.md), or remove it";
         Diagnostic::new("reading the board profiles", e, help)
     };
     let mut catalog = Catalog::shipped().map_err(wrong)?;
@@ -49,7 +49,7 @@ pub(crate) fn catalog(folder: Option<&Path>) -> Result<Catalog> {
 
 pub(crate) fn find<'a>(catalog: &'a Catalog, name: &str) -> Result<&'a Board> {
     catalog.find(name).map_err(|e| {
-        let help = "`analyze boards` lists them with descriptions; --boards DIR adds your own";
+        let help = "`analyze boards` lists the boards; --boards DIR adds your own";
         Diagnostic::new(format!("looking up board `{name}`"), e, help)
     })
 }

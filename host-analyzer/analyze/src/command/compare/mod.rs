@@ -35,7 +35,7 @@ pub(crate) fn compare(options: &Compare) -> Result<ExitCode> {
             return Err(Diagnostic::new(
                 format!("comparing {}", path.display()),
                 format!("it has {} runs", found.len()),
-                format!("give at most {MOST_RUNS} on each side: more tell nothing that these do not"),
+                format!("give at most {MOST_RUNS} runs per side; more runs add no information"),
             ));
         }
         for files in found {
@@ -75,8 +75,11 @@ fn read(path: &Path, warm_up: usize) -> Result<Run> {
     if run.tokens.len() <= warm_up {
         return Err(Diagnostic::new(
             format!("comparing {}", path.display()),
-            format!("it has {} decode tokens, and {warm_up} of each run are left out", run.tokens.len()),
-            "record runs that generate more tokens; `analyze FILE` shows what is in a recording",
+            format!(
+                "it has {} decode tokens, and the first {warm_up} are skipped (--warm-up)",
+                run.tokens.len()
+            ),
+            "record runs that generate more tokens; `analyze FILE` reports a recording",
         ));
     }
     Ok(run)
@@ -86,7 +89,7 @@ fn twice(path: &Path, before: &Path) -> Diagnostic {
     Diagnostic::new(
         format!("comparing {}", path.display()),
         format!("it is the same recording as {}", before.display()),
-        "give each recording once: the same one again is no further run",
+        "pass each recording only once; a duplicate is not another run",
     )
 }
 

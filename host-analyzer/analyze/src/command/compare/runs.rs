@@ -24,8 +24,8 @@ pub(crate) fn of(path: &Path) -> Result<Vec<PathBuf>> {
     if found.is_empty() {
         return Err(Diagnostic::new(
             format!("looking for recordings in {}", path.display()),
-            "there are none",
-            "give a recording (.pfi), a folder of them, or a folder of folders with one each",
+            "the folder contains none",
+            "give a recording (.pfi), a folder of recordings, or a folder of folders with one recording each",
         ));
     }
     Ok(found)

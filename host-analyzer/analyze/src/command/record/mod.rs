@@ -52,7 +52,11 @@ pub(crate) fn record(options: &Record) -> Result<ExitCode> {
         }
         _ if options.metrics.is_some() => {
             let help = "name an agent that runs `serve`, or leave --metrics out";
-            return Err(Diagnostic::new(format!("serving metrics of {source}"), "a recording is over", help));
+            return Err(Diagnostic::new(
+                format!("serving metrics of {source}"),
+                "a recording has no running capture",
+                help,
+            ));
         }
         None if source == "-" && options.sources.len() < 2 => {
             Input::new(read("standard input", &mut io::stdin().lock())?, Vec::new())
@@ -166,7 +170,7 @@ fn names(paths: &[PathBuf]) -> Vec<String> {
 fn engine(model: &Model, pid: u32, engines: &[u32]) -> Result<Model> {
     if !engines.contains(&pid) && !model.session.processes.iter().any(|p| p.pid == pid) {
         let tried = format!("looking for process {pid} in the recording");
-        let answer = format!("it has {}", named(model, engines));
+        let answer = format!("the recording has {}", named(model, engines));
         return Err(Diagnostic::new(tried, answer, "give one of them with --pid"));
     }
     Ok(model.only(pid))
@@ -201,7 +205,7 @@ pub(crate) fn one_engine(paths: &[PathBuf]) -> Result<Model> {
     Err(Diagnostic::new(
         format!("reading {}", names.join(", ")),
         format!("it has several engines: {}", named(&model, &engines)),
-        "record one alone (profinfer-agent record --pid PID); `analyze RECORDING --pid PID` reports one of these",
+        "record one process (profinfer-agent record --pid PID); `analyze RECORDING --pid PID` reports one of these",
     ))
 }
 
@@ -209,7 +213,7 @@ pub(crate) fn one_engine(paths: &[PathBuf]) -> Result<Model> {
 fn each(model: &Model, engines: &[u32], options: &Record, output: &mut Output) -> Result<u8> {
     if !options.only.is_empty() {
         let answer = format!("the recording has several engines: {}", named(model, engines));
-        return Err(Diagnostic::new("writing single files", answer, "name one of them with --pid"));
+        return Err(Diagnostic::new("writing the files of --only", answer, "name one of them with --pid"));
     }
     write::remove_views(&options.out)?;
     let mut status = 0;
@@ -317,7 +321,7 @@ pub(crate) fn read(name: &str, input: &mut dyn Read) -> Result<Model> {
                 return Err(Diagnostic::new(
                     format!("reading {name}"),
                     e,
-                    "check that the file is complete and that its disk has no errors",
+                    "check that the file is complete and that the disk has no errors",
                 ));
             }
         };

@@ -89,7 +89,7 @@ impl<'a> Recorder<'a> {
             fs::read(&log).map_or_else(|_| String::new(), |b| String::from_utf8_lossy(&b).into_owned());
         let lines = last_lines(&text);
         let answer = if lines.is_empty() { status.to_string() } else { format!("{status}\n{lines}") };
-        let help = format!("run the command by itself; all that it said is in {}", log.display());
+        let help = format!("run the command without analyze; its complete output is in {}", log.display());
         Err(Diagnostic::new(format!("recording a run of `{}`", one_line(&command)), answer, help))
     }
 
@@ -120,7 +120,7 @@ impl<'a> Recorder<'a> {
             Some(prefix) => Diagnostic::new(
                 format!("running `{prefix}`"),
                 e,
-                "give --on a program that runs a command elsewhere, like 'ssh root@BOARD'",
+                "give --on a prefix that runs a command on the other machine, for example 'ssh root@BOARD'",
             ),
             None => Diagnostic::new(
                 format!("starting {}", self.agent.display()),

@@ -73,9 +73,9 @@ fn enough(candidates: Vec<Candidate>) -> Result<Vec<Candidate>> {
         return Ok(candidates);
     }
     Err(Diagnostic::new(
-        "choosing settings to try",
-        format!("there are {}", candidates.len()),
-        format!("give numbers of threads (--threads) and sets of CPUs (--cpus) that make 2 to {MOST}"),
+        "choosing settings to measure",
+        format!("{} settings match", candidates.len()),
+        format!("give thread counts (--threads) and CPU sets (--cpus) that make 2 to {MOST} settings"),
     ))
 }
 
@@ -89,7 +89,7 @@ mod tests {
         let sets: Vec<CpuSet> = ["0", "4-6", "all"].iter().map(|s| s.parse().unwrap()).collect();
         let names: Vec<String> = every(&[1, 2, 4, 1], &sets).unwrap().iter().map(Candidate::name).collect();
         assert_eq!(names, ["t1@0", "t1@4-6", "t2@4-6", "t1", "t2", "t4"]);
-        assert!(every(&[2], &sets[..1]).unwrap_err().to_string().contains("there are 0"));
+        assert!(every(&[2], &sets[..1]).unwrap_err().to_string().contains("0 settings match"));
         assert_eq!(every(&[1, 2], &[]).unwrap().len(), 2);
     }
 }

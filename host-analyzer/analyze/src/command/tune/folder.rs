@@ -14,7 +14,7 @@ use profinfer_analysis::tune::{Setting, Trial};
 /// The file that describes the setting of a folder.
 pub(super) const ABOUT: &str = "setting.json";
 
-const HELP: &str = "analyze tune --run makes them";
+const HELP: &str = "`analyze tune --run` writes such folders";
 
 /// A setting.
 #[derive(Debug, Default, Serialize, Deserialize)]
@@ -42,9 +42,9 @@ pub(super) fn tried(folder: &Path, warm_up: usize) -> Result<Vec<Setting>> {
     if !(2..=MOST).contains(&found) {
         return Err(Diagnostic::new(
             format!("looking for settings in {}", folder.display()),
-            format!("there are {found} folders with recordings"),
+            format!("found {found} subfolders with recordings"),
             format!(
-                "give a recording, or a folder with 2 to {MOST} folders, each with the runs of one setting; {HELP}"
+                "give a recording, or a folder with 2 to {MOST} subfolders, each with the runs of one setting; {HELP}"
             ),
         ));
     }
@@ -55,7 +55,7 @@ pub(super) fn tried(folder: &Path, warm_up: usize) -> Result<Vec<Setting>> {
 pub(super) fn folders(folder: &Path) -> Result<Vec<PathBuf>> {
     let opened = |e: io::Error| {
         let help =
-            format!("give a recording, or a folder with a folder of recordings for each setting; {HELP}");
+            format!("give a recording, or a folder with one subfolder of recordings per setting; {HELP}");
         Diagnostic::new(format!("opening {}", folder.display()), e, help)
     };
     let entries = fs::read_dir(folder).map_err(opened)?;
@@ -85,7 +85,7 @@ fn setting(folder: &Path, warm_up: usize) -> Result<Setting> {
     let found = runs::of(folder)?;
     if found.len() > MOST {
         let tried = format!("reading the runs in {}", folder.display());
-        let help = format!("keep at most {MOST}: more tell nothing that these do not");
+        let help = format!("keep at most {MOST} runs; more runs add no information");
         return Err(Diagnostic::new(tried, format!("it has {} runs", found.len()), help));
     }
     let trials = found.iter().map(|files| trial(files, warm_up)).collect::<Result<_>>()?;
@@ -98,7 +98,7 @@ pub(super) fn trial(files: &PathBuf, warm_up: usize) -> Result<Trial> {
     if found <= warm_up {
         return Err(Diagnostic::new(
             format!("reading {}", files.display()),
-            format!("it has {found} decode tokens, and {warm_up} of each run are left out"),
+            format!("it has {found} decode tokens, and the first {warm_up} are skipped (--warm-up)"),
             "record runs that generate more tokens",
         ));
     }

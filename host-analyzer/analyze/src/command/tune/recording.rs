@@ -26,6 +26,6 @@ pub(super) fn foreseen(source: &Path, options: &Tune) -> Result<Prediction> {
     }
     Prediction::compute(&model, options.practical.0, options.warm_up).map_err(|lacking| {
         let (answer, help) = words::tune::lacking(&lacking);
-        Diagnostic::new(format!("foreseeing other settings from {}", source.display()), answer, help)
+        Diagnostic::new(format!("estimating other settings from {}", source.display()), answer, help)
     })
 }

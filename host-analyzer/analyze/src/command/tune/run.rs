@@ -43,7 +43,7 @@ pub(super) fn tried(options: &Tune, prediction: Option<&Prediction>) -> Result<V
             trials: Vec::new(),
         });
     }
-    let mut progress = Progress::new("trying settings");
+    let mut progress = Progress::new("measuring settings");
     let done = rounds(options, &recorder, &candidates, &mut settings, &mut progress);
     progress.done();
     done.map(|()| settings)

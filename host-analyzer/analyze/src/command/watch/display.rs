@@ -69,13 +69,11 @@ impl Display {
             // program.
             if begun.elapsed() > PATIENCE {
                 terminal::give_back();
-                return Err(io::Error::other("the terminal is gone or does not answer"));
+                return Err(io::Error::other("the terminal is gone or does not respond"));
             }
             thread::sleep(TICK / 10);
         }
-        thread
-            .join()
-            .unwrap_or_else(|_| Err(io::Error::other("the display failed; what it said stands above")))
+        thread.join().unwrap_or_else(|_| Err(io::Error::other("the display failed; see its message above")))
     }
 }
 
@@ -156,6 +154,6 @@ fn hear(news: News, screen: &mut Screen) {
 }
 
 fn failed(e: io::Error) -> Diagnostic {
-    let help = "run it in an ordinary terminal; `analyze` captures without showing the session";
-    Diagnostic::new("showing the session on the terminal", e, help)
+    let help = "run it in an ordinary terminal; `analyze` captures without a live view";
+    Diagnostic::new("showing the live view", e, help)
 }

@@ -43,12 +43,8 @@ pub(crate) fn watch(mut options: cli::Watch) -> Result<ExitCode> {
     };
     let is_json = options.format.format.is_json();
     if !is_json && !io::stdout().is_terminal() {
-        let help = "run it in a terminal of 80 columns and 24 lines, with its output not redirected; `analyze` captures without one";
-        return Err(Diagnostic::new(
-            "showing the session on the terminal",
-            "standard output is not one",
-            help,
-        ));
+        let help = "run it in a terminal of at least 80x24, or use --format json; `analyze` captures without a live view";
+        return Err(Diagnostic::new("showing the live view", "standard output is not a terminal", help));
     }
     let (board, measured) = (record::board(options)?, record::measured(options)?);
     interrupts::count()?;
