@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
-# demo.sh [options]      set up, trace a real llama.cpp, write the report: from nothing, in one command
+# demo.sh [options]      set up, trace a real llama.cpp, and write the report, in one command
 #
-#   --engine DIR     folder of a llama.cpp's programs (default: a current one is fetched, see scripts/engine.sh)
+#   --engine DIR     folder with the programs of llama.cpp (default: fetches a current one, see scripts/engine.sh)
 #   --model FILE     any GGUF file, or a name that scripts/model.sh knows (default: smollm2)
 #   --threads N      threads of the engine (default: 2)
 #   --tokens N       tokens to generate (default: 48)
 #   --prompt TEXT    the prompt
-#   --out DIR        where the report goes (default: profile)
-#   --replay         do not trace: show the recording in the repository
+#   --out DIR        folder for the report (default: profile)
+#   --replay         do not trace; show the recording of the repository
 #
-# Needs root and a kernel with BPF and uprobes. If it cannot trace, it says why and shows the recording of the repository.
+# Needs root and a kernel with BPF and uprobes. If it cannot trace, it prints the reason and shows the recording of the repository.
 set -eu
 . "$(dirname "$0")/lib.sh"
 engine='' model=smollm2 threads=2 tokens=48 out=profile replay='' prompt='The three things that make a language model slow on a small board are'
@@ -39,7 +39,7 @@ analyze=$CARGO_TARGET_DIR/host/analyze
 why=''
 if [ -z "$replay" ] && ! why=$(have_bpf); then
 	note "this machine cannot trace: $why"
-	note "showing a recording that the same agent made of a real llama.cpp; $(dirname "${kept#"$REPO"/}")/PROVENANCE.toml says where"
+	note "showing a recording that the same agent made of a real llama.cpp; its source: $(dirname "${kept#"$REPO"/}")/PROVENANCE.toml"
 	replay=1
 fi
 if [ -n "$replay" ]; then
