@@ -13,8 +13,8 @@ versions=("$@")
 [ ${#versions[@]} -gt 0 ] || mapfile -t versions < <(apt-cache --names-only search '^clang-[0-9]+$' | sed 's/^clang-\([0-9]*\) .*/\1/' | sort -n | awk '$1 >= 11')
 [ ${#versions[@]} -gt 0 ] || die "no clang can be installed" "apt-cache names none: is this a Debian or Ubuntu machine whose package lists were fetched?"
 cd "$REPO"
-# What each build replaces is not what other tests run.
-export CARGO_TARGET_DIR=$CARGO_TARGET_DIR/clangs
+# Other tests do not use these builds. Nothing here depends on optimised Rust.
+export CARGO_TARGET_DIR=$CARGO_TARGET_DIR/clangs CARGO_PROFILE_DEV_OPT_LEVEL=0 CARGO_PROFILE_DEV_DEBUG=false
 failed=()
 for v in "${versions[@]}"; do
 	need_pkgs "clang-$v"

@@ -54,12 +54,12 @@ else
 	export PROFINFER_NO_BPF=$why
 fi
 
-summary=() failed=0
 LONGEST=1500
+: >"$dir/summary"
 # Sets `cpu` to the seconds of processor time that the steps have had so far: children of this very process.
 read_cpu() {
-	times >"$dir/times"
-	cpu=$(awk 'NR == 2 { gsub("s", ""); for (i = 1; i <= 2; i++) { split($i, t, "m"); s += t[1] * 60 + t[2] } printf "%d", s }' "$dir/times")
+	times >"$dir/times.$BASHPID"
+	cpu=$(awk 'NR == 2 { gsub("s", ""); for (i = 1; i <= 2; i++) { split($i, t, "m"); s += t[1] * 60 + t[2] } printf "%d", s }' "$dir/times.$BASHPID")
 }
 # step NAME COMMAND...
 step() {
@@ -68,15 +68,43 @@ step() {
 	read_cpu
 	before=$cpu
 	say "$name"
-	# A script that stands still ends here and says so, instead of taking all the time that a CI run has.
+	# A script that hangs is ended here and reported, so that it does not use up the time of a CI run.
 	case $1 in */*) set -- timeout -k 60 "$LONGEST" "$@" ;; esac
-	"$@" || { [ $? != 124 ] || note "$name: ended after $LONGEST s, where it stood still"; result=FAILED; }
-	[ $result = ok ] || failed=$((failed + 1))
+	"$@" || { [ $? != 124 ] || note "$name: ended after $LONGEST s without a result"; result=FAILED; }
 	read_cpu
-	summary+=("$(printf '%-22s %6s  %4d s  %5d s' "$name" "$result" $((SECONDS - start)) $((cpu - before)))")
+	printf '%-22s %6s  %4d s  %5d s\n' "$name" "$result" $((SECONDS - start)) $((cpu - before)) >>"$dir/summary"
 }
-# Only with --all.
-all_step() { [ -z "$all" ] || step "$@"; }
+# With --all: what compiles, in parallel with what runs engines and boards, which leaves much of the processors idle.
+compiling() {
+	step "documentation" docs
+	step "features of the agent" agent_features
+	step "wire on bare metal" ci/no-std.sh
+	step "fleets" ci/fleet/test.sh
+	step "other clangs" ci/clangs.sh
+	step "cross build" ci/cross/run.sh
+	step "fuzzing" ci/fuzz.sh --seconds 10
+	step "supply chain" ci/supply.sh
+}
+tracing() {
+	step "compatibility" ci/compat.sh
+	step "soak" ci/soak.sh --minutes 2
+	step "engines" ci/engines/matrix.sh
+	step "backends" ci/engines/backends.sh
+	step "other GGML programs" ci/engines/others.sh
+	step "kernels (board)" ci/board/matrix.sh
+	step "engines (board)" ci/board/engines.sh
+	step "push, serial, memory" boards_side_by_side
+	step "preemption (x86-64)" ci/board/preempt.sh --minutes 1
+	step "preemption (arm64)" ci/board/preempt.sh --arch arm64 --minutes 1
+}
+in_parallel() {
+	local name pids=()
+	for name; do
+		"$name" > >(sed -u "s/^/[$name] /") 2>&1 &
+		pids+=($!)
+	done
+	wait "${pids[@]}"
+}
 
 shell_scripts() {
 	local files
@@ -160,27 +188,12 @@ step "engines and models" engines_and_models
 step "tests" tests
 step "examples in documents" doc_tests
 step "static aarch64 agent" static_agent
-all_step "documentation" docs
-all_step "features of the agent" agent_features
-all_step "wire on bare metal" ci/no-std.sh
-all_step "compatibility" ci/compat.sh
-all_step "soak" ci/soak.sh --minutes 2
-all_step "engines" ci/engines/matrix.sh
-all_step "backends" ci/engines/backends.sh
-all_step "other GGML programs" ci/engines/others.sh
-all_step "kernels (board)" ci/board/matrix.sh
-all_step "engines (board)" ci/board/engines.sh
-all_step "push, serial, memory" boards_side_by_side
-all_step "other clangs" ci/clangs.sh
-all_step "preemption (x86-64)" ci/board/preempt.sh
-all_step "preemption (arm64)" ci/board/preempt.sh --arch arm64
-all_step "fleets" ci/fleet/test.sh
-all_step "cross build" ci/cross/run.sh
-all_step "supply chain" ci/supply.sh
+[ -z "$all" ] || in_parallel compiling tracing
 
 echo
 printf '%-22s %6s  %6s  %7s\n' step result time "of CPU"
-printf '%s\n' "${summary[@]}"
+cat "$dir/summary"
+failed=$(grep -c ' FAILED ' "$dir/summary" || true)
 sed -n 's/^==> fetched in/fetching, meanwhile:   /p' "$CACHE/fetch.log"
 [ -n "$all" ] || echo "left out without --all: documentation, bare metal, other engines, kernels and transports, earlier versions, soak, fleets, other compilers, supply chain"
 if [ -z "${PROFINFER_NO_BPF:-}" ]; then echo "BPF: can be used here"; else echo "BPF: cannot be used here ($PROFINFER_NO_BPF), so real traces were not tested"; fi
@@ -188,5 +201,5 @@ sort -u "$PROFINFER_SKIPS" >"$dir/skipped"
 echo "skipped: $(wc -l <"$dir/skipped")$([ "${PROFINFER_REQUIRE:-}" != 1 ] || echo ' (PROFINFER_REQUIRE=1: each is a failure)')"
 sed 's/^/    /' "$dir/skipped"
 echo "total: $SECONDS s"
-echo "steps: $((${#summary[@]} - failed)) passed, $failed failed"
+echo "steps: $(($(wc -l <"$dir/summary") - failed)) passed, $failed failed"
 [ "$failed" = 0 ]
