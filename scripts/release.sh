@@ -2,7 +2,7 @@
 # release.sh [--draft] [--sign KEY] [--out DIR]      make all files of a release in DIR (default: ./release), from this commit
 #
 #   --draft      accept uncommitted changes, an "unreleased" section of CHANGELOG.md, and unreadable advisories
-#   --debug      --draft, with the analyze of the tests: fast if that is built already
+#   --debug      with --draft: use the analyze of the tests, which is fast if it is built already
 #   --sign KEY   sign the checksums with this ssh key (a private key file, or a public one whose private key is in an ssh agent)
 #
 # Static agents for aarch64 and x86_64, analyze, analyze-fleet, man pages and completions, Debian packages, a CycloneDX list of parts for each

@@ -1,12 +1,12 @@
 # shellcheck shell=bash disable=SC2034,SC2154  # the options are scripts/push.sh's
-# The way from a port of this machine to the agent. Sourced by scripts/push.sh.
+# Forwarding from a port of this machine to the agent. Sourced by scripts/push.sh.
 
 port_open() { (: <"/dev/tcp/127.0.0.1/$port") 2>/dev/null; }
 
-# who_listens: the process at the port, as far as this user may know
+# who_listens: the process that uses the port, if this user may see it
 who_listens() { have ss && ss -Hltnp "sport = :$port" 2>/dev/null | sed -n 's/.*users:(("\([^"]*\)",pid=\([0-9]*\).*/\1, process \2/p' | head -n 1; }
 
-# port_free: checked before anything is started. A port that is forwarded to this board already counts as free.
+# port_free: checked before anything is started. A port that is already forwarded to this board counts as free.
 forwarded=''
 port_free() {
 	[ -z "$dry" ] || return 0
