@@ -7,10 +7,12 @@
 #   --jobs J         so many processes for each target (1)
 #   --merge          put the inputs that are needed for the same coverage into fuzz/corpus, those kept there first
 #
-# Without a target all of fuzz/fuzz_targets. What a run learns is kept in the cache (fuzz/TARGET), so that the next one goes on from
-# there. An input that fails is kept in the cache (fuzz/artifacts), and the last lines name it: fix it, and put it into
-# fuzz/corpus/TARGET. The compiler's own coverage is used, without a sanitizer: the targets have no unsafe code of ours, so any stable
-# compiler does, and a codec runs several times as fast. `cargo fuzz run TARGET` does the same with one, and needs nightly.
+# Without a target: all of fuzz/fuzz_targets. The cache keeps the corpus of a run (fuzz/TARGET), so
+# that the next run continues from there. It also keeps failing inputs (fuzz/artifacts), and the
+# last lines name them: fix the bug, and add the input to fuzz/corpus/TARGET. Uses the compiler's
+# own coverage, without a sanitizer: the targets have no unsafe code of ours, so a stable compiler
+# is enough, and a codec runs several times as fast. `cargo fuzz run TARGET` does the same with a
+# sanitizer, and needs nightly.
 set -eu
 . "$(dirname "$0")/../scripts/lib.sh"
 . "$REPO/ci/tests.sh"

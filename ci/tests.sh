@@ -1,5 +1,6 @@
 # shellcheck shell=bash
-# What the steps of scripts/test.sh share, so that each of them can be run alone as well. Sourced, after scripts/lib.sh.
+# Shared by the steps of scripts/test.sh, so that each of them can also run alone. Sourced, after
+# scripts/lib.sh.
 
 # shellcheck disable=SC2034  # for those who source this
 TEST_MODELS=(smollm2 dense-q8 dense-f16 dense-f32 dense-q4 dense-q4k moe-qwen60 moe-mixtral8 spec-target spec-draft gemma2-q8 qwen2-q8 mamba-q8 deep-q8)

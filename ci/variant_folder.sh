@@ -1,7 +1,8 @@
 # shellcheck shell=bash
-# An engine that has one CPU backend only. Sourced, after scripts/lib.sh.
+# An engine with only one CPU backend. Sourced, after scripts/lib.sh.
 
-# variant_folder VARIANT ENGINE: makes a folder of the engine with that CPU backend only, and prints that of its launchers
+# variant_folder VARIANT ENGINE: make a folder of the engine with only that CPU backend, and print
+# the folder of its launchers
 variant_folder() {
 	local engine=$2 to=$CACHE/engine-variants/${2##*/}-$1 file name
 	rm -rf "$to"

@@ -7,9 +7,10 @@
 #   --kernel K   another kernel than 5.10 without BTF
 #   BUILD        these builds only, for example npm:b4234; with --full their rows are written
 #
-# One board is booted; on it each build runs under the agent, one after the other: prefill and decode, on two threads. Then the
-# trace must say what the engine's own list of that run says (host-analyzer/analyze/tests/oracle/engines.rs), and the kernel must not
-# have complained of a probe. Then another process repeats the calls while it is recorded with direct probes, and with uprobes
+# Boots one board and runs each build on it under the agent: prefill and decode, on two threads.
+# Then the trace must match the engine's own list of that run
+# (host-analyzer/analyze/tests/oracle/engines.rs), and the kernel must not have complained about a
+# probe. Another process repeats the calls while it is recorded with direct probes, and with uprobes
 # (ci/engines/direct.sh; with the MoE model in --full only).
 set -eu
 . "$(dirname "$0")/../../scripts/lib.sh"

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # serial.sh      a full operator trace over the board's console line, at the speed of 1500000 baud
 #
-# The line is the kernel's console too, as on real boards: its messages come in between. A real line of that speed carries
-# 150 kB/s, and so does this one (throttle.py). The engine's list and the trace are compared as those of the kernel matrix are.
+# The line is also the kernel's console, as on real boards: kernel messages arrive between frames. A
+# real line of that speed carries 150 kB/s, and so does this one (throttle.py). Compares the
+# engine's list and the trace as the kernel matrix does.
 set -eu
 . "$(dirname "$0")/../../scripts/lib.sh"
 . "$REPO/ci/tests.sh"

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# refusals.sh      plant what ci/supply.sh must refuse, one at a time in a copy of the tree, and see each refused by its reason
+# refusals.sh      plant what ci/supply.sh must refuse, one at a time in a copy of the tree, and check the reason of each refusal
 #
-# A licence that is not allowed, a crate from a git repository, a second version of a crate, a range
-# without bounds, a version that nobody vetted, a lock file that is not up to date, an npm package with another licence, and one
-# from elsewhere. First the tree as it is must pass. No network is needed.
+# A licence that is not allowed, a crate from a git repository, a second version of a crate, an
+# unbounded range, a version that nobody vetted, an outdated lock file, an npm package with another
+# licence, and one from another source. First, the unchanged tree must pass. Needs no network.
 set -eu
 . "$(dirname "$0")/../../scripts/lib.sh"
 . "$REPO/ci/supply/tools.sh"
