@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # Reading ci/engines/builds.tsv. Sourced by ci/engines/matrix.sh and ci/board/engines.sh.
 
-# How each build is run: prefill and decode, with the engine's own list.
+# Options of each run: prefill and decode, with the engine's own list.
 # shellcheck disable=SC2034  # for those who source this
 RUN=(-t 2 -p 5 -n 3 -c 512 --list)
 : "${full:=}"

@@ -1,9 +1,11 @@
 #!/bin/sh
-# direct.sh AGENT DIR COMMAND...     one process of the driver `nodes`, recorded with direct probes and then with uprobes
+# direct.sh AGENT DIR COMMAND...     record one process of the driver `nodes` with direct probes, then with uprobes
 #
-# COMMAND lists its nodes; it is told to repeat the same calls until it is ended here. DIR gets direct.pfi, uprobe.pfi, the agent's summaries of them (.json) and list.txt.
-# Two probes cannot sit at one place at once, so one recording follows the other. What is in them is held against the list and
-# against each other by host-analyzer/analyze/tests/oracle/engines_direct.rs. Runs on the emulated board as well (busybox).
+# COMMAND lists its nodes, and repeats the same calls until this script ends it. DIR gets
+# direct.pfi, uprobe.pfi, the agent's summaries of them (.json) and list.txt. Two probes cannot be
+# at the same place, so one recording follows the other.
+# host-analyzer/analyze/tests/oracle/engines_direct.rs compares them with the list and with each
+# other. Also runs on the emulated board (busybox).
 set -eu
 agent=$1 dir=$2
 shift 2

@@ -1,5 +1,6 @@
 # shellcheck shell=bash disable=SC2154  # from ci/push/test.sh
-# Recordings that came through a link which rewrites line ends, and one that was stopped. Sourced by ci/push/test.sh.
+# Recordings from a link that rewrites line ends, and one that was stopped. Sourced by
+# ci/push/test.sh.
 
 links() {
 	say "links"

@@ -1,5 +1,5 @@
 # shellcheck shell=bash disable=SC2034,SC2154  # for and from ci/push/test.sh
-# Each thing that can be wrong is made so, and what push.sh says is read: what was tried, the answer, what to do.
+# Makes each error happen, and checks the message of push.sh: what it tried, the answer, what to do.
 # Sourced by ci/push/test.sh.
 
 refusals() {

@@ -1,5 +1,5 @@
 # shellcheck shell=bash disable=SC2034,SC2154  # for and from ci/push/test.sh
-# The whole way of one link: push, capture, again, record, stop. Sourced by ci/push/test.sh.
+# All steps for one way: push, capture, again, record, stop. Sourced by ci/push/test.sh.
 ENGINE=(/engine/nodes -m /model.gguf -t 2 -p 8 -n 4)
 
 # whole WAY DIR [-- TARGET...]
