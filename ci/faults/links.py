@@ -13,7 +13,7 @@ import run
 
 
 class Link:
-    """Passes a port on, and cuts what it passes when it is told."""
+"""Forwards a port, and cuts the connection on request."""
 
     def __init__(self, agent_port):
         self.agent_port, self.pair, self.lock = agent_port, None, threading.Lock()
@@ -62,8 +62,8 @@ def main(n):
     analyze = run.capture(folder, link.port, "--reconnect", "60")
     seen = 0
     for cut in range(n):
-        # Not before something new has come through: a link that is never up carries nothing. A session whose hello never came cannot be
-        # asked for, so the first cut is behind it.
+        # Cut only after new bytes arrived: a link that is never up carries nothing. A session without a hello cannot be
+        # resumed, so the first cut is after the hello.
         begun, goal = time.monotonic(), max(2000, link.bytes + random.choice((1, 1000, 10_000)))
         while link.pair is None or link.bytes < goal:
             if analyze.poll() is not None or time.monotonic() > begun + 600:

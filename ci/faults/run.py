@@ -1,4 +1,4 @@
-"""What the scripts of ci/faults share: an engine and an agent that serve, a capture of them, and figures of it."""
+"""Shared by the scripts of ci/faults: a serving agent with an engine, a capture, and its figures."""
 
 import json
 import os
@@ -13,7 +13,7 @@ ANALYZE = os.environ["PROFINFER_ANALYZE"]
 NODES = os.environ["PROFINFER_ENGINE_DIR"] + "/nodes"
 MODEL = os.environ["FAULTS_MODEL"]
 
-# Started here; ended at the end, whatever happens.
+# Processes started here. They are ended in any case.
 started = []
 
 
@@ -38,12 +38,12 @@ def end_all():
 
 
 def engine_command(calls=200, rounds=1_000_000):
-    """The driver that decodes; with many rounds until somebody ends it."""
+"""The driver that decodes. With many rounds it runs until it is ended."""
     return [NODES, "-m", MODEL, "-t", "2", "-p", "5", "-n", calls, "-c", "512", "--fresh", "-r", rounds]
 
 
 def serve(folder, options):
-    """An agent that listens on a port of its choice: the process, and the port."""
+"""An agent that listens on a free port: the process, and the port."""
     log, port = folder / "agent.log", folder / "port"
     port.unlink(missing_ok=True)
     with open(log, "w") as err:
@@ -62,7 +62,7 @@ def children(pid):
 
 
 def end_engines(engines):
-    """Engines that an agent started go on when it ends."""
+"""Ends engines that an agent started: they outlive it."""
     for engine in engines:
         try:
             os.kill(engine, signal.SIGKILL)
@@ -78,7 +78,7 @@ def capture(folder, port, *options):
 
 
 def stop(analyze, folder, patience=300):
-    """Ctrl-C, and then the views are written."""
+"""Sends Ctrl-C, and waits until the views are written."""
     analyze.send_signal(signal.SIGINT)
     try:
         status = analyze.wait(patience)
@@ -93,7 +93,7 @@ def health(folder):
 
 
 def accounted(folder, before=0):
-    """Every operator that the kernel saw is received or counted under another word; the sentence that says so."""
+"""Checks that every operator that the kernel saw is received, or counted as something else. Returns the sum as text."""
     found = health(folder)
     s = found["spans"]
     if found["cut_short"] or s["unaccounted"] != 0:

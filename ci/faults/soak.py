@@ -10,24 +10,24 @@ import time
 
 import run
 
-# Seconds between two looks.
+# Seconds between two checks.
 LOOK = 2
-# Bytes of the agent's queue to the link, with what it keeps to send it again: agent-static/src/link/output.rs.
+# Size of the agent's queue to the link, with the bytes that it keeps for resending: agent-static/src/link/output.rs.
 QUEUE = 3 << 19
-# Least number of looks at its memory, however slow the engine is.
+# Minimum number of checks of its memory, also for slow engines.
 LOOKS = 15
-# Engines that have ended which the agent keeps in mind: ENDED_KEPT of agent-static/src/probes/tracer/end.rs. Before it has forgotten some, it grows.
+# Number of ended engines that the agent remembers: ENDED_KEPT of agent-static/src/probes/tracer/end.rs. Its memory grows until then.
 ENDED = 8
 
 
 def memory(pid):
-    """Memory of its own, KB, in swap or not. Pages of files, its program's, are the kernel's to drop and to read again."""
+"""Private memory, KB, swapped or not. The kernel can drop and re-read pages of files, such as the program."""
     status = pathlib.Path(f"/proc/{pid}/status").read_text()
     return sum(int(re.search(rf"^{line}:\s+(\d+) kB", status, re.M)[1]) for line in ("RssAnon", "VmSwap"))
 
 
 def read(pieces, folder):
-    """`analyze` reads pieces: the health it finds."""
+"""The health that `analyze` reports for pieces."""
     out = folder / "read"
     done = subprocess.run([run.ANALYZE, *pieces, "--out", out], capture_output=True, text=True, stdin=subprocess.DEVNULL)
     if done.returncode != 0:
@@ -36,7 +36,7 @@ def read(pieces, folder):
 
 
 def check_whole(piece, last, folder):
-    """A piece that is over: readable alone, nothing damaged. How many spans are in it."""
+"""Checks that a complete piece is readable alone and not damaged. Returns the number of its spans."""
     health = read([piece], folder)
     if health["damaged"] or health["cut_short"] and not last:
         run.fail(f"{piece.name}: {health}")
@@ -44,8 +44,8 @@ def check_whole(piece, last, folder):
 
 
 def flat(own, server):
-    """Whether memory neither grows nor shrinks by a page. Files of engines are read while they start, so a server's comes and goes: what
-    it comes back to must be the same in each third."""
+"""True if memory neither grows nor shrinks by a page. With a server, the agent reads the files of each starting engine: the
+    minimum must be the same in each third."""
     third = len(own) // 3
     parts = [own[:third], own[third : 2 * third], own[2 * third :]]
     return len({min(part) for part in parts}) == 1 if server else min(own) == max(own)
@@ -71,7 +71,7 @@ def main():
     while time.monotonic() < begun + seconds or len(own) < LOOKS:
         time.sleep(LOOK)
         if options.server and (engine is None or engine.poll() is not None):
-            # Some seconds of requests, then it ends.
+            # Some seconds of requests, then the engine ends.
             engine = run.start(run.engine_command(rounds=3), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
             restarts += 1
         for process, name in ((agent, "agent"), (analyze, "analyze")):
@@ -79,7 +79,7 @@ def main():
                 run.fail(f"{name} ended: {(folder / (name + '.log')).read_text()}")
         engines |= set(run.children(agent.pid))
         pieces = sorted(profile.glob("recording-*.pfi"))
-        # The warm-up is over when the queue to the link, which goes round in its memory, has been everywhere, and engines were forgotten.
+        # The warm-up ends when the queue to the link, a ring, has used all of its memory, and the agent has forgotten engines.
         if sum(p.stat().st_size for p in pieces) > QUEUE * 2 and not (options.server and restarts < ENDED + 4):
             own.append(memory(agent.pid))
         for piece in pieces[whole:-1]:

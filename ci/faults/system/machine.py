@@ -1,4 +1,4 @@
-"""What changes for the whole machine, and is put back: its clock, its CPUs. Only with --machine."""
+"""Changes to the machine that are undone: its clock, its CPUs. Only with --machine."""
 
 import time
 from pathlib import Path
@@ -8,7 +8,7 @@ from support import Engine
 
 
 def clock():
-    """The clock of the day is set an hour forth, two back, and right again: no time in the recording knows of it."""
+"""The wall clock is set an hour forward, two back, and right again: no time in the recording changes."""
     engine = Engine()
     began = time.monotonic()
     recorder = agent(engine)
@@ -34,7 +34,7 @@ def clock():
 
 
 def cpu():
-    """A CPU goes and comes back, twice."""
+"""A CPU goes offline and online, twice."""
     switch = Path("/sys/devices/system/cpu/cpu1/online")
     if not switch.exists():
         raise Skipped("the second CPU cannot be switched off")

@@ -1,4 +1,4 @@
-"""Somebody else traces the engine already, or begins while it is recorded."""
+"""Another tracer traces the engine before, or starts while it is recorded."""
 
 import os
 import re
@@ -18,14 +18,14 @@ def need(program):
 
 
 def start(name, command):
-    """A tracer; what it says goes into a file."""
+"""A tracer; its output goes to a file."""
     log = folder / f"{name}.log"
     with open(log, "w") as told:
         return subprocess.Popen([str(c) for c in command], stdin=subprocess.PIPE, stdout=told, stderr=subprocess.STDOUT), log
 
 
 def traced(engine):
-    """By whom its first thread is."""
+"""The tracer of its first thread."""
     return int(re.search(r"TracerPid:\t(\d+)", Path(f"/proc/{engine.pid}/status").read_text())[1])
 
 
@@ -38,7 +38,7 @@ def library(engine):
 
 
 def gdb_command(engine, stop_at=None):
-    """Goes on at once; with a breakpoint that says so and goes on."""
+"""Continues at once, with a breakpoint that reports a hit and continues."""
     script = ["set pagination off", "set confirm off"]
     if stop_at:
         script += [f"break {stop_at}", "commands", "silent", "printf \"hit\\n\"", "continue", "end"]
@@ -48,7 +48,7 @@ def gdb_command(engine, stop_at=None):
 
 
 def leaves(tracer, engine):
-    """It lets the engine go, as when somebody ends it."""
+"""The tracer detaches from the engine, as at its normal end."""
     tracer.send_signal(signal.SIGINT)
     wait(0.5)
     if tracer.poll() is None:
@@ -58,8 +58,8 @@ def leaves(tracer, engine):
 
 
 def gdb():
-    """gdb holds the engine before the agent comes, with a breakpoint where the agent has a probe; and comes while it records. Where a probe
-    is already, gdb's breakpoint would not be reached: Linux takes the trap for the probe's."""
+"""gdb holds the engine before the agent starts, with a breakpoint at the place of a probe; and attaches while the agent
+    records. At a place that has a probe already, gdb's breakpoint would not be reached: Linux handles the trap as the probe's."""
     need("gdb")
     said = []
     for before, stop_at in ((True, "llama_decode"), (False, "llama_memory_clear")):
@@ -72,7 +72,7 @@ def gdb():
         recorder.records()
         recorder.end()
         engine.goes_on()
-        # gdb takes its breakpoint out when it is asked to detach; killed, it would leave it.
+        # gdb removes its breakpoint when it detaches; a killed gdb would leave it.
         os.kill(tracer.pid, signal.SIGINT)
         tracer.stdin.write(b"delete\ndetach\nquit\n")
         tracer.stdin.flush()
@@ -101,7 +101,7 @@ def strace():
 
 
 def perf():
-    """perf samples the engine and has a uprobe of its own where the agent has one: it counts all calls, and so do we."""
+"""perf samples the engine and has a uprobe at the place of the agent's: both count all calls."""
     need("perf")
     engine = Engine()
     name = f"faults{os.getpid()}"
@@ -148,7 +148,7 @@ def bpftrace():
 
 
 def direct():
-    """Direct probes are not put into an engine that a debugger holds: uprobes record it."""
+"""An engine that a debugger holds gets no direct probes: uprobes record it."""
     need("gdb")
     engine = Engine()
     tracer, _ = start("gdb-direct", gdb_command(engine))
