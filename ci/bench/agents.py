@@ -28,7 +28,7 @@ def window(seconds):
 
 
 def pair_ns(way, analyze):
-"""The cost of a pair of probes, as the agent of the session measured it."""
+    """The cost of a pair of probes, as the agent of the session measured it."""
     with tempfile.TemporaryDirectory() as folder:
         subprocess.run([analyze, os.path.join(way.folder, "out"), "--only", "summary.json", "--out", folder],
                        check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -37,7 +37,7 @@ def pair_ns(way, analyze):
 
 
 def traced(way, engine, args):
-"""One window with an agent: its bounds, ns of BPF programs per token, ns per pair of probes."""
+    """One window with an agent: its bounds, ns of BPF programs per token, ns per pair of probes."""
     way.begin(engine)
     pid = way.process.pid
     n0, was, _ = hits.look(engine, pid)
@@ -49,7 +49,7 @@ def traced(way, engine, args):
 
 
 def ratios(name, unit, a, b):
-"""Prints medians and the ratio of each pair. Prints nothing for missing figures."""
+    """Prints medians and the ratio of each pair. Prints nothing for missing figures."""
     each = sorted(y / x for x, y in zip(a, b) if x and y)
     if each:
         print(f"  {name:28} {statistics.median(a):10.2f} {statistics.median(b):10.2f} {unit:8} B/A {statistics.median(each):.3f} "

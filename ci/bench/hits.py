@@ -18,7 +18,7 @@ STATS = "/proc/sys/kernel/bpf_stats_enabled"
 
 
 def programs(pid):
-"""Runs and nanoseconds of each BPF program of the process."""
+    """Runs and nanoseconds of each BPF program of the process."""
     found = {}
     for path in glob.glob(f"/proc/{pid}/fdinfo/*"):
         try:
@@ -41,7 +41,7 @@ def cpu_ns(pid):
 
 
 def tokens(engine):
-"""Number of calls so far."""
+    """Number of calls so far."""
     return len(re.findall(r"^decode", engine.text(), re.M))
 
 
@@ -51,7 +51,7 @@ def look(engine, pid):
 
 
 def measure(engine, way, threads, args):
-"""Prints the overhead per token of one way. `threads`: the number of threads that share its hits."""
+    """Prints the overhead per token of one way. `threads`: the number of threads that share its hits."""
     way.begin(engine)
     pid = way.process.pid
     (n0, was, cpu0), begun = look(engine, pid), time.monotonic_ns()

@@ -39,7 +39,7 @@ def chosen(args, lib):
 
 
 def windows(args, engine, tracers):
-"""Measures the windows, with tracers in another order in each round. Every traced window is between two untraced ones."""
+    """Measures the windows, with tracers in another order in each round. Every traced window is between two untraced ones."""
     def window(name, seconds):
         begin = time.monotonic_ns()
         time.sleep(seconds)

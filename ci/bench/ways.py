@@ -25,7 +25,7 @@ class Way:
         self.words = []
 
     def begin(self, engine, cpus=None):
-"""Starts the tracer of that engine, on those CPUs."""
+        """Starts the tracer of that engine, on those CPUs."""
         command = ["taskset", "-c", cpus] if cpus else []
         command += [w.format(pid=engine.pid, lib=engine.cpu_library(), out=os.path.join(self.folder, "out")) for w in self.command]
         self.process = subprocess.Popen(command, stdout=self.stdout, stderr=subprocess.PIPE, text=True)
@@ -34,13 +34,13 @@ class Way:
             raise SystemExit(f"{self.name} ended by itself: {' '.join(command)}\n{self.process.stderr.read()}")
 
     def end(self):
-"""Stops the tracer and keeps its figures."""
+        """Stops the tracer and keeps its figures."""
         self.process.send_signal(signal.SIGINT)
         self.words += self.figures(*self.process.communicate())
         time.sleep(self.rest)
 
     def figures(self, _out, words):
-"""Its own figures: none or one set of them."""
+        """Its own figures: none or one set of them."""
         if not self.said:
             return []
         found = re.search(self.said, words)
@@ -50,7 +50,7 @@ class Way:
 
 
 class Nothing(Way):
-"""The same windows without a tracer: the accuracy of the figures."""
+    """The same windows without a tracer: the accuracy of the figures."""
 
     settle = rest = 0.1
 
@@ -91,7 +91,7 @@ class Duty(Agent):
 
 
 class Bpftrace(Way):
-"""bpftrace that prints a line per operator."""
+    """bpftrace that prints a line per operator."""
 
     settle = 3.0
 
@@ -118,12 +118,12 @@ def agent(name, path):
 
 
 def tracer(name, path, *places_of_programs):
-"""Programs of tracer.bpf.c, each at its probe."""
+    """Programs of tracer.bpf.c, each at its probe."""
     return Way(name, [path, f"{path}.o", "{pid}", "{lib}", *places_of_programs], TRACER_SAID)
 
 
 def places(agent_path, lib):
-"""Offsets of the start and end probes of operators in the CPU backend, from the agent."""
+    """Offsets of the start and end probes of operators in the CPU backend, from the agent."""
     said = subprocess.run([agent_path, "engine", "--format", "json", lib], capture_output=True, text=True, check=False).stdout
     probes = [probe for file in json.loads(said)["files"] for probe in file["probes"]]
     starts = [p["offset"] for p in probes if p["what"] in ("operator_start", "fused_operator_start")]
@@ -132,7 +132,7 @@ def places(agent_path, lib):
 
 
 def symbol(lib, name):
-"""File offset of an exported function. The address and offset of its segment differ in some builds."""
+    """File offset of an exported function. The address and offset of its segment differ in some builds."""
     said = subprocess.run(["readelf", "-W", "--dyn-syms", "-l", lib], capture_output=True, text=True, check=True).stdout
     found = re.search(rf"^ *\d+: ([0-9a-f]+) .* FUNC .* {name}$", said, re.M)
     if not found:

@@ -23,7 +23,7 @@ THREADS = 8
 
 
 def spans_of(nodes):
-"""Number of operators that one thread computes for the nodes of a graph, each (operator, name, names of its sources)."""
+    """Number of operators that one thread computes for the nodes of a graph, each (operator, name, names of its sources)."""
     at, sources = {}, []
     for i, (_, name, source_names) in enumerate(nodes):
         sources.append([at[s] for s in source_names if s in at])
@@ -56,7 +56,7 @@ def engine_output(path):
 
 
 def complaints(console, begin):
-"""(number of lines, seconds from the start of the case to the first, the first)"""
+    """(number of lines, seconds from the start of the case to the first, the first)"""
     found = [m for m in map(COMPLAINT.match, console.read_text(errors="replace").splitlines()) if m]
     if not found:
         return 0, None, None
@@ -65,7 +65,7 @@ def complaints(console, begin):
 
 
 def recording(base, tokens, expected):
-"""(codes of the errors, received spans)"""
+    """(codes of the errors, received spans)"""
     wrong = []
     status = base.with_suffix(".status")
     if not status.exists():
@@ -113,7 +113,7 @@ def verdict(case):
 
 
 def recordings(case, rounds, wrong):
-"""Appends the errors of a case's recordings to `wrong`; returns the number of recordings and of their spans."""
+    """Appends the errors of a case's recordings to `wrong`; returns the number of recordings and of their spans."""
     tokens, expected = engine_output(case / "untraced.txt")
     if not tokens:
         wrong.append({"code": "no_untraced_run"})

@@ -17,7 +17,7 @@ DRAWS = 2000
 
 
 def critical(n):
-"""Number of reversed pairs in a two-sided test of n and n values at 5 %, counted over all orders."""
+    """Number of reversed pairs in a two-sided test of n and n values at 5 %, counted over all orders."""
     orders = Counter()
     for places in combinations(range(2 * n), n):
         orders[sum(places) - n * (n - 1) // 2] += 1
@@ -30,7 +30,7 @@ def critical(n):
 
 
 def likely(scatter, n, most):
-"""Probability that a difference of the planted size is detected."""
+    """Probability that a difference of the planted size is detected."""
     found = 0
     for _ in range(DRAWS):
         a = [random.gauss(0, scatter) for _ in range(n)]

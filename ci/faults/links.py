@@ -13,7 +13,7 @@ import run
 
 
 class Link:
-"""Forwards a port, and cuts the connection on request."""
+    """Forwards a port, and cuts the connection on request."""
 
     def __init__(self, agent_port):
         self.agent_port, self.pair, self.lock = agent_port, None, threading.Lock()

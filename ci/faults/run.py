@@ -38,12 +38,12 @@ def end_all():
 
 
 def engine_command(calls=200, rounds=1_000_000):
-"""The driver that decodes. With many rounds it runs until it is ended."""
+    """The driver that decodes. With many rounds it runs until it is ended."""
     return [NODES, "-m", MODEL, "-t", "2", "-p", "5", "-n", calls, "-c", "512", "--fresh", "-r", rounds]
 
 
 def serve(folder, options):
-"""An agent that listens on a free port: the process, and the port."""
+    """An agent that listens on a free port: the process, and the port."""
     log, port = folder / "agent.log", folder / "port"
     port.unlink(missing_ok=True)
     with open(log, "w") as err:
@@ -62,7 +62,7 @@ def children(pid):
 
 
 def end_engines(engines):
-"""Ends engines that an agent started: they outlive it."""
+    """Ends engines that an agent started: they outlive it."""
     for engine in engines:
         try:
             os.kill(engine, signal.SIGKILL)
@@ -78,7 +78,7 @@ def capture(folder, port, *options):
 
 
 def stop(analyze, folder, patience=300):
-"""Sends Ctrl-C, and waits until the views are written."""
+    """Sends Ctrl-C, and waits until the views are written."""
     analyze.send_signal(signal.SIGINT)
     try:
         status = analyze.wait(patience)
@@ -93,7 +93,7 @@ def health(folder):
 
 
 def accounted(folder, before=0):
-"""Checks that every operator that the kernel saw is received, or counted as something else. Returns the sum as text."""
+    """Checks that every operator that the kernel saw is received, or counted as something else. Returns the sum as text."""
     found = health(folder)
     s = found["spans"]
     if found["cut_short"] or s["unaccounted"] != 0:

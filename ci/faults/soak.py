@@ -21,13 +21,13 @@ ENDED = 8
 
 
 def memory(pid):
-"""Private memory, KB, swapped or not. The kernel can drop and re-read pages of files, such as the program."""
+    """Private memory, KB, swapped or not. The kernel can drop and re-read pages of files, such as the program."""
     status = pathlib.Path(f"/proc/{pid}/status").read_text()
     return sum(int(re.search(rf"^{line}:\s+(\d+) kB", status, re.M)[1]) for line in ("RssAnon", "VmSwap"))
 
 
 def read(pieces, folder):
-"""The health that `analyze` reports for pieces."""
+    """The health that `analyze` reports for pieces."""
     out = folder / "read"
     done = subprocess.run([run.ANALYZE, *pieces, "--out", out], capture_output=True, text=True, stdin=subprocess.DEVNULL)
     if done.returncode != 0:
@@ -36,7 +36,7 @@ def read(pieces, folder):
 
 
 def check_whole(piece, last, folder):
-"""Checks that a complete piece is readable alone and not damaged. Returns the number of its spans."""
+    """Checks that a complete piece is readable alone and not damaged. Returns the number of its spans."""
     health = read([piece], folder)
     if health["damaged"] or health["cut_short"] and not last:
         run.fail(f"{piece.name}: {health}")
@@ -44,7 +44,7 @@ def check_whole(piece, last, folder):
 
 
 def flat(own, server):
-"""True if memory neither grows nor shrinks by a page. With a server, the agent reads the files of each starting engine: the
+    """True if memory neither grows nor shrinks by a page. With a server, the agent reads the files of each starting engine: the
     minimum must be the same in each third."""
     third = len(own) // 3
     parts = [own[:third], own[third : 2 * third], own[2 * third :]]

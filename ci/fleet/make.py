@@ -19,7 +19,7 @@ BEGAN = 1_790_000_000_000_000_000
 
 
 def scaled(value, factor, key=""):
-"""The same, with all times multiplied by the factor and all rates divided by it."""
+    """The same, with all times multiplied by the factor and all rates divided by it."""
     if isinstance(value, dict):
         return {k: scaled(v, factor, k) for k, v in value.items()}
     if isinstance(value, list):

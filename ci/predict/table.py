@@ -12,7 +12,7 @@ TARGETS = {"seen": 0.08, "unseen": 0.15}
 
 
 def measured(folder, name):
-"""Tokens per second of decode and of prompts: medians over all repetitions of all runs without the agent."""
+    """Tokens per second of decode and of prompts: medians over all repetitions of all runs without the agent."""
     speeds = {True: [], False: []}
     for path in glob.glob(os.path.join(folder, "runs", f"{name}.*.json")):
         with open(path) as file:

@@ -20,7 +20,7 @@ STUDENT = [12.71, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262]
 
 
 def token_ns(log):
-"""Mean time per decode token: from the end of one call to the end of the next."""
+    """Mean time per decode token: from the end of one call to the end of the next."""
     calls = [line.split("\t") for line in log.read_text(errors="replace").splitlines() if line.startswith("decode\t")]
     ends = [int(call[5]) for call in calls if int(call[3]) == 1]
     return (ends[-1] - ends[WARM_UP - 1]) / (len(ends) - WARM_UP)

@@ -16,25 +16,25 @@ GROUPS = Path("/sys/fs/cgroup")
 
 
 class Skipped(Exception):
-"""Why this machine cannot run a case."""
+    """Why this machine cannot run a case."""
 
 
 def breakpoints(pid):
-"""Number of bytes of the engine's code that are breakpoints of a uprobe or a debugger. Nothing else may differ from the files."""
+    """Number of bytes of the engine's code that are breakpoints of a uprobe or a debugger. Nothing else may differ from the files."""
     assert not support.changed(pid), support.changed(pid)
     pages = support.differences(pid)
     return sum(a != b for _, _, is_page, has_page in pages for a, b in zip(is_page, has_page))
 
 
 def agent(engine, *options, probes=UPROBES):
-"""An agent that records this engine."""
+    """An agent that records this engine."""
     started = Agent("--pid", engine.pid, *options, probes=probes)
     started.records()
     return started
 
 
 def unharmed(engine):
-"""The engine continues, no thread is stopped or traced, its code equals its files, every token equals that of an undisturbed
+    """The engine continues, no thread is stopped or traced, its code equals its files, every token equals that of an undisturbed
     run. Then ends it."""
     # The kernel takes a second or two to release the uprobes of a killed agent.
     until("probes are left in the engine's code", lambda: breakpoints(engine.pid) == 0)
@@ -52,7 +52,7 @@ def read(path):
 
 
 def summary(path):
-"""The summary.json of a recording."""
+    """The summary.json of a recording."""
     out = folder / f"{path.stem}.read"
     done = subprocess.run([ANALYZE, path, "--out", out], capture_output=True, text=True, stdin=subprocess.DEVNULL)
     assert done.returncode == 0, done.stderr
@@ -60,7 +60,7 @@ def summary(path):
 
 
 def accounted(path, lost=False):
-"""A recording with its end: every operator that the kernel saw is in it, or counted as something else."""
+    """A recording with its end: every operator that the kernel saw is in it, or counted as something else."""
     found = read(path)
     s = found["spans"]
     assert not found["cut_short"] and not found["damaged"], found
@@ -71,7 +71,7 @@ def accounted(path, lost=False):
 
 
 def cut_short(path):
-"""A recording without its end: readable up to the cut, not damaged."""
+    """A recording without its end: readable up to the cut, not damaged."""
     found = read(path)
     assert found["cut_short"] and not found["damaged"], found
     return f"{found['spans']['received']} spans up to there"
@@ -79,7 +79,7 @@ def cut_short(path):
 
 @contextlib.contextmanager
 def group(controller):
-"""A new control group (version 1): a function that moves a process into it, and one that sets a value."""
+    """A new control group (version 1): a function that moves a process into it, and one that sets a value."""
     if not (GROUPS / controller).is_dir():
         raise Skipped(f"no control groups of the kind {controller}")
     path = GROUPS / controller / f"faults-{os.getpid()}"
@@ -98,7 +98,7 @@ def group(controller):
 
 
 def ended(started, patience=60):
-"""Waits until the agent has ended by itself. Returns its exit status."""
+    """Waits until the agent has ended by itself. Returns its exit status."""
     until("the agent does not end", lambda: started.process.poll() is not None, patience)
     return started.process.returncode
 

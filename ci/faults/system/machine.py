@@ -8,7 +8,7 @@ from support import Engine
 
 
 def clock():
-"""The wall clock is set an hour forward, two back, and right again: no time in the recording changes."""
+    """The wall clock is set an hour forward, two back, and right again: no time in the recording changes."""
     engine = Engine()
     began = time.monotonic()
     recorder = agent(engine)
@@ -34,7 +34,7 @@ def clock():
 
 
 def cpu():
-"""A CPU goes offline and online, twice."""
+    """A CPU goes offline and online, twice."""
     switch = Path("/sys/devices/system/cpu/cpu1/online")
     if not switch.exists():
         raise Skipped("the second CPU cannot be switched off")

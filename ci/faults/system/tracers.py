@@ -18,14 +18,14 @@ def need(program):
 
 
 def start(name, command):
-"""A tracer; its output goes to a file."""
+    """A tracer; its output goes to a file."""
     log = folder / f"{name}.log"
     with open(log, "w") as told:
         return subprocess.Popen([str(c) for c in command], stdin=subprocess.PIPE, stdout=told, stderr=subprocess.STDOUT), log
 
 
 def traced(engine):
-"""The tracer of its first thread."""
+    """The tracer of its first thread."""
     return int(re.search(r"TracerPid:\t(\d+)", Path(f"/proc/{engine.pid}/status").read_text())[1])
 
 
@@ -38,7 +38,7 @@ def library(engine):
 
 
 def gdb_command(engine, stop_at=None):
-"""Continues at once, with a breakpoint that reports a hit and continues."""
+    """Continues at once, with a breakpoint that reports a hit and continues."""
     script = ["set pagination off", "set confirm off"]
     if stop_at:
         script += [f"break {stop_at}", "commands", "silent", "printf \"hit\\n\"", "continue", "end"]
@@ -48,7 +48,7 @@ def gdb_command(engine, stop_at=None):
 
 
 def leaves(tracer, engine):
-"""The tracer detaches from the engine, as at its normal end."""
+    """The tracer detaches from the engine, as at its normal end."""
     tracer.send_signal(signal.SIGINT)
     wait(0.5)
     if tracer.poll() is None:
@@ -58,7 +58,7 @@ def leaves(tracer, engine):
 
 
 def gdb():
-"""gdb holds the engine before the agent starts, with a breakpoint at the place of a probe; and attaches while the agent
+    """gdb holds the engine before the agent starts, with a breakpoint at the place of a probe; and attaches while the agent
     records. At a place that has a probe already, gdb's breakpoint would not be reached: Linux handles the trap as the probe's."""
     need("gdb")
     said = []
@@ -101,7 +101,7 @@ def strace():
 
 
 def perf():
-"""perf samples the engine and has a uprobe at the place of the agent's: both count all calls."""
+    """perf samples the engine and has a uprobe at the place of the agent's: both count all calls."""
     need("perf")
     engine = Engine()
     name = f"faults{os.getpid()}"
@@ -148,7 +148,7 @@ def bpftrace():
 
 
 def direct():
-"""An engine that a debugger holds gets no direct probes: uprobes record it."""
+    """An engine that a debugger holds gets no direct probes: uprobes record it."""
     need("gdb")
     engine = Engine()
     tracer, _ = start("gdb-direct", gdb_command(engine))

@@ -14,7 +14,7 @@ FREEZER = "/sys/fs/cgroup/freezer"
 
 
 def whole(engine):
-"""The engine is alive, its code equals its files, its tokens are right."""
+    """The engine is alive, its code equals its files, its tokens are right."""
     assert not changed(engine.pid), changed(engine.pid)
     engine.goes_on()
     engine.end()
@@ -22,7 +22,7 @@ def whole(engine):
 
 
 def recording(pid):
-"""An agent whose direct probes are installed and record."""
+    """An agent whose direct probes are installed and record."""
     agent = Agent("--pid", pid)
     attached(pid)
     agent.records()
@@ -30,7 +30,7 @@ def recording(pid):
 
 
 def fork():
-"""A child continues with the changed code and computes right; it records nothing, and repair restores its code."""
+    """A child continues with the changed code and computes right; it records nothing, and repair restores its code."""
     child_out = folder / "child"
     engine = Engine(threads=1, LD_PRELOAD=str(TOOLS / "preload.so"), LIFE_CHILD=str(child_out))
     agent = recording(engine.pid)
@@ -47,7 +47,7 @@ def fork():
     assert repair(child) > 0
     size = child_out.stat().st_size
     until("the child does not go on", lambda: child_out.stat().st_size > size + 2000)
-# A separate session treats it as any other engine.
+    # A separate session treats it as any other engine.
     agent = recording(child)
     agent.end()
     assert not changed(child)
@@ -56,7 +56,7 @@ def fork():
 
 
 def exec_():
-"""After exec, the new program has no probe, and the session ends without an error."""
+    """After exec, the new program has no probe, and the session ends without an error."""
     engine = Engine(threads=1, LD_PRELOAD=str(TOOLS / "preload.so"))
     agent = recording(engine.pid)
     engine.process.send_signal(signal.SIGUSR2)
@@ -72,7 +72,7 @@ def exec_():
 
 
 def unload():
-"""Unloading a library removes its changes. Loaded again, it is clean, and can be probed again."""
+    """Unloading a library removes its changes. Loaded again, it is clean, and can be probed again."""
     exe, lib = ENGINE.parent / "exe/nodes", ENGINE.parent / "root/usr/lib/x86_64-linux-gnu"
     backend = sorted(lib.glob("ggml/backends0/libggml-cpu-x64.so"))[0]
     log = open(folder / "unload", "w+")
@@ -115,7 +115,7 @@ def unload():
 
 
 def threads():
-"""Threads that end and begin with every graph (a build without OpenMP): more than the number of slots, none lost."""
+    """Threads that end and begin with every graph (a build without OpenMP): more than the number of slots, none lost."""
     old = os.environ.get("PROFINFER_MID_ENGINE_DIR")
     if not old:
         return "skipped: PROFINFER_MID_ENGINE_DIR is not set"
@@ -136,7 +136,7 @@ def threads():
 
 
 def stopped():
-"""Stopped by job control before the session: refused, uprobes instead. Stopped with probes installed: they stay without
+    """Stopped by job control before the session: refused, uprobes instead. Stopped with probes installed: they stay without
     recording, and repair removes them later."""
     engine = Engine()
     os.kill(engine.pid, signal.SIGSTOP)
@@ -194,7 +194,7 @@ def frozen():
 
 
 def signals():
-"""An agent that gets a signal while it attaches ends without an error, and restores the code."""
+    """An agent that gets a signal while it attaches ends without an error, and restores the code."""
     engine = Engine()
     late = 0
     for how in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP) * 3:
@@ -215,7 +215,7 @@ def signals():
 
 
 def uprobe_first():
-"""Other uprobes are installed: refused with the reason, nothing changed, and uprobes record."""
+    """Other uprobes are installed: refused with the reason, nothing changed, and uprobes record."""
     engine = Engine()
     first = Agent("--pid", engine.pid, probes=["--levels", "token,graph,op"])
     first.records()
@@ -230,7 +230,7 @@ def uprobe_first():
 
 
 def two_agents():
-"""A second agent gets no direct probes, and does not touch those of the first."""
+    """A second agent gets no direct probes, and does not touch those of the first."""
     engine = Engine()
     first = recording(engine.pid)
     second = Agent("--pid", engine.pid)
@@ -245,7 +245,7 @@ def two_agents():
 
 
 def serve():
-"""The plan of a host requests direct probes."""
+    """The plan of a host requests direct probes."""
     engine = Engine()
     log, port = open(folder / "serve.log", "w"), folder / "port"
     agent = subprocess.Popen([AGENT, "serve", "--once", "--listen", "tcp:127.0.0.1:0", "--port-file", port, "--pid", str(engine.pid)], stderr=log)

@@ -18,7 +18,7 @@ folder = Path(tempfile.mkdtemp(dir=TOOLS))
 
 
 def until(what, done, limit=60):
-"""Waits. Counts steps instead of time, because everything may be stopped in between."""
+    """Waits. Counts steps instead of time, because everything may be stopped in between."""
     for _ in range(limit * 100):
         got = done()
         if got:
@@ -28,7 +28,7 @@ def until(what, done, limit=60):
 
 
 class Engine:
-"""A driver that decodes all the time."""
+    """A driver that decodes all the time."""
 
     number = 0
     all = []
@@ -56,7 +56,7 @@ class Engine:
 
 
 def check_tokens(path):
-"""Checks that every token equals that of an undisturbed run. Returns their number."""
+    """Checks that every token equals that of an undisturbed run. Returns their number."""
     calls = [line.split("\t") for line in open(path) if line.startswith("decode") and line.endswith("\n")]
     for call in calls:
         expected = alone[int(call[1]) % len(alone)]
@@ -74,7 +74,7 @@ alone = undisturbed()
 
 
 def differences(pid):
-"""Code pages of a process that differ from its files: the file, the address of the page, its bytes, those of the file."""
+    """Code pages of a process that differ from its files: the file, the address of the page, its bytes, those of the file."""
     with open(f"/proc/{pid}/maps") as maps, open(f"/proc/{pid}/mem", "rb", 0) as memory:
         for line in maps.read().splitlines():
             fields = line.split(None, 5)
@@ -92,7 +92,7 @@ def differences(pid):
 
 
 def changed(pid):
-"""Where the code of a process differs from its files. Breakpoints of uprobes do not count."""
+    """Where the code of a process differs from its files. Breakpoints of uprobes do not count."""
     for name, address, is_page, has_page in differences(pid):
         differ = [n for n, (a, b) in enumerate(zip(is_page, has_page)) if a not in (b, 0xCC)]
         if differ:
@@ -109,7 +109,7 @@ class Agent:
     number = 0
 
     def __init__(self, *options, probes=DIRECT, out=None, by=(), stdin=None):
-    """`by` is a command that executes the agent."""
+        """`by` is a command that executes the agent."""
         Agent.number += 1
         self.out = out or folder / f"{Agent.number}.pfi"
         self.log, self.json = folder / f"{Agent.number}.log", folder / f"{Agent.number}.json"
