@@ -1,7 +1,7 @@
-//! `fleet add`: from recordings to files.
+//! `fleet add`: writes recordings to the files of a fleet.
 //!
-//! Of each recording the operators and findings are written first, the capture last: its file makes the others visible. So a writer may be
-//! killed anywhere, and any number may write at once.
+//! Writes the operators and findings of a recording first, and the capture last: its file makes the
+//! others visible. So a writer may be killed at any time, and several may write at the same time.
 
 use std::collections::BTreeSet;
 use std::io::Write;
@@ -26,7 +26,7 @@ struct Tally {
     failed: usize,
 }
 
-/// Adds all that can be added. The status is 1 if some could not.
+/// Adds all sources that can be added. The exit status is 1 if one failed.
 pub(crate) async fn add(options: &Add) -> Result<ExitCode> {
     let place = Place::new(&options.to)?;
     let there = Mutex::new(place.captures().await?);
@@ -72,7 +72,7 @@ async fn one(
             Diagnostic::new(
                 format!("making rows of {}", source.display()),
                 e,
-                "report this, with the recording",
+                "report this error, with the recording",
             )
         })?;
         written = place.create(&path(&rows, table), bytes).await?;
@@ -83,8 +83,9 @@ async fn one(
     Ok(written)
 }
 
-/// A capture's file has the recording's name, so that it is there once. The others have that of their rows: what another attempt wrote, perhaps by
-/// another version, is another file, which this capture does not name.
+/// A capture's file has the ID of the recording, so that it exists once. The other files also have
+/// the digest of their rows: an earlier attempt, perhaps by another version, wrote other files,
+/// which this capture does not name.
 fn path(rows: &Rows, table: Table) -> String {
     let name = match table {
         Table::Captures => rows.id.clone(),

@@ -1,14 +1,14 @@
-//! `analyze-fleet`, as which `analyze fleet` goes on: many recordings in one place.
+//! `analyze-fleet`, which `analyze fleet` executes: many recordings in one place.
 //!
 //! ```text
 //! fleet add RECORDING|FOLDER... --to PLACE    summary.json of each ─▶ rows ─▶ Parquet in PLACE
 //! fleet sql QUERY --in PLACE                  tables ─▶ DataFusion ─▶ table, CSV or JSON
-//! fleet trend|regressions|ranking|outliers    queries that are ready
+//! fleet trend|regressions|ranking|outliers    prepared queries
 //! fleet queries [NAME]                        their SQL, for other engines
 //! fleet report --in PLACE                     one page
 //! ```
 //!
-//! It knows of `analyze` what `profinfer-schema` has, and none of its code.
+//! It depends on `analyze` only through `profinfer-schema`.
 
 mod add;
 mod ask;

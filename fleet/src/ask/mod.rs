@@ -1,4 +1,4 @@
-//! Questions to a fleet.
+//! Queries of a fleet.
 
 mod answer;
 mod change;
@@ -25,13 +25,13 @@ pub(crate) async fn sql(query: &str, place: &str, format: Format) -> Result<Exit
     print_answer(&tables.ask(query).await?, format)
 }
 
-/// A query that is ready.
+/// A prepared query.
 pub(crate) async fn ready(name: &str, options: &Ready) -> Result<ExitCode> {
     let tables = Tables::new(&Place::new(&options.place)?).await?;
     print_answer(&answer(&tables, name, options.board.as_deref()).await?, options.format)
 }
 
-/// The answers of all ready queries, by name.
+/// The answers of all prepared queries, by name.
 pub(crate) async fn all(place: &str) -> Result<Vec<(&'static str, Answer)>> {
     let tables = Tables::new(&Place::new(place)?).await?;
     let mut answers = Vec::new();

@@ -1,7 +1,7 @@
-//! `fleet report`: one page with everything in it.
+//! `fleet report`: one page with all results.
 //!
-//! Stage: last. From: the answers of the ready queries. To: HTML that loads nothing and has no program. Promises: a text of a recording reaches it
-//! through [`text`] only.
+//! Stage: last. From: the answers of the prepared queries. To: HTML that loads nothing and has no
+//! script. Promises: text of a recording reaches the page only through [`text`].
 
 mod chart;
 mod series;
@@ -74,7 +74,7 @@ fn page(answers: &[(&str, Answer)]) -> String {
     )
 }
 
-/// A text as HTML shows it, in elements and in quoted attributes.
+/// Escapes text for elements and quoted attributes.
 fn text(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for c in text.chars() {

@@ -1,4 +1,4 @@
-//! The same in a bucket behind S3's protocol: a server that `ci/fleet/s3.sh` starts.
+//! The same in a bucket with the S3 protocol; `ci/fleet/s3.sh` starts the server.
 
 use std::process::{Command, Stdio};
 
@@ -32,7 +32,7 @@ fn a_bucket_is_as_a_folder() {
         assert!(output.status.success());
         added += counts(&output.stdout)[0];
     }
-    // Three wrote at once, and each capture was new to one of them.
+    // Three processes wrote at once, and each capture was new to one of them.
     assert_eq!(added, summaries.len() as u64);
     assert_eq!(add(&sources, bucket, &[]), [0, summaries.len() as u64, 0]);
     add(&sources, &local, &[]);

@@ -1,4 +1,4 @@
-//! What SQL says equals what the single summaries say, summed here.
+//! Results of SQL equal the sums over the single summaries.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -82,7 +82,8 @@ fn each_capture_has_its_own_headline_and_model() {
             assert_eq!(row[field], summary["session"][field], "{field}");
         }
         assert_eq!(row["device"], "bench-1");
-        // By nearest rank, in another way than the program's: the smallest value that 99 of 100 are no larger than.
+        // Nearest rank, computed differently than in the program: the smallest value that is not
+        // below 99 of 100 values.
         let calls = summary["tokens"]["calls"].as_array().unwrap();
         let decode: Vec<i64> = calls
             .iter()
@@ -94,7 +95,7 @@ fn each_capture_has_its_own_headline_and_model() {
     }
     let models: BTreeSet<&str> = answer.iter().map(|r| r["model_name"].as_str().unwrap()).collect();
     assert_eq!(models, BTreeSet::from(["dense-q8", "moe-mixtral8", "smollm2"]));
-    // The same model is the same work, whichever agent recorded it.
+    // The same model is the same work, for any agent.
     let hashes: BTreeSet<(&str, &str)> = answer
         .iter()
         .map(|r| (r["model_name"].as_str().unwrap(), r["weights_hash"].as_str().unwrap()))
