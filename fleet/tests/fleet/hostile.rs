@@ -118,7 +118,7 @@ fn only_questions_are_answered() {
         "",
         "SELECT 1; SELECT 2",
     ] {
-        fails(&["sql", query, "--in", place], "asking the fleet");
+        fails(&["sql", query, "--in", place], "querying the fleet");
     }
     fails(&["queries", "nothing"], "looking for the query nothing");
     assert_eq!(one(folder.path(), "SELECT count(*) FROM captures"), 0);
