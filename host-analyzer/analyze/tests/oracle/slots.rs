@@ -1,5 +1,5 @@
-//! Requests of a real server told apart by slot, against what the server answers of each: tokens that it found in its cache, that it
-//! computed and that came out, and its own times.
+//! Requests of a real server by slot, compared with the answers of the server: cached tokens,
+//! computed tokens, generated tokens, and its own times.
 
 use std::thread;
 
@@ -11,10 +11,10 @@ use crate::serve::{Address, Server, Told};
 use crate::support::{engine, model, parts};
 
 const SLOTS: i32 = 4;
-/// Requests of each slot, one after the other.
+/// Requests of each slot, in order.
 const REQUESTS: u32 = 4;
 
-/// Prompts of a slot that begin alike and end differently, all of token ids that stand for text.
+/// Prompts of a slot that begin alike and end differently, all of token IDs that represent text.
 fn prompts(slot: i32) -> Vec<Vec<u32>> {
     let begin: Vec<u32> =
         (0..30 + 11 * slot.unsigned_abs()).map(|i| 300 + (slot.unsigned_abs() * 37 + i) % 200).collect();
@@ -39,7 +39,8 @@ fn record() -> Option<(Model, Vec<Told>)> {
     Some((server.stop(), told))
 }
 
-/// Whether a time that we measured from call to call is the server's but for what the server does `between` calls, all in ms.
+/// True if a time measured from call to call equals the server's, except for the server's own work
+/// `between` calls, all in ms.
 fn near(ours: f64, server: f64, between: f64) -> bool {
     (ours - server).abs() <= 25.0_f64.max(server * 0.1).max(between + 5.0)
 }
