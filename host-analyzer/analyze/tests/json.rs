@@ -183,7 +183,11 @@ fn published_documents() {
     let other = object(root, &["backends", "demo.pfi", "moe.pfi"]);
     assert_eq!(other, file(&root.join("backends/backends.json")));
     typed::<Backends>(&other);
-    let tuned = object(root, &["tune", "demo.pfi"]);
+    for (setting, run) in [("t1", "dense.pfi"), ("t2", "dense-22.pfi")] {
+        fs::create_dir_all(root.join("series").join(setting)).unwrap();
+        fs::copy(root.join(run), root.join("series").join(setting).join("1.pfi")).unwrap();
+    }
+    let tuned = object(root, &["tune", "series", "--warm-up", "0"]);
     assert_eq!(tuned, file(&root.join("tuning/tune.json")));
     typed::<Tuning>(&tuned);
 }

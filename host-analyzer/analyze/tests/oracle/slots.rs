@@ -45,8 +45,9 @@ fn near(ours: f64, server: f64, between: f64) -> bool {
     (ours - server).abs() <= 25.0_f64.max(server * 0.1).max(between + 5.0)
 }
 
-/// Time from the end of a call to the begin of the next one, in ms: the server takes the outputs of the call's slots one after another, and tells
-/// of each when it has it. At most 0.2 s, as no later call may have been wanted.
+/// Time from the end of a call to the start of the next one, in ms: the server processes the
+/// outputs of the slots one after another, and reports each when it has it. At most 0.2 s, because
+/// there may be no later call.
 fn between(trace: &Model, end_ns: u64) -> f64 {
     let next = trace.llama_calls.start_ns.iter().filter(|start| **start >= end_ns).min();
     next.map_or(0.0, |start| (start - end_ns).min(200_000_000) as f64 / 1e6)
@@ -92,7 +93,7 @@ fn requests_of_four_slots_are_what_the_server_says() {
         several += ours.len();
     }
     assert!(reused > 0 && several == told.len(), "the prompts begin alike");
-    // Every token that the server tells of was in a batch, but for the last of each answer.
+    // Every token that the server counts was in a batch, except for the last of each answer.
     let context = analysis.server.contexts.iter().find(|c| c.slots.len() == SLOTS as usize).unwrap();
     let sum =
         |of: fn(&profinfer_analysis::server::Batches) -> u64| context.batches.iter().map(of).sum::<u64>();
