@@ -109,7 +109,7 @@ pub(crate) struct Ready {
 /// `--format` of a command whose result is not a table.
 #[derive(Debug, Clone, Copy, Args)]
 pub(crate) struct OutputArgs {
-    /// Output format: text for people, or JSON (docs/analyze-json.md)
+    /// Output format; docs/analyze-json.md describes the objects
     #[arg(long, value_name = "FORMAT", value_enum, default_value_t = Output::Text)]
     format: Output,
 }

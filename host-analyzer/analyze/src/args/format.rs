@@ -7,10 +7,11 @@ use clap::{Args, ValueEnum};
 /// The option `--format`.
 #[derive(Debug, Clone, Copy, Default, Args)]
 pub(crate) struct FormatArgs {
-    /// Output format: text for people, or one JSON object on standard output
+    /// Output format
     ///
-    /// docs/analyze-json.md describes the objects. Messages stay on standard error. If the command
-    /// fails, the last line on standard error is a JSON object with the error.
+    /// `text` is for people. `json` prints one JSON object on standard output, described in
+    /// docs/analyze-json.md. If the command fails, the last line on standard error is a JSON object
+    /// with the error.
     #[arg(long, value_name = "FORMAT", value_enum, default_value_t)]
     pub(crate) format: Format,
 }
@@ -18,10 +19,8 @@ pub(crate) struct FormatArgs {
 /// How a command prints its result.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Format {
-    /// For people
     #[default]
     Text,
-    /// For programs
     Json,
 }
 
