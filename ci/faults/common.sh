@@ -1,6 +1,6 @@
 # shellcheck shell=bash
-# Sets agent, analyze, an engine and a model for the scripts of this folder, from the variables of
-# the tests. Sourced; changes to the repository's folder.
+# Variables for the scripts of this folder: agent, analyze, an engine and a model, as in the tests.
+# Sourced; changes to the repository's folder.
 cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit 1
 . scripts/lib.sh
 . ci/tests.sh

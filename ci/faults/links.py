@@ -13,7 +13,7 @@ import run
 
 
 class Link:
-    """Forwards a port, and cuts the connection on request."""
+    """Forwards a port; `cut` breaks its connections."""
 
     def __init__(self, agent_port):
         self.agent_port, self.pair, self.lock = agent_port, None, threading.Lock()
@@ -62,12 +62,12 @@ def main(n):
     analyze = run.capture(folder, link.port, "--reconnect", "60")
     seen = 0
     for cut in range(n):
-        # Cut only after new bytes arrived: a link that is never up carries nothing. A session without a hello cannot be
-        # resumed, so the first cut is after the hello.
+        # Only after new bytes have arrived: a link that is never up carries nothing. A session whose
+        # hello never arrived cannot be resumed, so the first cut is after it.
         begun, goal = time.monotonic(), max(2000, link.bytes + random.choice((1, 1000, 10_000)))
         while link.pair is None or link.bytes < goal:
             if analyze.poll() is not None or time.monotonic() > begun + 600:
-                run.fail(f"after {cut} cuts nothing comes: {(folder / 'analyze.log').read_text()}")
+                run.fail(f"no bytes after {cut} cuts: {(folder / 'analyze.log').read_text()}")
             time.sleep(0.002)
         time.sleep(random.random() * 0.2)
         seen = link.made
@@ -78,7 +78,7 @@ def main(n):
     engines = run.children(agent.pid)
     run.stop(analyze, folder)
     again = json.loads((folder / "analyze.json").read_text())["link"]["reconnects"]
-    print(f"{n} times down and up, {link.made} connections, {link.bytes / 1e6:.1f} MB; {again} reconnects")
+    print(f"{n} cuts, {link.made} connections, {link.bytes / 1e6:.1f} MB; {again} reconnects")
     print(run.accounted(folder / "profile"))
     damaged = run.health(folder / "profile")["damaged"]
     print(f"damaged: {damaged or 'nothing'}")

@@ -1,4 +1,4 @@
-"""Shared by the scripts of ci/faults: a serving agent with an engine, a capture, and its figures."""
+"""Shared by the scripts of ci/faults: an engine, a serving agent, a capture of them, and its figures."""
 
 import json
 import os
@@ -13,7 +13,7 @@ ANALYZE = os.environ["PROFINFER_ANALYZE"]
 NODES = os.environ["PROFINFER_ENGINE_DIR"] + "/nodes"
 MODEL = os.environ["FAULTS_MODEL"]
 
-# Processes started here. They are ended in any case.
+# Processes started here. They are ended at the end in any case.
 started = []
 
 
@@ -38,12 +38,12 @@ def end_all():
 
 
 def engine_command(calls=200, rounds=1_000_000):
-    """The driver that decodes. With many rounds it runs until it is ended."""
+    """The driver that decodes; with many rounds it runs until it is ended."""
     return [NODES, "-m", MODEL, "-t", "2", "-p", "5", "-n", calls, "-c", "512", "--fresh", "-r", rounds]
 
 
 def serve(folder, options):
-    """An agent that listens on a free port: the process, and the port."""
+    """An agent that listens on a port of its choice: the process, and the port."""
     log, port = folder / "agent.log", folder / "port"
     port.unlink(missing_ok=True)
     with open(log, "w") as err:
@@ -62,7 +62,7 @@ def children(pid):
 
 
 def end_engines(engines):
-    """Ends engines that an agent started: they outlive it."""
+    """Engines that an agent started continue when it ends."""
     for engine in engines:
         try:
             os.kill(engine, signal.SIGKILL)
@@ -78,7 +78,7 @@ def capture(folder, port, *options):
 
 
 def stop(analyze, folder, patience=300):
-    """Sends Ctrl-C, and waits until the views are written."""
+    """Ctrl-C, and then the views are written."""
     analyze.send_signal(signal.SIGINT)
     try:
         status = analyze.wait(patience)
@@ -93,13 +93,13 @@ def health(folder):
 
 
 def accounted(folder, before=0):
-    """Checks that every operator that the kernel saw is received, or counted as something else. Returns the sum as text."""
+    """Checks that every operator that the kernel saw was received or is counted; returns a sentence with the sums."""
     found = health(folder)
     s = found["spans"]
     if found["cut_short"] or s["unaccounted"] != 0:
         fail(f"not every span is accounted for: {found}")
     total = before + s["received"] + s["dropped"] + s["left_out"] + s["no_start"]
     if total != s["kernel"]:
-        fail(f"{s['kernel']} spans seen, {total} accounted for, {before} of them in pieces before")
+        fail(f"{s['kernel']} spans seen, {total} accounted for, {before} of them in earlier pieces")
     return (f"{s['kernel']} spans seen = {before + s['received']} received + {s['dropped']} dropped and counted + "
             f"{s['left_out']} left out + {s['no_start']} at the edges")

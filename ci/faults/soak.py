@@ -10,24 +10,25 @@ import time
 
 import run
 
-# Seconds between two checks.
+# Seconds between two looks.
 LOOK = 2
-# Size of the agent's queue to the link, with the bytes that it keeps for resending: agent-static/src/link/output.rs.
+# Bytes of the agent's queue to the link, sent frames included: agent-static/src/link/output.rs.
 QUEUE = 3 << 19
-# Minimum number of checks of its memory, also for slow engines.
+# Least number of looks at its memory, however slow the engine is.
 LOOKS = 15
-# Number of ended engines that the agent remembers: ENDED_KEPT of agent-static/src/probes/tracer/end.rs. Its memory grows until then.
+# Number of ended engines that the agent remembers: ENDED_KEPT of
+# agent-static/src/probes/tracer/end.rs. Until it forgets some, its memory grows.
 ENDED = 8
 
 
 def memory(pid):
-    """Private memory, KB, swapped or not. The kernel can drop and re-read pages of files, such as the program."""
+    """Private memory, KB, swap included. The kernel may drop pages of files and read them again."""
     status = pathlib.Path(f"/proc/{pid}/status").read_text()
     return sum(int(re.search(rf"^{line}:\s+(\d+) kB", status, re.M)[1]) for line in ("RssAnon", "VmSwap"))
 
 
 def read(pieces, folder):
-    """The health that `analyze` reports for pieces."""
+    """The health of pieces, from `analyze`."""
     out = folder / "read"
     done = subprocess.run([run.ANALYZE, *pieces, "--out", out], capture_output=True, text=True, stdin=subprocess.DEVNULL)
     if done.returncode != 0:
@@ -36,7 +37,7 @@ def read(pieces, folder):
 
 
 def check_whole(piece, last, folder):
-    """Checks that a complete piece is readable alone and not damaged. Returns the number of its spans."""
+    """Checks a finished piece: readable alone, nothing damaged. Returns its number of spans."""
     health = read([piece], folder)
     if health["damaged"] or health["cut_short"] and not last:
         run.fail(f"{piece.name}: {health}")
@@ -44,8 +45,8 @@ def check_whole(piece, last, folder):
 
 
 def flat(own, server):
-    """True if memory neither grows nor shrinks by a page. With a server, the agent reads the files of each starting engine: the
-    minimum must be the same in each third."""
+    """Whether memory neither grows nor shrinks by a page. An agent reads files of engines while they
+    start, so a server's memory changes: its minimum must be the same in each third."""
     third = len(own) // 3
     parts = [own[:third], own[third : 2 * third], own[2 * third :]]
     return len({min(part) for part in parts}) == 1 if server else min(own) == max(own)
@@ -71,7 +72,7 @@ def main():
     while time.monotonic() < begun + seconds or len(own) < LOOKS:
         time.sleep(LOOK)
         if options.server and (engine is None or engine.poll() is not None):
-            # Some seconds of requests, then the engine ends.
+            # Some seconds of requests, then it ends.
             engine = run.start(run.engine_command(rounds=3), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
             restarts += 1
         for process, name in ((agent, "agent"), (analyze, "analyze")):
@@ -79,7 +80,8 @@ def main():
                 run.fail(f"{name} ended: {(folder / (name + '.log')).read_text()}")
         engines |= set(run.children(agent.pid))
         pieces = sorted(profile.glob("recording-*.pfi"))
-        # The warm-up ends when the queue to the link, a ring, has used all of its memory, and the agent has forgotten engines.
+        # The warm-up is over when the queue to the link, a ring, has wrapped around, and the agent has
+        # forgotten engines.
         if sum(p.stat().st_size for p in pieces) > QUEUE * 2 and not (options.server and restarts < ENDED + 4):
             own.append(memory(agent.pid))
         for piece in pieces[whole:-1]:
@@ -101,7 +103,7 @@ def main():
     size = sum(p.stat().st_size for p in pieces) / 1e6
     print(f"{seconds:.0f} s, {len(pieces)} pieces, {size:.1f} MB" + (f", {restarts} starts of the engine" if options.server else ""))
     print(run.accounted(folder / "read", sums))
-    print(f"the agent's memory after the warm-up: {min(own)} to {max(own)} KB, {len(own)} looks")
+    print(f"the agent's memory after the warm-up: {min(own)} to {max(own)} KB, {len(own)} samples")
     if not flat(own, options.server):
         run.fail(f"the agent's memory changes: {own}")
     shutil.rmtree(folder)

@@ -1,4 +1,4 @@
-"""Shared by the cases: engines and agents of ci/kills/life/support.py, control groups, and the checks after each case."""
+"""Shared by the cases: engines and agents of ci/kills/life/support.py, control groups, and the checks afterwards."""
 
 import contextlib
 import json
@@ -16,27 +16,26 @@ GROUPS = Path("/sys/fs/cgroup")
 
 
 class Skipped(Exception):
-    """Why this machine cannot run a case."""
+    """A case cannot run on this machine; the reason."""
 
 
 def breakpoints(pid):
-    """Number of bytes of the engine's code that are breakpoints of a uprobe or a debugger. Nothing else may differ from the files."""
+    """Number of bytes of the engine's code that are an instruction of a uprobe or of a debugger. Nothing else may differ from the files."""
     assert not support.changed(pid), support.changed(pid)
     pages = support.differences(pid)
     return sum(a != b for _, _, is_page, has_page in pages for a, b in zip(is_page, has_page))
 
 
 def agent(engine, *options, probes=UPROBES):
-    """An agent that records this engine."""
+    """An agent that is recording this engine."""
     started = Agent("--pid", engine.pid, *options, probes=probes)
     started.records()
     return started
 
 
 def unharmed(engine):
-    """The engine continues, no thread is stopped or traced, its code equals its files, every token equals that of an undisturbed
-    run. Then ends it."""
-    # The kernel takes a second or two to release the uprobes of a killed agent.
+    """Checks the engine: it continues, no thread is stopped or traced, its code equals its files, every token equals that of an undisturbed run. Then ends it."""
+    # The kernel takes a second or two to release the uprobes of an agent that was killed.
     until("probes are left in the engine's code", lambda: breakpoints(engine.pid) == 0)
     for task in Path(f"/proc/{engine.pid}/task").iterdir():
         status = (task / "status").read_text()
@@ -52,7 +51,7 @@ def read(path):
 
 
 def summary(path):
-    """The summary.json of a recording."""
+    """The output of `analyze` for a recording."""
     out = folder / f"{path.stem}.read"
     done = subprocess.run([ANALYZE, path, "--out", out], capture_output=True, text=True, stdin=subprocess.DEVNULL)
     assert done.returncode == 0, done.stderr
@@ -60,7 +59,7 @@ def summary(path):
 
 
 def accounted(path, lost=False):
-    """A recording with its end: every operator that the kernel saw is in it, or counted as something else."""
+    """Checks a complete recording: every operator that the kernel saw is in it, or is counted."""
     found = read(path)
     s = found["spans"]
     assert not found["cut_short"] and not found["damaged"], found
@@ -71,15 +70,15 @@ def accounted(path, lost=False):
 
 
 def cut_short(path):
-    """A recording without its end: readable up to the cut, not damaged."""
+    """Checks a recording without an end: readable up to the cut, nothing damaged."""
     found = read(path)
     assert found["cut_short"] and not found["damaged"], found
-    return f"{found['spans']['received']} spans up to there"
+    return f"{found['spans']['received']} spans up to the cut"
 
 
 @contextlib.contextmanager
 def group(controller):
-    """A new control group (version 1): a function that moves a process into it, and one that sets a value."""
+    """A new control group (version 1): a function that moves a process there, and one that sets a value."""
     if not (GROUPS / controller).is_dir():
         raise Skipped(f"no control groups of the kind {controller}")
     path = GROUPS / controller / f"faults-{os.getpid()}"
@@ -98,7 +97,7 @@ def group(controller):
 
 
 def ended(started, patience=60):
-    """Waits until the agent has ended by itself. Returns its exit status."""
+    """The agent has ended by itself: its status."""
     until("the agent does not end", lambda: started.process.poll() is not None, patience)
     return started.process.returncode
 

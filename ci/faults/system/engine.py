@@ -9,7 +9,7 @@ from support import TOOLS, Agent, Engine, check_tokens, folder, until
 
 
 def killed():
-    """The engine is killed: the session ends, and nothing is lost."""
+    """The session ends by itself, and nothing of it is lost."""
     engine = Engine()
     recorder = agent(engine)
     engine.end()
@@ -18,7 +18,7 @@ def killed():
 
 
 def exec_():
-    """The process executes another program: that has no probe, and the session ends without an error."""
+    """The process becomes another program, which has no probe; the session ends normally."""
     engine = Engine(threads=1, LD_PRELOAD=str(TOOLS / "preload.so"))
     recorder = agent(engine)
     engine.process.send_signal(signal.SIGUSR2)
@@ -33,7 +33,7 @@ def exec_():
 
 
 def with_child(name):
-    """A recorded engine with one thread, and its child, which continues the work of its parent."""
+    """A recorded engine of one thread, and its child, which continues its parent's work."""
     child_out = folder / name
     engine = Engine(threads=1, LD_PRELOAD=str(TOOLS / "preload.so"), LIFE_CHILD=str(child_out))
     recorder = agent(engine)
@@ -45,7 +45,7 @@ def with_child(name):
 
 
 def child_unharmed(child, child_out):
-    """The process continues, its code equals its files, its tokens are right. Then ends it."""
+    """Checks the child: it continues, its code equals its files, its tokens are right. Then ends it."""
     until("probes are left in the child", lambda: breakpoints(child) == 0)
     size = child_out.stat().st_size
     until("the child does not go on", lambda: child_out.stat().st_size > size + 2000)
@@ -54,7 +54,7 @@ def child_unharmed(child, child_out):
 
 
 def fork():
-    """A child computes right; the recording has only the parent; no probe is left in either."""
+    """A child computes correctly; the recording has only the parent; no probe is left in either."""
     engine, recorder, child, child_out = with_child("forked")
     recorder.records()
     recorder.end()
@@ -62,7 +62,7 @@ def fork():
 
 
 def killed_agent():
-    """The same if the agent is killed."""
+    """The same when the agent is killed."""
     engine, recorder, child, child_out = with_child("forked-and-killed")
     recorder.process.kill()
     recorder.process.wait()
@@ -104,7 +104,7 @@ def stopped():
 
 
 def two_agents():
-    """Two agents record one engine: both recordings are complete, and each agent removes only its own probes."""
+    """Two agents record one engine: both have all of it, and each removes only its own probes."""
     engine = Engine()
     first, second = agent(engine), agent(engine)
     first.end()
@@ -114,7 +114,7 @@ def two_agents():
 
 
 def signals():
-    """An agent that gets a signal at any moment of its start ends without an error, and leaves nothing behind."""
+    """An agent that gets a request to end at any moment of its start ends normally and leaves nothing."""
     engine = Engine()
     for n in range(9):
         started = Agent("--pid", engine.pid, probes=UPROBES)

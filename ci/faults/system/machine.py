@@ -1,4 +1,4 @@
-"""Changes to the machine that are undone: its clock, its CPUs. Only with --machine."""
+"""Changes of the machine, which are undone: its clock, its CPUs. Only with --machine."""
 
 import time
 from pathlib import Path
@@ -8,7 +8,7 @@ from support import Engine
 
 
 def clock():
-    """The wall clock is set an hour forward, two back, and right again: no time in the recording changes."""
+    """The real-time clock is set an hour ahead, two back, and right again: no time in the recording changes."""
     engine = Engine()
     began = time.monotonic()
     recorder = agent(engine)
@@ -29,12 +29,12 @@ def clock():
     recorder.end()
     took = time.monotonic() - began
     lasted = summary(recorder.out)["session"]["duration_ns"] / 1e9
-    assert lasted <= took, f"the recording lasts {lasted} s, and {took} s went by"
+    assert lasted <= took, f"the recording lasts {lasted} s, but {took} s passed"
     return f"{unharmed(engine)}, {accounted(recorder.out)}, {lasted:.1f} s"
 
 
 def cpu():
-    """A CPU goes offline and online, twice."""
+    """A CPU goes offline and comes back, twice."""
     switch = Path("/sys/devices/system/cpu/cpu1/online")
     if not switch.exists():
         raise Skipped("the second CPU cannot be switched off")

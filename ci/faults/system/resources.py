@@ -1,4 +1,4 @@
-"""Too few resources for the agent: buffers, disk space, memory, descriptors, processes, CPU time."""
+"""Scarce resources of the agent: space in its buffers and on its disk, memory, descriptors, processes, CPU time."""
 
 import contextlib
 import errno
@@ -12,7 +12,7 @@ from support import AGENT, Agent, Engine, check_tokens, folder, until
 
 
 def overflow():
-    """The agent does not read for some time: the kernel's buffer overflows, and the agent counts what did not fit."""
+    """The agent cannot read for some time: the kernel's buffer overflows, and the lost records are counted."""
     engine = Engine(threads=1)
     recorder = agent(engine, "--ring", "1M")
     os.kill(recorder.process.pid, signal.SIGSTOP)
@@ -24,7 +24,7 @@ def overflow():
 
 
 def decodes(engine, calls):
-    """Waits for `calls` more `llama_decode` calls, with about sixty operators each: 700 of them fill a buffer of 1 MB."""
+    """Waits for this many more decode calls, of about sixty operators each: 700 of them fill a buffer of 1 MB."""
     def done():
         return engine.out.read_text().count("\ndecode\t")
     before = done()
@@ -46,7 +46,7 @@ def disk(*options):
 
 
 def disk_full():
-    """The recording is intact up to the full disk, and the error names the cause."""
+    """The recording is complete up to the full disk, and the agent reports the error."""
     engine = Engine()
     with disk() as place:
         recorder = Agent("--pid", engine.pid, probes=UPROBES, out=place / "full.pfi")
@@ -56,7 +56,7 @@ def disk_full():
 
 
 def disk_read_only():
-    """The error comes before a probe is placed; the engine is not touched."""
+    """The agent reports it before it inserts a probe; the engine is not touched."""
     engine = Engine()
     with disk("ro") as place:
         recorder = Agent("--pid", engine.pid, probes=UPROBES, out=place / "none.pfi")
@@ -66,7 +66,7 @@ def disk_read_only():
 
 
 def disk_slow():
-    """A reader takes 10 kB per second: the agent drops and counts the rest, does not stall the engine, and Ctrl-C ends it."""
+    """A reader takes 10 kB per second: the agent drops and counts the rest, the engine is not delayed, and Ctrl-C ends the agent."""
     engine = Engine(threads=1)
     pipe, taken = folder / "slow", folder / "slow.pfi"
     os.mkfifo(pipe)
@@ -84,7 +84,7 @@ def disk_slow():
     return f"{unharmed(engine)}, {accounted(taken, lost=True)}, ended after {took:.1f} s"
 
 
-# Reads a pipe slowly until a signal allows full speed.
+# Reads a pipe slowly until a signal makes it fast.
 SLOWLY = """
 import signal, sys, time
 slow = [True]
@@ -97,7 +97,7 @@ with open(sys.argv[1], 'rb', 0) as pipe, open(sys.argv[2], 'wb', 0) as taken:
 
 
 def limits():
-    """Under shell limits, the agent either works or reports what it needs; nothing is left in the engine."""
+    """Under limits of a shell the agent either works or reports what it needs; nothing is left in the engine."""
     engine = Engine()
     works, refused = [], []
     for limit in ("--nofile=8", "--nofile=24", "--nofile=64", "--as=16777216", "--as=67108864", "--as=268435456", "--memlock=0",
@@ -113,7 +113,7 @@ def limits():
             accounted(recorder.out)
             works.append(limit[2:])
         elif process.returncode == -signal.SIGABRT and "memory allocation" in recorder.said():
-            # The message of the standard library: nothing can be allocated for a better one.
+            # The standard library's message: nothing more can be allocated for a better one.
             refused.append(limit[2:])
         else:
             try:
@@ -122,11 +122,11 @@ def limits():
                 raise AssertionError(f"{limit}: {e}") from e
             refused.append(limit[2:])
         until("probes are left", lambda: breakpoints(engine.pid) == 0)
-    return f"{unharmed(engine)}; works with {', '.join(works)}; reports what it needs with {', '.join(refused)}"
+    return f"{unharmed(engine)}; works with {', '.join(works)}; reports its need with {', '.join(refused)}"
 
 
 def out_of_memory():
-    """The kernel kills the agent for lack of memory at several moments of its start: nothing is left in the engine."""
+    """The kernel kills the agent for lack of memory at several moments of its start: nothing of it is left in the engine."""
     engine = Engine()
     killed = []
     with group("memory") as (join, put):
@@ -136,7 +136,7 @@ def out_of_memory():
             if recorder.process.poll() is None:
                 recorder.end()
                 break
-            # Killed by the kernel, or an error of the agent if an allocation failed.
+            # The kernel killed it, or the agent reported that an allocation failed.
             if ended(recorder) != -signal.SIGKILL:
                 explained(recorder)
             killed.append(megabytes)
@@ -146,7 +146,7 @@ def out_of_memory():
 
 
 def agent_within(join, engine):
-    """An agent that is in a group from its first page on. It records, or has ended."""
+    """An agent that is in a group from its first page on. It is recording or gone."""
     script = 'import os, sys; sys.stdin.read(1); os.execv(sys.argv[1], sys.argv[1:])'
     recorder = Agent("--pid", engine.pid, probes=UPROBES, by=["python3", "-c", script], stdin=subprocess.PIPE)
     join(recorder.process.pid)
@@ -156,7 +156,7 @@ def agent_within(join, engine):
 
 
 def killed_for_memory():
-    """The kernel kills the agent while it records, and then the engine, because another process in their group uses memory."""
+    """The kernel kills the agent while it records, and then the engine, because another process in their group takes memory."""
     engine = Engine()
     recorder = agent(engine)
     with group("memory") as (join, put):
@@ -171,7 +171,7 @@ def killed_for_memory():
 
 
 def take_memory(join, put, victim):
-    """A process uses more memory than the limit of the group; the kernel kills the victim first."""
+    """A process takes more than the group's limit; the kernel kills the victim first."""
     join(victim.pid)
     with open(f"/proc/{victim.pid}/oom_score_adj", "w") as score:
         score.write("1000")

@@ -1,4 +1,4 @@
-"""Another tracer traces the engine before, or starts while it is recorded."""
+"""Another tracer of the engine, before or during the recording."""
 
 import os
 import re
@@ -18,7 +18,7 @@ def need(program):
 
 
 def start(name, command):
-    """A tracer; its output goes to a file."""
+    """A tracer; its output goes into a file."""
     log = folder / f"{name}.log"
     with open(log, "w") as told:
         return subprocess.Popen([str(c) for c in command], stdin=subprocess.PIPE, stdout=told, stderr=subprocess.STDOUT), log
@@ -38,7 +38,7 @@ def library(engine):
 
 
 def gdb_command(engine, stop_at=None):
-    """Continues at once, with a breakpoint that reports a hit and continues."""
+    """Continues at once; a breakpoint prints a line and continues."""
     script = ["set pagination off", "set confirm off"]
     if stop_at:
         script += [f"break {stop_at}", "commands", "silent", "printf \"hit\\n\"", "continue", "end"]
@@ -48,7 +48,7 @@ def gdb_command(engine, stop_at=None):
 
 
 def leaves(tracer, engine):
-    """The tracer detaches from the engine, as at its normal end."""
+    """It detaches from the engine, as when a user ends it."""
     tracer.send_signal(signal.SIGINT)
     wait(0.5)
     if tracer.poll() is None:
@@ -58,8 +58,9 @@ def leaves(tracer, engine):
 
 
 def gdb():
-    """gdb holds the engine before the agent starts, with a breakpoint at the place of a probe; and attaches while the agent
-    records. At a place that has a probe already, gdb's breakpoint would not be reached: Linux handles the trap as the probe's."""
+    """gdb is attached before the agent, with a breakpoint where the agent has a probe; then it attaches
+    during the recording. Where a probe already is, gdb's breakpoint would not be reached: Linux takes
+    the trap for the probe's."""
     need("gdb")
     said = []
     for before, stop_at in ((True, "llama_decode"), (False, "llama_memory_clear")):
@@ -72,7 +73,7 @@ def gdb():
         recorder.records()
         recorder.end()
         engine.goes_on()
-        # gdb removes its breakpoint when it detaches; a killed gdb would leave it.
+        # gdb removes its breakpoint on detach; if killed, it would leave it.
         os.kill(tracer.pid, signal.SIGINT)
         tracer.stdin.write(b"delete\ndetach\nquit\n")
         tracer.stdin.flush()
@@ -101,14 +102,14 @@ def strace():
 
 
 def perf():
-    """perf samples the engine and has a uprobe at the place of the agent's: both count all calls."""
+    """perf samples the engine and has its own uprobe where the agent has one: both count all calls."""
     need("perf")
     engine = Engine()
     name = f"faults{os.getpid()}"
     added = subprocess.run(["perf", "probe", "-q", "-x", library(engine), "--add", f"{name}=llama_decode"], capture_output=True, text=True)
     if added.returncode != 0:
         engine.end()
-        raise Skipped(f"perf puts in no probe: {added.stderr.strip()}")
+        raise Skipped(f"perf inserts no probe: {added.stderr.strip()}")
     try:
         event = re.search(r"(probe_\w+:\w+)", subprocess.run(["perf", "probe", "-l"], capture_output=True, text=True).stdout)[1]
         first, before = start("perf", ["perf", "stat", "-x", ",", "-e", event, "-p", engine.pid])
@@ -148,7 +149,7 @@ def bpftrace():
 
 
 def direct():
-    """An engine that a debugger holds gets no direct probes: uprobes record it."""
+    """Direct probes are not inserted into an engine with an attached debugger: uprobes record it."""
     need("gdb")
     engine = Engine()
     tracer, _ = start("gdb-direct", gdb_command(engine))
