@@ -87,7 +87,7 @@ planted old-variant slower "MUL_MAT FLASH_ATTN_EXT" "$(nodes "$engine" dense-q8)
 talk="nice -n -19 $engine/llama-completion -m $models/smollm2.gguf -t 1 -n 60 -p Once -no-cnv --ignore-eos"
 planted slow-sampler slower application "$talk --temp 0" "$talk --temp 0.8 --seed 1 --top-k 0 --top-p 0.99 --min-p 0"
 
-# slowdowns NAME CLASS A B: of B, in which {percent} and {us} (of a token of A) stand for what is planted
+# slowdowns NAME CLASS A B: plant slowdowns in B, where {percent} and {us} (per token of A) are replaced by the slowdown
 slowdowns() {
 	local token_ns percent i us b
 	KEEP=$out/same.json series "$1" 4 "$3" "$3" >/dev/null

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # fuzz.sh [TARGET...] [--seconds S | --executions N | --long] [--jobs J] [--merge]      long runs of the fuzz targets, with what they reached
 #
-#   --seconds S      each target for so many seconds (60)
-#   --executions N   each target until it has run so many inputs
-#   --long           each target until it has run as many inputs as ci/fuzz/long.txt says: 10^9 in all, some hours of one CPU
-#   --jobs J         so many processes for each target (1)
+#   --seconds S      run each target for S seconds (60)
+#   --executions N   run each target with N inputs
+#   --long           run each target with the number of inputs in ci/fuzz/long.txt: 10^9 in all, some hours of one CPU
+#   --jobs J         number of processes per target (1)
 #   --merge          put the inputs that are needed for the same coverage into fuzz/corpus, those kept there first
 #
 # Without a target: all of fuzz/fuzz_targets. The cache keeps the corpus of a run (fuzz/TARGET), so
@@ -68,7 +68,7 @@ row='%-12s %14s %9s %9s %7s %8s %7s %8s\n'
 printf "$row" target executions "per s" seconds covered features corpus result
 for target in "${targets[@]}"; do
 	mkdir -p "$state/$target"
-	# Beside the kept ones: small engines that the tests make.
+	# In addition to the kept inputs: small engines that the tests make.
 	if [ "$target" = engine ] && [ -z "$(ls -A "$state/engine")" ]; then
 		PROFINFER_SEEDS=$state/engine tests_of engine --ignored damage::write_seeds >&2
 	fi

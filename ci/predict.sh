@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # predict.sh [options]      error of `analyze predict`, over models and types that are generated here
 #
-#   --out DIR        where recordings, predictions and the table go (default: a folder of the cache); what is there already is used again
+#   --out DIR        folder for recordings, predictions and the table (default: a folder of the cache); existing ones are reused
 #   --threads N      threads of the engine (default: 2)
-#   --rounds N       runs of the engine without the agent, before and behind each recording (default: 1)
-#   --agent FILE     the agent (default: the one that is built here)
-#   --analyze FILE   the analyzer (default: the one that is built here)
+#   --rounds N       runs of the engine without the agent, before and after each recording (default: 1)
+#   --agent FILE     the agent (default: built here)
+#   --analyze FILE   the analyzer (default: built here)
 #   --models 'LIST'  NAME:TYPE of scripts/gen_models.py, or NAME of scripts/model.sh (default: see below)
 #
 # llama-bench runs each model without the agent, then it is recorded (the operators of half of its

@@ -46,7 +46,7 @@ advisories() {
 	sed "s|^\[advisories\]|&\ndb-path = \"$work/db\"|" deny.toml >"$work/deny.toml"
 	if [ -n "$db" ]; then
 		git clone -q "$db" "$known" && git -C "$known" fetch -q || return 3
-		# Its newest advisory may be of any day: which, is said.
+		# Print the date of its newest advisory, which may be old.
 		sed -i 's|^\[advisories\]|&\nmaximum-db-staleness = "P9999D"|' "$work/deny.toml"
 	else
 		timeout 120 cargo deny --locked --config "$work/deny.toml" fetch db || return 3
@@ -80,4 +80,4 @@ case $status in
 	failed+=(advisories)
 	;;
 esac
-[ ${#failed[@]} = 0 ] || die "refused: ${failed[*]}" "deny.toml and supply-chain/ say what is allowed; CONTRIBUTING.md, how to add a dependency."
+[ ${#failed[@]} = 0 ] || die "refused: ${failed[*]}" "deny.toml and supply-chain/ state what is allowed; CONTRIBUTING.md explains how to add a dependency."

@@ -13,7 +13,7 @@ variant_folder() {
 		"libggml-cpu-$1.so") ln -s "$(realpath "$file")" "$to/exe/" ;;
 		libggml-cpu-*.so) ;;
 		*.so*) ln -s "$(realpath "$file")" "$to/exe/" ;;
-		# The engine looks for backends beside the running program: that must be this one.
+		# The engine searches backends next to the running program, which must be this one.
 		*) ln "$file" "$to/exe/" 2>/dev/null || cp "$file" "$to/exe/" ;;
 		esac
 	done

@@ -35,7 +35,7 @@ loaded() {
 		END { if (name != "" && mapped + repacked > 0) printf "%s\t%.2f\t%.2f\n", name, mapped, repacked }'
 }
 
-# The models of all tests under their own names, with weights that are repacked; what is no model of ours is as it is.
+# The models of all tests under their own names, with weights that are repacked. Other models stay unchanged.
 repacked_models() {
 	local to=$dir/models
 	mkdir -p "$to"
@@ -67,7 +67,7 @@ done
 
 ! cannot_trace "CPU variants" || exit 0
 "$REPO/scripts/model.sh" "${TEST_MODELS[@]}" >/dev/null
-# What is tried against the present engine: another that runs beside it, and GGML's BLAS backend, which is Debian's.
+# Tests with the current engine, with another one that runs in parallel, and with GGML's BLAS backend from Debian.
 PROFINFER_OLD_ENGINE_DIR=$("$REPO/scripts/engine.sh" npm:b3889)
 blas=''
 [ "${engine##*/}" != debian ] || blas=$("$REPO/scripts/engine.sh" debian+blas)

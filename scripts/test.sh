@@ -179,7 +179,7 @@ if [ -n "$pattern" ]; then
 	exit
 fi
 scripts/setup.sh "--${all:+all-}tests"
-setsid ci/fetch.sh ${all:+--all} >"$CACHE/fetch.log" 2>&1 & # a group of its own, so that it can be ended as a whole
+setsid ci/fetch.sh ${all:+--all} >"$CACHE/fetch.log" 2>&1 & # a separate process group, so that all of it can be ended
 fetching=$!
 step "shell scripts" shell_scripts
 step "format" cargo fmt --all --check

@@ -90,7 +90,7 @@ def main():
         if tracer.words:
             said = {k: statistics.median(w[k] for w in tracer.words) for k in tracer.words[0]}
             said["lost"] = sum(w["lost"] for w in tracer.words)
-        print(f"{tracer.name:16} {ratio.text()}, {token * (ratio.median - 1) / 1e3:+.0f} us a token  {said}")
+        print(f"{tracer.name:16} {ratio.text()}, {token * (ratio.median - 1) / 1e3:+.0f} us per token  {said}")
         if a.json:
             with open(a.json, "a", encoding="utf-8") as f:
                 row = {"way": tracer.name, "model": a.model.rsplit("/", 1)[-1], "token_ns": token, **vars(ratio), **said}

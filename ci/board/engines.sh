@@ -32,7 +32,7 @@ put_models() {
 	done
 }
 
-# trace BUILD MODELS SPECIAL FILES: runs it on the board; what it brings back lies in builds/BUILD
+# trace BUILD MODELS SPECIAL FILES: run it on the board; the results go to builds/BUILD
 trace() {
 	local out=$dir/builds/${1//[:\/]/-} files=$4 model said
 	mkdir -p "$out"
@@ -53,7 +53,7 @@ trace() {
 	done
 }
 
-# directly DIR COMMAND: recorded with direct probes, and with uprobes in the same process; what it brings back lies in DIR
+# directly DIR COMMAND: record with direct probes, then with uprobes in the same process; the results go to DIR
 directly() {
 	local said file
 	mkdir -p "$1"
@@ -68,7 +68,7 @@ directly() {
 	rm -rf "$1"
 }
 
-# wrong FILE WHY: a row that says so
+# wrong FILE WHY: add an error row
 wrong() {
 	printf '%s\t' - - - - - - - >"$1.row"
 	echo "$2" >>"$1.row"

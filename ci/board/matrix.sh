@@ -38,7 +38,7 @@ sequence "$dir/x86-64.txt" >"$dir/x86-64.sequence"
 
 read_json() { python3 "$REPO/ci/agent_json.py" "$@" 2>/dev/null || true; }
 rows=() failed=0
-# one OPTIONS_OF_UP...: a board, and a row that ends with what is wrong
+# one OPTIONS_OF_UP...: boot a board, and add a row that ends with the errors
 one() {
 	local out start=$SECONDS wrong=() rss='' list=--list summary='' sched=''
 	out=$dir/boards/$(sed 's/--kernel //; s/ --/-/g' <<<"$*")

@@ -80,7 +80,7 @@ clock() {
 	clocked
 	for i in $(seq $PAIRS); do
 		on_board "$(clock_files powersave 1200000 1200000 45000)"
-		$board speed 55 # of half the clock: memory has one of its own
+		$board speed 55 # for half the clock: memory has a separate clock
 		recorded "clock-cause-$i" "$one_thread"
 		on_board "$(clock_files performance 2400000 2400000 45000)"
 		$board speed 100

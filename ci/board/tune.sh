@@ -31,7 +31,7 @@ command="nodes -m /model.gguf -t {threads} -p 4 -n 24"
 say "one recording"
 there "profinfer-agent record --bench --out /tmp/t.pfi -- taskset c ${command//'{threads}'/2}" >"$dir/recording.log" 2>&1 || die "the recording failed" "$(tail -n 3 "$dir/recording.log")"
 $board get /tmp/t.pfi "$dir/recording.pfi"
-# Its kernel tells no sizes of caches, so that its read ceilings are doubtful, and nothing is foreseen from doubtful ones.
+# Its kernel reports no cache sizes, so its read ceilings are doubtful, and there are no estimates from doubtful ceilings.
 "$analyze" tune "$dir/recording.pfi" --out "$dir/foreseen" || note "nothing is foreseen here"
 say "a series"
 "$analyze" tune --run --on "$board run" --agent profinfer-agent --threads 1,2,4 --cpus '0-1 2-3 0-3' --rounds "$rounds" --out "$dir/series" -- "$command"

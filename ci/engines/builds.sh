@@ -18,6 +18,6 @@ builds() {
 		fi
 		wanted=$((wanted + 1))
 		"$1" "$machine" "$build" "$date" "$models" "$special" "$operators" "$direct"
-	done 3< <(tr '\t' '\037' <"$REPO/ci/engines/builds.tsv") # fields may be empty, which tabs do not tell
+	done 3< <(tr '\t' '\037' <"$REPO/ci/engines/builds.tsv") # read would merge tabs around an empty field
 	[ "$wanted" -gt 0 ] || die "no such build: ${only[*]}" "Those of ci/engines/builds.tsv are known."
 }

@@ -111,7 +111,7 @@ run() {
 directly() {
 	local log=$dir/out/direct.log
 	"$REPO/ci/engines/direct.sh" "$agent" "${@:2}" 2>"$log" && {
-		# An agent that got no CPU for longer than a ring holds has counted what it lost; it is recorded once more, and said.
+		# An agent without CPU time for longer than a ring can hold has counted its losses. Record once more, with a note.
 		[ "$(python3 "$REPO/ci/agent_json.py" field "$2/direct.json" spans_lost)" = 0 ] && return
 		note "once more: $1: $(python3 "$REPO/ci/agent_json.py" recorded "$2/direct.json")"
 		"$REPO/ci/engines/direct.sh" "$agent" "${@:2}" 2>"$log" && return

@@ -25,7 +25,7 @@ fi
 dir=$(mktemp -d)
 trap 'cluster_down; rm -rf "$dir"' EXIT
 
-# million MODEL TOKENS RUNS: records so many tokens so often
+# million MODEL TOKENS RUNS: record RUNS runs of TOKENS tokens
 million() {
 	"$agent" record --bench --format json --out "$dir/recorded/$1.pfi" -- "$engine/nodes" -m "$CACHE/models/$1.gguf" -t 2 -p 16 -n "$2" -r "$3" --fresh >"$dir/summary.json" 2>"$dir/said" ||
 		die "recording $1 failed" "$(tail -n 3 "$dir/said")"

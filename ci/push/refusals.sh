@@ -42,7 +42,7 @@ as_sudoer() {
 	$board run "rm /bin/sudo"
 	return "$status"
 }
-# A second server on the board, reached through the first, and told by a file of ssh's configuration
+# A second server on the board, reached through the first, with a configuration file of ssh
 forbidden_forward() {
 	$board run "dropbear -R -j -p 127.0.0.1:2222"
 	cat >"$dir/ssh_config" <<-X

@@ -29,7 +29,7 @@ crate() {
 # needs LINE: the wire crate needs this too
 needs() { sed -i "s|^\[dependencies\]|&\n$1|" wire/Cargo.toml; }
 relock() { cargo metadata --format-version 1 >/dev/null 2>"$work/relock" || { cat "$work/relock" >&2; die "the planted tree cannot be locked"; }; }
-# refused WHAT PATTERN: ci/supply.sh fails, and says PATTERN
+# refused WHAT PATTERN: ci/supply.sh must fail, with a message that matches PATTERN
 refused() {
 	if PROFINFER_SUPPLY_ROOT=$tree "$REPO/ci/supply.sh" >"$work/log" 2>&1; then
 		printf '%-22s NOT refused\n' "$1"

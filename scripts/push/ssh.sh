@@ -67,7 +67,7 @@ link_get() {
 	return "$STATUS"
 }
 
-# Forwarding lives as long as the connection; beside its socket stands what it forwards.
+# Forwarding lasts as long as the connection. A file next to its socket contains what it forwards.
 link_forwarded() { [ "$(cat "$CONTROL.port" 2>/dev/null)" = "$port:$board_port" ]; }
 link_forward() {
 	local old
