@@ -109,7 +109,8 @@ in_parallel() {
 shell_scripts() {
 	local files
 	mapfile -t files < <(git ls-files -co --exclude-standard '*.sh' .ci/run)
-	shellcheck "${files[@]}" && python3 -B ci/no-prose.py
+	printf '%s\0' "${files[@]}" | xargs -0 -P "$(nproc)" -n 16 shellcheck &&
+		python3 -B ci/no-prose.py
 }
 # The agent without features, and with one of them, must compile without warnings.
 agent_features() {

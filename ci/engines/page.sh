@@ -40,44 +40,58 @@ page() {
 	cat <<'X'
 # Builds of the engine
 
-Written by `ci/engines/matrix.sh --full`; do not edit. Every build of llama.cpp below is as its packager made it. Those for x86-64
-ran under the agent, with a dense (`dense-q8`) and, where the release knows it, an MoE model (`moe-qwen60`), a prompt of five tokens
-and three after it, on two threads; *nodes* and *names* compare the trace with the engine's own list of that run: operator, type,
-dimensions and those of the sources, and names with those of the sources; *experts* are those that the routers chose, against the ids
-that the engine's callback reads in another run of the same tokens. Those for arm64 ran likewise on the [emulated board](emulated-board.md)
-(`ci/board/engines.sh --full`); where figures are missing they were examined by `profinfer-agent engine`.
+Written by `ci/engines/matrix.sh --full`; do not edit. Every build of llama.cpp below is as its
+packager made it. Those for x86-64 ran under the agent, with a dense model (`dense-q8`) and, if the
+release supports it, an MoE model (`moe-qwen60`), a prompt of five tokens and three more tokens, on
+two threads. Those for arm64 ran in the same way on the [emulated board](emulated-board.md)
+(`ci/board/engines.sh --full`). Builds without figures were examined by `profinfer-agent engine`.
 
-How operators are found, the cheapest way first:
+* *nodes* and *names* compare the trace with the engine's own list of that run: operator, type,
+  dimensions and those of the sources, and names with those of the sources.
+* *experts* compares the selected experts with the ids that the engine's callback reads in another
+  run of the same tokens.
+* *places* shows where direct probes can record operators: at the calls that start them and at one
+  moved instruction of that many bytes, or at the entire calls of the function that is an operator;
+  otherwise the reason why not. The files alone prove that no jump leads into the changed bytes, in
+  every file of the build that has operators (one for each kind of processor).
+* *direct*: one process of the build, which repeats the calls, was recorded with direct probes and
+  then with uprobes. `equal` means that in both the nodes of its graphs are those of the engine's
+  list, and the same ones ran on the same number of threads. Otherwise it has the reason why direct
+  probes were refused.
 
-* **calls**: the call of `ggml_cpu_extra_compute_forward`, which every dispatched node makes, starts an operator; calls of fused
-  kernels start operators that bypass it; the branch where all cases of the dispatcher meet ends it.
-* **function**: `ggml_compute_forward`, or the part of it that a compiler made a function (`.part.0`, `.constprop.0`), is one operator.
-  Programs with llama.cpp linked in (`static:`), stripped, name nothing at all: there the functions are known by the texts of their own
-  assertions and messages, where exactly one function of the file refers to them, and the calls by their place in the loop over the nodes.
-* **structure**: where nothing has a name, `ggml_compute_forward` is found by what it does: it reads the operator of its second
-  argument, compares it with the number of operators, jumps through a table and calls the kernels. Builds called `stripped:` are the
-  ones above without their symbols, made so by `strip`.
+The agent finds operators in these ways, the cheapest first:
 
-A build for which none of this can be had is traced at graph level, and the recording says why. While it traces, the agent holds what it
-probed against what is hit, and the recording says of a probe that is not hit that it is not.
+* **calls**: the call of `ggml_cpu_extra_compute_forward`, which every dispatched node makes, starts
+  an operator. Calls of fused kernels start operators that bypass it. The branch where all cases of
+  the dispatcher meet ends it.
+* **function**: `ggml_compute_forward`, or the part of it that a compiler made a function
+  (`.part.0`, `.constprop.0`), is one operator. Stripped programs with llama.cpp linked in
+  (`static:`) have no names. There the texts of assertions and messages identify the functions, if
+  exactly one function of the file refers to them, and the position in the loop over the nodes
+  identifies the calls.
+* **structure**: without names, `ggml_compute_forward` is found by what it does. It reads the
+  operator of its second argument, compares it with the number of operators, jumps through a table
+  and calls the kernels. Builds called `stripped:` are the ones above without their symbols, made by
+  `strip`.
 
-The same operators, types and struct offsets are read from each file; `profinfer-agent engine --tables all PATH` prints them.
+If none of these works, the agent traces the build at graph level, and the recording has the reason.
+While it traces, the agent compares its probes with the hits, and the recording names a probe that
+is never hit.
 
-*Direct*: one process of the build, which repeats the calls, was recorded with direct probes and then with uprobes: `equal` if the nodes of its
-graphs are those of the engine's list in both, and the same ones ran on as many threads; else why direct probes were refused there.
-
-*Places* says where operators of a build can be recorded without a trap: at the calls that start them and at one instruction that is moved, of so
-many bytes, or at the whole calls of the function that is an operator; and if not, why. It is proved from the files alone that nothing leads into
-the middle of what would be changed, in every file of the build that has operators (one for each kind of processor).
+The same operators, types and struct offsets are read from each file;
+`profinfer-agent engine --tables all PATH` prints them.
 
 X
 	cat <<'X'
-Backends whose hardware is not here, and of which no build that would run without it is in the registries, are stood in for: llama.cpp's OpenCL
-backend accepts Adreno and Intel GPUs alone, RKNN needs Rockchip's NPU, and no CLBlast build of b3065 or before is to be had. `ci/engines/standin.sh` compiles
-plug-ins with their GUIDs and function names (`ci/drivers/standin.cpp`), which the unmodified Debian build loads and gives its matrix products to, and a
-program whose graphs call CLBlast's functions from within the engine's CPU operators (`ci/drivers/clblast.cpp`). They compute on the processor: who calls what and
-when is real, and what a GPU or an NPU would take is not. The traces are held against the engine's list of nodes, the stand-ins' own counts of calls, and a
-time planted in one node.
+Stand-ins replace backends whose hardware is not available and of which no build in the registries
+runs without it: llama.cpp's OpenCL backend accepts only Adreno and Intel GPUs, RKNN needs
+Rockchip's NPU, and no CLBlast build of b3065 or before is available. `ci/engines/standin.sh`
+compiles plug-ins with their GUIDs and function names (`ci/drivers/standin.cpp`), which the
+unmodified Debian build loads and gives its matrix products to, and a program whose graphs call
+CLBlast's functions from within the engine's CPU operators (`ci/drivers/clblast.cpp`). They compute
+on the CPU: the calls and their times are real, the speed of a GPU or an NPU is not. The traces are
+compared with the engine's list of nodes, the stand-ins' own counts of calls, and a time planted in
+one node.
 
 X
 	echo '| build | machine | date | libc | symbols | token | graph | operator | places | model | nodes | names | experts | tokens | threads | spans | lost | direct | verdict |'
@@ -87,17 +101,21 @@ X
 
 ## Other programs on GGML
 
-Run by `ci/engines/others.sh`; both at graph and operator level. There is no token level, and the recording says so once.
+Run by `ci/engines/others.sh`; both at graph and operator level. There is no token level, and the
+recording reports that once.
 
-* **whisper.cpp** 1.9.5 of Debian and 1.8.5 of the Python package pywhispercpp, with whisper tiny (Q8_0), started by the agent and
-  attached by number: every node of every graph as GGML's own accessors list it, whisper's own numbers and times of its encodings and
-  decodings, and the dimensions that follow from the header of the model's file.
-* **stable-diffusion.cpp** of the npm package @qvac/diffusion-cpp 0.25.0 (one file, clang), with an ESRGAN of two blocks and random weights: the
-  operators and dimensions that follow from the tensors of the model's file. Its graphs pass no scheduler.
+* **whisper.cpp** 1.9.5 of Debian and 1.8.5 of the Python package pywhispercpp, with whisper tiny
+  (Q8_0), started by the agent and attached by number. Compared: every node of every graph as GGML's
+  own accessors list it, whisper's own numbers and times of its encodings and decodings, and the
+  dimensions that follow from the header of the model's file.
+* **stable-diffusion.cpp** of the npm package @qvac/diffusion-cpp 0.25.0 (one file, clang), with an
+  ESRGAN of two blocks and random weights. Compared: the operators and dimensions that follow from
+  the tensors of the model's file. Its graphs pass no scheduler.
 
-Builds of these programs that hide GGML's functions, as the Python package cyllama does (0.2.18: llama.cpp, whisper.cpp and
-stable-diffusion.cpp in one library each, stripped), are examined by their messages like `stripped:static:`. Its llama.cpp
-was traced under Python by hand, without a list to compare with; the other two were examined.
+Builds of these programs that hide GGML's functions, as the Python package cyllama does (0.2.18:
+llama.cpp, whisper.cpp and stable-diffusion.cpp in one library each, stripped), are examined by
+their messages like `stripped:static:`. Its llama.cpp was traced under Python by hand, without a
+list to compare with; the other two were examined.
 X
 }
 

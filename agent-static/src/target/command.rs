@@ -1,14 +1,12 @@
-//! Removes prompts, texts and secrets from command lines before they leave the board. Options and
-//! numbers stay.
+//! Command lines as they may leave the board: options and numbers, but no prompt, text or secret.
 //!
-//! For an engine, only words that are known to be harmless stay; all others become [`HIDDEN`]. So
-//! an unknown option cannot reveal a secret. For other programs, only program and script are shown.
+//! Of an engine, what is known to be harmless is kept and everything else is [`HIDDEN`]: an option that nobody thought of must not tell a
+//! secret. Of other programs, only program and script are told.
 
-/// Replaces each hidden word.
+/// Stands for each word that is not told.
 pub const HIDDEN: &str = "<hidden>";
 
-/// Engine options whose value is shown although it is neither a number nor a path: names of model
-/// files, devices, types, modes.
+/// Options of engines whose next word may be told though it is neither a number nor a path: names of models' files, devices, types, modes.
 const PLAIN: [&str; 40] = [
     "m",
     "model",
@@ -51,9 +49,9 @@ const PLAIN: [&str; 40] = [
     "argv0",
     "evict",
 ];
-/// Options whose values are always hidden.
+/// Options whose words are hidden whatever they look like.
 const SECRET: [&str; 12] = ["p", "f", "bf", "sys", "sysf", "e", "r", "hft", "j", "jf", "l", "u"];
-/// Parts of long option names whose values are always hidden.
+/// Parts of long options' names that say the same of them.
 const SECRET_PARTS: [&str; 16] = [
     "prompt",
     "template",
@@ -72,16 +70,16 @@ const SECRET_PARTS: [&str; 16] = [
     "prefix",
     "suffix",
 ];
-/// Long options that contain such a part, but take numbers.
+/// Long options with such a part that take numbers.
 const NUMBERS: [&str; 5] = ["n-prompt", "spm-infill", "cache-prompt", "keep-tokens", "max-tokens"];
-/// Words that are shown after any option that is not secret.
+/// Words that are told behind any option that is not secret.
 const WORDS: [&str; 10] = ["on", "off", "auto", "true", "false", "none", "all", "yes", "no", "default"];
-/// Longest number, option and path that are shown, in bytes.
+/// Longest number, option and path that are told, bytes.
 const NUMBER: usize = 32;
 const OPTION: usize = 40;
 const SHORT: usize = 8;
 const PATH: usize = 400;
-/// Programs whose first argument is the script that they run.
+/// Programs whose first word is the name of what they run.
 const INTERPRETERS: [&[u8]; 9] =
     [b"python", b"sh", b"bash", b"dash", b"perl", b"ruby", b"node", b"lua", b"busybox"];
 
@@ -90,49 +88,48 @@ fn words(cmdline: &[u8]) -> impl Iterator<Item = &[u8]> {
     cmdline.split(|b| *b == 0).filter(|w| !w.is_empty())
 }
 
-/// The harmless part of an engine's command line, words separated by spaces; empty if there is
-/// none.
+/// What may be told of an engine's command line, words separated by spaces; empty when there is none.
 #[must_use]
 pub fn of_engine(cmdline: &[u8]) -> String {
     let mut words = words(cmdline);
     let Some(first) = words.next() else { return String::new() };
     let first = program(first);
-    let mut line = shown(first, is_path(first) || is_plain(first)).to_owned();
-    // In llama-bench, -p is the number of prompt tokens.
+    let mut told = shown(first, is_path(first) || is_plain(first)).to_owned();
+    // In llama-bench, -p is how many tokens a prompt has.
     let counts = file_name(first).windows(5).any(|w| w == b"bench");
-    let mut state = After::Nothing;
+    let mut state = Behind::Nothing;
     for word in words {
-        line.push(' ');
-        // After a secret option comes its value, even if it begins with a dash.
-        if let (Some((name, value)), false) = (option(word), state == After::Secret) {
-            state = After::new(name, counts);
-            line.push_str(shown(&word[..word.len() - value.map_or(0, |v| v.len())], true));
+        told.push(' ');
+        // Behind an option with a secret comes the secret, also if it begins with a dash.
+        if let (Some((name, value)), false) = (option(word), state == Behind::Secret) {
+            state = Behind::new(name, counts);
+            told.push_str(shown(&word[..word.len() - value.map_or(0, |v| v.len())], true));
             if let Some(value) = value {
-                line.push_str(state.shown(value));
-                state = if state.hides() { After::More } else { After::Nothing };
+                told.push_str(state.shown(value));
+                state = if state.hides() { Behind::More } else { Behind::Nothing };
             }
             continue;
         }
-        line.push_str(state.shown(word));
-        state = if state.hides() { After::More } else { After::Nothing };
+        told.push_str(state.shown(word));
+        state = if state.hides() { Behind::More } else { Behind::Nothing };
     }
-    line
+    told
 }
 
-/// What precedes a word.
+/// What stands before a word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum After {
-    /// No option, or an option with its value.
+enum Behind {
+    /// No option, or one with its word.
     Nothing,
-    /// An option whose value may be plain text.
+    /// An option whose word may be plain text.
     Plain,
-    /// An option whose value is hidden.
+    /// An option whose word is hidden.
     Secret,
-    /// A secret option and a word of its value: an unquoted text has several words.
+    /// Such an option and a word of it: an unquoted text has more of them.
     More,
 }
 
-impl After {
+impl Behind {
     fn new(name: &str, counts: bool) -> Self {
         let part = || SECRET_PARTS.iter().any(|part| name.contains(part));
         match name {
@@ -154,7 +151,7 @@ impl After {
     }
 }
 
-/// If the word is an option: its name and the value after `=`.
+/// Name in lower case and the value that follows behind `=`, if the word is an option.
 fn option(word: &[u8]) -> Option<(&str, Option<&[u8]>)> {
     let at = word.iter().position(|b| *b == b'=').unwrap_or(word.len());
     let (name, value) = (word.get(..at)?, word.get(at + 1..));
@@ -165,7 +162,7 @@ fn option(word: &[u8]) -> Option<(&str, Option<&[u8]>)> {
     let fits = name.first()?.is_ascii_alphabetic()
         && name.len() <= most
         && name.iter().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || matches!(b, b'-' | b'_'));
-    // llama.cpp has both -C and -c. Only one-letter options have capitals.
+    // llama.cpp has both -C and -c, so capitals are of one letter.
     let fits = fits || name.len() == 1 && name[0].is_ascii_uppercase();
     fits.then(|| Some((std::str::from_utf8(name).ok()?, value)))?
 }
@@ -187,7 +184,7 @@ fn is_path(word: &[u8]) -> bool {
     (begins || word.ends_with(b".gguf")) && is_plain(word)
 }
 
-/// One word without spaces, quotes and similar characters.
+/// One word without spaces, quotes and the like.
 fn is_plain(word: &[u8]) -> bool {
     let text = std::str::from_utf8(word);
     text.is_ok_and(|t| {
@@ -195,7 +192,7 @@ fn is_plain(word: &[u8]) -> bool {
     })
 }
 
-/// A process that overwrites its command line with a title has all of it in one word.
+/// A process that writes a title over its command line has it all in one word.
 fn program(first: &[u8]) -> &[u8] {
     first.split(u8::is_ascii_whitespace).next().unwrap_or_default()
 }
@@ -204,8 +201,8 @@ fn file_name(path: &[u8]) -> &[u8] {
     path.rsplit(|b| *b == b'/').next().unwrap_or(path)
 }
 
-/// The harmless part of another program's command line: the program, and the script if the program
-/// is an interpreter. Does not allocate, because it is called while a session runs.
+/// What may be told of the command line of a program that is no engine: the program, and the script if it is an interpreter with one.
+/// Takes no memory, because it is asked for while a session runs.
 #[must_use]
 pub fn of_other(cmdline: &[u8]) -> (&[u8], Option<&[u8]>) {
     let mut words = words(cmdline);
@@ -218,7 +215,7 @@ pub fn of_other(cmdline: &[u8]) -> (&[u8], Option<&[u8]>) {
     }
     for word in words {
         match word {
-            // The program text itself follows.
+            // What follows is the program itself.
             b"-c" | b"-e" | b"-m" | b"--eval" => return (first, None),
             _ if word.starts_with(b"-") => {}
             _ => return (first, Some(word).filter(|w| is_plain(w))),
@@ -236,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn settings_of_an_engine_are_shown() {
+    fn what_an_engine_is_set_to_is_told() {
         for line in [
             "/usr/bin/llama-cli|-m|/models/a b.gguf|-t|4|-ngl|0|-C|0xf0|--numa|distribute|-no-cnv",
             "llama-bench|-m|smollm2.gguf|-p|512|-n|128,256|-fa|on|-ctk|q8_0",
@@ -251,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn prompts_and_secrets_of_an_engine_are_hidden() {
+    fn what_an_engine_is_told_is_not() {
         let text = "Geheim 4711";
         for (line, told) in [
             ("llama-cli|-p|@|-n|3", "llama-cli -p @ -n 3"),
@@ -289,13 +286,13 @@ mod tests {
             let text = |b: &[u8]| String::from_utf8_lossy(b).into_owned();
             (text(program), script.map(text))
         };
-        let shown = |program: &str, script: Option<&str>| (program.to_owned(), script.map(str::to_owned));
-        assert_eq!(of("/usr/bin/curl|-H|Authorization: x|http://a"), shown("/usr/bin/curl", None));
-        assert_eq!(of("python3.11|-u|/opt/app.py|--token|x"), shown("python3.11", Some("/opt/app.py")));
-        assert_eq!(of("sh|-c|echo Geheim"), shown("sh", None));
-        assert_eq!(of("shred|Geheim"), shown("shred", None));
-        assert_eq!(of("nginx: worker for Geheim"), shown("nginx:", None));
-        assert_eq!(of("bash|mein Geheim"), shown("bash", None));
-        assert_eq!(of(""), shown("", None));
+        let told = |program: &str, script: Option<&str>| (program.to_owned(), script.map(str::to_owned));
+        assert_eq!(of("/usr/bin/curl|-H|Authorization: x|http://a"), told("/usr/bin/curl", None));
+        assert_eq!(of("python3.11|-u|/opt/app.py|--token|x"), told("python3.11", Some("/opt/app.py")));
+        assert_eq!(of("sh|-c|echo Geheim"), told("sh", None));
+        assert_eq!(of("shred|Geheim"), told("shred", None));
+        assert_eq!(of("nginx: worker for Geheim"), told("nginx:", None));
+        assert_eq!(of("bash|mein Geheim"), told("bash", None));
+        assert_eq!(of(""), told("", None));
     }
 }
