@@ -7,25 +7,26 @@ use toml::Spanned;
 
 use crate::Provenance;
 
-/// A backend, as it is in one engine or family of forks.
+/// A backend, as in one engine or family of forks.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Backend {
     /// Name, as boards use it; the file's name without `.toml`.
     pub name: String,
-    /// What results call it; its `name` where there is none.
+    /// Name in results; `name` where there is none.
     #[serde(default)]
     pub title: Option<String>,
     /// One line for people.
     pub description: String,
-    /// ggml's identifier of the backend, if it is known.
+    /// ggml's identifier of the backend, if known.
     #[serde(default)]
     pub guid: Option<Guid>,
-    /// File names of the libraries that hold it, with `*`. An engine linked statically holds it in its executable.
+    /// File names of the libraries that contain it, with `*`. An engine linked statically contains
+    /// it in its executable.
     pub libraries: Vec<String>,
     /// Where its facts come from.
     pub provenance: Provenance,
-    /// Functions worth a probe; none of a backend that is only known by its GUID.
+    /// Functions worth a probe; empty for a backend of which only the GUID is known.
     #[serde(default)]
     pub(crate) probes: Vec<Spanned<Probe>>,
 }
@@ -48,13 +49,13 @@ pub struct Probe {
     /// Index of the argument, from 0, that is the graph; `None` if there is none.
     #[serde(default)]
     pub graph: Option<usize>,
-    /// Whether a call is one whole operator of a split that was given to the backend. Otherwise it is work inside an operator
-    /// of the CPU or of the backend.
+    /// Whether a call is one complete operator of a split that was given to the backend. Otherwise
+    /// it is work inside an operator of the CPU or of the backend.
     #[serde(default)]
     pub whole: bool,
     /// Whether it is in the table of dynamic symbols, which remains in a stripped file.
     pub dynamic: bool,
-    /// Versions and forks in which it was seen, and known traps.
+    /// Versions and forks that have it, and known traps.
     pub versions: String,
     /// Where its facts come from.
     pub provenance: Provenance,
@@ -64,7 +65,7 @@ pub struct Probe {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Level {
-    /// A backend's whole split.
+    /// A complete split of a backend.
     Graph,
     /// One operator.
     Op,
@@ -108,7 +109,7 @@ impl fmt::Display for Guid {
 }
 
 impl Backend {
-    /// What it is called in results.
+    /// Its name in results.
     #[must_use]
     pub fn title(&self) -> &str {
         self.title.as_deref().unwrap_or(&self.name)

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use crate::error::nearest;
 use crate::{Backend, BoardError, Core, Cpus, Event, Memory, Provenance, Sensor};
 
-/// The kernel's own events, which count on every machine.
+/// The kernel's own events, which every machine can count.
 pub(crate) const SOFTWARE: [&str; 2] = ["minor-faults", "major-faults"];
 
 /// A profile.
@@ -21,11 +21,13 @@ pub struct Board {
     pub soc: String,
     /// `uname -m` of the board, `any` when it does not matter.
     pub machine: String,
-    /// Parts of the model name in the device tree of such machines, for [`crate::Catalog::by_machine`].
+    /// Parts of the model name in the device tree of such machines, for
+    /// [`crate::Catalog::by_machine`].
     pub models: Vec<String>,
     /// Levels to capture when the command line names none.
     pub levels: Vec<String>,
-    /// Counter set to use when the command line names none; `None` where no hardware counter counts.
+    /// Counter set to use when the command line names none; `None` where no hardware counter
+    /// counts.
     pub counter_set: Option<String>,
     /// Where its facts come from.
     pub provenance: Provenance,
@@ -91,14 +93,14 @@ impl Board {
         &self.clusters
     }
 
-    /// Core types that it has, or may have if the clusters are not known; each once.
+    /// Core types that it has, or may have if the clusters are unknown; each once.
     #[must_use]
     pub fn cores(&self) -> &[Arc<Core>] {
         &self.cores
     }
 
-    /// Checks that an event can be counted on it: an event of one of its cores, or one of the kernel's own. If nothing is
-    /// known about the cores' events, every name is accepted.
+    /// Checks that an event can be counted on it: an event of one of its cores, or one of the
+    /// kernel's own. If nothing is known about the cores' events, every name is accepted.
     ///
     /// # Errors
     /// With events of similar names.

@@ -1,4 +1,5 @@
-//! All known profiles: the shipped ones, and the user's own, which replace shipped ones of the same name.
+//! All known profiles: the shipped ones, and the user's, which replace shipped ones of the same
+//! name.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -26,7 +27,7 @@ struct Files {
     boards: BTreeMap<String, File<BoardFile>>,
 }
 
-/// A profile that one of the user's own replaced.
+/// A profile that a user's profile replaced.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Replaced {
     /// `board`, `core` or `backend`.
@@ -61,9 +62,10 @@ impl Catalog {
         Ok(catalog)
     }
 
-    /// Adds the user's own profiles, each a path and a text. The path is for errors, and its folder tells what a file is:
-    /// a core (`cores/`), a backend (`backends/`) or a board. A profile with the name of an earlier one replaces it.
-    /// Returns the profiles that did so. After an error the catalog is as before.
+    /// Adds the user's profiles, each a path and a text. The path is for errors. Its folder
+    /// determines the kind of file: a core (`cores/`), a backend (`backends/`) or a board. A
+    /// profile with the name of an earlier one replaces it. Returns the profiles that did so. After
+    /// an error the catalog is unchanged.
     ///
     /// # Errors
     /// With file and line, when a file has a mistake.

@@ -5,7 +5,7 @@ use toml::Spanned;
 
 use crate::Provenance;
 
-/// The event that every hardware set begins with, in slot 0: it has a counter of its own.
+/// The event that every hardware set begins with, in slot 0: it has a dedicated counter.
 pub(crate) const CYCLES: &str = "CPU_CYCLES";
 
 /// A core type.
@@ -16,10 +16,12 @@ pub struct Core {
     pub name: String,
     /// One line for people.
     pub description: String,
-    /// Implementer and part number of its main ID register (`MIDR_EL1 & 0xff00fff0`); none on other architectures.
+    /// Implementer and part number of its main ID register (`MIDR_EL1 & 0xff00fff0`); none on other
+    /// architectures.
     #[serde(default)]
     pub midr: Option<u32>,
-    /// Number of events that it counts at the same time, without the cycles; 0: no hardware counters.
+    /// Number of events that it counts at the same time, without the cycles; 0: no hardware
+    /// counters.
     pub counters: usize,
     /// First-level instruction cache, bytes, if every such core has the same size.
     #[serde(default)]

@@ -7,8 +7,8 @@ use crate::board::Board;
 use crate::sensor::{Kind, Parse, Sensor, SensorUnit};
 
 impl Board {
-    /// The gauges to request: one for each sensor, and for a PMU one for each event. `period_ms` is the time between two
-    /// samples, ms.
+    /// The gauges to request: one for each sensor, and for a PMU one for each event. `period_ms` is
+    /// the time between two samples, ms.
     #[must_use]
     pub fn gauge_plan(&self, period_ms: u32) -> Vec<GaugeRequest<'_>> {
         self.uncore.iter().flat_map(|sensor| sensor.requests(period_ms)).collect()

@@ -4,9 +4,9 @@ use crate::board::Board;
 use crate::catalog::Catalog;
 
 impl Catalog {
-    /// The board whose `models` match `model` (from the device tree or /proc/cpuinfo). If none does, the only board with
-    /// these cores: one main ID register for each CPU from 0, as `MIDR_EL1 & 0xff00fff0`. `None` if no board matches, or
-    /// more than one.
+    /// The board whose `models` match `model` (from the device tree or /proc/cpuinfo). If none
+    /// does, the only board with these cores: one main ID register for each CPU from 0, as
+    /// `MIDR_EL1 & 0xff00fff0`. `None` if no board matches, or more than one.
     #[must_use]
     pub fn by_machine(&self, model: &str, midrs: &[u32]) -> Option<&Board> {
         let model = model.to_lowercase();
@@ -23,7 +23,7 @@ impl Catalog {
     }
 }
 
-/// Main ID registers by CPU; empty if they are not known.
+/// Main ID registers by CPU; empty if unknown.
 fn cores_of(board: &Board) -> Vec<u32> {
     let mut cpus: Vec<(u32, u32)> = Vec::new();
     for cluster in board.clusters() {

@@ -1,5 +1,6 @@
-//! Board profiles: what is known about a board, and what is captured on it. The data is in TOML files beside this crate.
-//! The host reads them, and the agent's build compiles the shipped ones in. The agent never reads them.
+//! Board profiles: the known facts about a board, and what is captured on it. The data is in TOML
+//! files next to this crate. The host reads them, and the agent's build compiles the shipped ones
+//! in. The agent never reads them.
 //!
 //! ```text
 //! *.toml           boards: clusters, memory, sensors; name cores and backends
@@ -7,7 +8,8 @@
 //! backends/*.toml  libraries and functions of an accelerator's backend
 //! ```
 //!
-//! Nothing here opens a file: the input is text, the output is a profile. `docs/board-profiles.md` describes the schema.
+//! Nothing here opens a file: the input is text, the output is a profile. `docs/board-profiles.md`
+//! describes the schema.
 
 mod backend;
 mod board;

@@ -17,7 +17,7 @@ pub struct Memory {
     /// Width of one channel in bits, if known.
     #[serde(default)]
     pub bits_per_channel: Option<u32>,
-    /// Bytes per second that the interface can move in theory. No program reaches it.
+    /// Bytes per second that the interface can transfer in theory. No program reaches it.
     #[serde(default)]
     pub theoretical_bytes_per_second: Option<u64>,
     /// Where its facts come from.
@@ -33,7 +33,7 @@ pub struct Memory {
 pub struct Measured {
     /// Bytes per second.
     pub bytes_per_second: u64,
-    /// The program, and which board of the kind.
+    /// The program, and the tested board.
     pub how: String,
     /// Where it comes from.
     pub provenance: Provenance,

@@ -34,12 +34,12 @@ impl<T: DeserializeOwned> File<T> {
 }
 
 impl<T> File<T> {
-    /// An error at a place of this file.
+    /// An error at a position in this file.
     pub(crate) fn wrong(&self, at: Range<usize>, what: String) -> BoardError {
         BoardError::File { path: self.path.clone(), line: self.line(at), what }
     }
 
-    /// Line of a place, from 1.
+    /// Line of a position, from 1.
     pub(crate) fn line(&self, at: Range<usize>) -> usize {
         line(&self.text, at.start)
     }
@@ -57,7 +57,8 @@ impl<T> File<T> {
 }
 
 fn line(text: &str, at: usize) -> usize {
-    // A table's place begins at its header. A place after the last line counts as the last line.
+    // A table's position begins at its header. A position after the last line counts as the last
+    // line.
     text.bytes().take(at).filter(|b| *b == b'\n').count() + 1
 }
 

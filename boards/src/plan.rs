@@ -1,13 +1,13 @@
 //! From a counter set to requests, one for each core type, in order of slots.
 //!
-//! An event that several core types have takes the same slot on all of them, so that a thread that moves between
-//! them is read in the same way. Cycles come first.
+//! An event that several core types have takes the same slot on all of them, so that a thread that
+//! moves between them is read in the same way. Cycles come first.
 
 use crate::board::{Board, SOFTWARE};
 use crate::cores::{CYCLES, Core};
 use crate::error::{BoardError, nearest};
 
-/// A counter to ask for, on one type of core.
+/// A requested counter, on one type of core.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PlannedCounter {
     /// Event name, as in Arm's manuals; software events as perf names them.
@@ -19,8 +19,8 @@ pub struct PlannedCounter {
 }
 
 impl Board {
-    /// The counters to request: for every core type the cycles and the set's events in order of slots, then page faults.
-    /// Without a set, the board's default.
+    /// The counters to request: for every core type the cycles and the set's events in order of
+    /// slots, then page faults. Without a set, the board's default.
     ///
     /// # Errors
     /// With the known sets, when no core of the board has a set of this name.
@@ -56,7 +56,8 @@ impl Board {
         names
     }
 
-    /// Events of that set by core, in the order of [`Self::cores`]; empty if a core has no such set.
+    /// Events of that set by core, in the order of [`Self::cores`]; empty if a core has no such
+    /// set.
     pub(crate) fn lists(&self, set: &str) -> Vec<Vec<&str>> {
         self.cores.iter().map(|c| c.set(set).map_or(Vec::new(), |s| s.events().collect())).collect()
     }
@@ -72,8 +73,8 @@ fn planned(core: &Core, list: &[&str]) -> Vec<PlannedCounter> {
     planned.collect()
 }
 
-/// Orders each list so that an event that several lists have is at the same place in all of them. `None` if there is no
-/// such order. Events of most lists come first; otherwise the order is kept.
+/// Orders each list so that an event that several lists have is at the same place in all of them.
+/// `None` if there is no such order. Events of most lists come first; otherwise the order is kept.
 pub(crate) fn aligned<'a>(lists: &[Vec<&'a str>]) -> Option<Vec<Vec<&'a str>>> {
     let mut names: Vec<&str> = Vec::new();
     for name in lists.iter().flatten() {
@@ -87,7 +88,8 @@ pub(crate) fn aligned<'a>(lists: &[Vec<&'a str>]) -> Option<Vec<Vec<&'a str>>> {
         .then(|| slots.into_iter().map(|s| s.into_iter().flatten().collect()).collect())
 }
 
-/// Depth first: puts the first name into the lowest slot that is free in all its lists and leaves room for the others.
+/// Depth first: puts the first name into the lowest slot that is free in all its lists and leaves
+/// space for the others.
 fn place<'a>(names: &[&'a str], lists: &[Vec<&str>], slots: &mut [Vec<Option<&'a str>>]) -> bool {
     let Some((name, rest)) = names.split_first() else { return true };
     let its: Vec<usize> = (0..lists.len()).filter(|i| lists[*i].contains(name)).collect();

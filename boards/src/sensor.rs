@@ -12,7 +12,8 @@ pub struct Sensor {
     pub name: String,
     /// What it measures.
     pub kind: Kind,
-    /// File on the board; `*` is allowed, and every file that matches is read. A sensor has either `path` or `pmu`.
+    /// File on the board; `*` is allowed, and every file that matches is read. A sensor has either
+    /// `path` or `pmu`.
     #[serde(default)]
     pub path: Option<String>,
     /// PMU's name in /sys/bus/event_source/devices.
@@ -23,7 +24,7 @@ pub struct Sensor {
     pub events: Vec<String>,
     /// Unit of the values.
     pub unit: SensorUnit,
-    /// How the file is read; not for a PMU, which has `scale` files of its own.
+    /// Format of the file; not for a PMU, which has its own `scale` files.
     #[serde(default)]
     pub parse: Option<Parse>,
     /// Where its facts come from.
@@ -64,13 +65,13 @@ pub enum SensorUnit {
     Microwatts,
 }
 
-/// How a sensor's text is read.
+/// Format of a sensor's text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Parse {
-    /// One whole number.
+    /// One integer.
     Integer,
-    /// One whole number, with or without a `%` after it.
+    /// One integer, with or without a `%` after it.
     Percent,
     /// `37@528000000Hz`: a load in percent and the frequency that it belongs to.
     LoadAtFrequency,

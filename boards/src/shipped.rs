@@ -1,4 +1,4 @@
-//! The files that come with the release, path and text. A test holds that none is forgotten.
+//! The files that come with the release, path and text. A test checks that none is missing.
 
 macro_rules! files {
     ($($path:literal),* $(,)?) => { [$(($path, include_str!(concat!("../", $path)))),*] };

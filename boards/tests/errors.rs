@@ -1,4 +1,4 @@
-//! What is said of a profile that is not as it should be: file, line, and what is allowed.
+//! Messages about faulty profiles: file, line, and what is allowed.
 #![expect(clippy::unwrap_used, reason = "a test fails where it cannot go on")]
 
 use profinfer_boards::{BoardError, Catalog};
@@ -7,7 +7,7 @@ const BOARD: &str = include_str!("../rk3588.toml");
 const CORE: &str = include_str!("../cores/cortex-a76.toml");
 const BACKEND: &str = include_str!("../backends/rknn.toml");
 
-/// `text` with `from` made into `to` is wrong in the line where that stands, and the answer has all `words`.
+/// `text` with `from` replaced by `to` is wrong in that line, and the message has all `words`.
 fn wrong_at(path: &str, text: &str, from: &str, to: &str, at: Option<&str>, words: &[&str]) {
     assert!(text.contains(from), "`{from}` is not in {path}: the test is out of date");
     let text = text.replacen(from, to, 1);
@@ -15,12 +15,12 @@ fn wrong_at(path: &str, text: &str, from: &str, to: &str, at: Option<&str>, word
     let expected = text[..at].matches('\n').count() + 1;
     let files = [(path.to_owned(), text)];
     let e = Catalog::shipped().unwrap().with_folder(files.into_iter()).unwrap_err();
-    let said = e.to_string();
-    let BoardError::File { path: in_file, line, .. } = e else { panic!("{said}") };
-    assert_eq!((&*in_file, line), (path, expected), "{said}");
-    assert!(said.starts_with(&format!("{path}, line {expected}: ")), "{said}");
+    let message = e.to_string();
+    let BoardError::File { path: in_file, line, .. } = e else { panic!("{message}") };
+    assert_eq!((&*in_file, line), (path, expected), "{message}");
+    assert!(message.starts_with(&format!("{path}, line {expected}: ")), "{message}");
     for word in words {
-        assert!(said.contains(word), "`{word}` in: {said}");
+        assert!(message.contains(word), "`{word}` in: {message}");
     }
 }
 
@@ -78,10 +78,10 @@ fn cpus() {
 
 #[test]
 fn provenance() {
-    let said = ["kinds: kernel, vendor, measured, arithmetic, paper, thread"];
-    board("provenance = \"kernel: rk3588-base.dtsi\"", "provenance = \"rk3588-base.dtsi\"", &said);
-    board("provenance = \"kernel: rk3588-base.dtsi\"", "provenance = \"hearsay: x\"", &said);
-    board("provenance = \"kernel: rk3588-base.dtsi\"", "provenance = \"kernel: \"", &said);
+    let message = ["kinds: kernel, vendor, measured, arithmetic, paper, thread"];
+    board("provenance = \"kernel: rk3588-base.dtsi\"", "provenance = \"rk3588-base.dtsi\"", &message);
+    board("provenance = \"kernel: rk3588-base.dtsi\"", "provenance = \"hearsay: x\"", &message);
+    board("provenance = \"kernel: rk3588-base.dtsi\"", "provenance = \"kernel: \"", &message);
     // Without any, the section is named.
     let cluster = "l2_bytes = 131_072\nprovenance = \"kernel: rk3588-base.dtsi\"\n";
     let at = Some("[[clusters]]");
@@ -127,12 +127,12 @@ fn events_that_contradict() {
             "bytes_per_count need each other",
         ),
     ] {
-        // The whole event is the place: its header's line, two above its number.
+        // The position is the complete event: its header's line, two above its number.
         let text = CORE.replacen(&from, &to, 1);
         let line = text[..text.find(header).unwrap()].matches('\n').count() - 1;
         let files = [("cores/cortex-a76.toml".to_owned(), text)];
-        let said = Catalog::shipped().unwrap().with_folder(files.into_iter()).unwrap_err().to_string();
-        assert!(said.contains(words) && said.contains(&format!("line {line}:")), "{line}: {said}");
+        let message = Catalog::shipped().unwrap().with_folder(files.into_iter()).unwrap_err().to_string();
+        assert!(message.contains(words) && message.contains(&format!("line {line}:")), "{line}: {message}");
     }
     let midr = "midr 0x410fd0b1 is not MIDR_EL1 & 0xff00fff0";
     wrong_at("cores/cortex-a76.toml", CORE, "0x4100d0b0", "0x410fd0b1", Some("name"), &[midr]);
@@ -161,7 +161,7 @@ fn sensors_that_cannot_be_read() {
     let wrong = |from: &str, to: &str, words: &str| wrong_at("rk3588.toml", BOARD, from, to, at, &[words]);
     wrong(npu, "", "give either `path` or `pmu`");
     wrong(npu, "path = \"sys/x\"\n", "must begin with `/`");
-    wrong("parse = \"rknpu-load\"\n", "", "`parse` must say");
+    wrong("parse = \"rknpu-load\"\n", "", "`parse` must name");
     wrong(
         "unit = \"percent\"\nparse = \"rknpu-load\"",
         "unit = \"hertz\"\nparse = \"rknpu-load\"",
@@ -194,23 +194,23 @@ fn boards_without_cores() {
         let files = [("x.toml".to_owned(), format!("{text}{more}"))];
         Catalog::shipped().unwrap().with_folder(files.into_iter())
     };
-    let said = |more: &str| read(more).unwrap_err().to_string();
-    assert!(said("").contains("give [[clusters]], or `cores`"));
-    assert!(said("cores = [\"*\"]").contains("name the default `counter_set`; known:"));
+    let message = |more: &str| read(more).unwrap_err().to_string();
+    assert!(message("").contains("give [[clusters]], or `cores`"));
+    assert!(message("cores = [\"*\"]").contains("name the default `counter_set`; known:"));
     assert!(
-        said("cores = [\"x86-64\"]\ncounter_set = \"memory\"")
+        message("cores = [\"x86-64\"]\ncounter_set = \"memory\"")
             .contains("no core of this board has hardware counters")
     );
     let cluster = "[[clusters]]\ncore = \"x86-64\"\ncpus = \"0\"\nprovenance = \"vendor: x\"\n";
     assert!(
-        said(&format!("cores = [\"x86-64\"]\n{cluster}")).contains("give either [[clusters]] or `cores`")
+        message(&format!("cores = [\"x86-64\"]\n{cluster}")).contains("give either [[clusters]] or `cores`")
     );
     assert!(read(cluster).is_ok());
 }
 
 #[test]
 fn sets_without_a_common_order() {
-    // Each two of three cores share one event, and each counts two: no slots that suit all.
+    // Any two of three cores share one event, and each counts two: no slots suit all.
     let core = |name: &str, midr: u32, events: [(&str, u32); 2]| {
         let event = |(name, number): (&str, u32)| {
             format!("[[events]]\nname = \"{name}\"\nnumber = {number}\nunit = \"count\"\nmeaning = \"m\"\n")
@@ -234,8 +234,9 @@ fn sets_without_a_common_order() {
         let board = ("x.toml".to_owned(), board.to_owned());
         catalog.with_folder(cores.into_iter().chain([board]))
     };
-    let said = files([c, a]).unwrap_err().to_string();
-    assert!(said.contains("the sets `s` of p, q, r cannot be counted together"), "{said}");
-    // Another third one leaves room; the boards that take every core pass these by, whose sets are their own.
+    let message = files([c, a]).unwrap_err().to_string();
+    assert!(message.contains("the sets `s` of p, q, r cannot be counted together"), "{message}");
+    // With another third core there is space. Boards that accept every core skip these, which have
+    // only their own sets.
     assert!(files([c, ("D", 4)]).is_ok());
 }

@@ -1,4 +1,4 @@
-//! What a board's counter set becomes.
+//! The requests for a board's counter sets.
 #![expect(clippy::unwrap_used, reason = "a test fails where it cannot go on")]
 
 use std::collections::BTreeMap;
@@ -13,7 +13,8 @@ fn plan(board: &str, set: Option<&str>) -> Vec<PlannedCounter> {
     Catalog::shipped().unwrap().find(board).unwrap().counter_plan(set).unwrap()
 }
 
-/// Slot of each name on cores with that MIDR: the agent gives slots in the order of the requests of a core.
+/// Slot of each name on cores with that MIDR: the agent assigns slots in the order of a core's
+/// requests.
 fn slots(plan: &[PlannedCounter], midr: u32) -> BTreeMap<&str, usize> {
     plan.iter().filter(|c| c.midr == midr).enumerate().map(|(slot, c)| (c.name.as_str(), slot)).collect()
 }
@@ -39,7 +40,8 @@ fn rk3588_counts_memory_alike_on_both_cores() {
     assert_eq!(all, expected);
 }
 
-/// On every board and for every set: cycles in slot 0, at most seven, and one slot for one name on all cores.
+/// On every board and for every set: cycles in slot 0, at most seven, and one slot for one name on
+/// all cores.
 #[test]
 fn an_event_has_one_slot() {
     let catalog = Catalog::shipped().unwrap();

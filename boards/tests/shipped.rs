@@ -1,4 +1,5 @@
-//! The profiles that come with the release: all there, all whole, and consistent where facts can be computed.
+//! The profiles that come with the release: all present, all complete, and consistent where facts
+//! can be computed.
 #![expect(clippy::unwrap_used, reason = "a test fails where it cannot go on")]
 
 use std::collections::BTreeSet;
@@ -16,8 +17,8 @@ fn toml_files(folder: &Path) -> Vec<PathBuf> {
     entries.filter(|p| p.extension().is_some_and(|e| e == "toml")).collect()
 }
 
-/// The files of the folder, read as if they were a user's, take the place of every shipped one: none is missing in
-/// the crate, none is shipped that is not there, and each can be read.
+/// The files of the folder, read as a user's, replace every shipped one: the crate lacks none, has
+/// no other, and each can be read.
 #[test]
 fn every_file_is_shipped_and_whole() {
     let root = crate_folder();
@@ -70,7 +71,8 @@ fn sets_fit_the_counters() {
     assert!(sets > 20);
 }
 
-/// The table that the agent's kernel looks at knows these; what Arm calls implementation defined it does not.
+/// The table that the agent's kernel looks at knows these; what Arm calls implementation defined it
+/// does not.
 #[test]
 fn the_default_set_is_what_kernels_advertise() {
     let catalog = Catalog::shipped().unwrap();
@@ -83,8 +85,8 @@ fn the_default_set_is_what_kernels_advertise() {
     }
 }
 
-/// Numbers of the architecture, the same on every core that has the event; from the Arm architecture's list of common
-/// events (PMUv3), not from these files.
+/// Numbers of the architecture, the same on every core that has the event; from the Arm
+/// architecture's list of common events (PMUv3), not from these files.
 #[test]
 fn common_events_have_the_architectures_numbers() {
     const COMMON: [(&str, u32); 9] = [
@@ -122,7 +124,7 @@ fn common_events_have_the_architectures_numbers() {
     assert_eq!((refill.unit, refill.bytes_per_count), (Unit::Bytes, Some(64)));
 }
 
-/// `LPDDR4X-4267` on so many bits moves so much, and nobody measured more.
+/// `LPDDR4X-4267` with a bus width gives the theoretical rate, and no measured rate is above it.
 #[test]
 fn ceilings_follow_from_the_memory() {
     let mut computed = 0;

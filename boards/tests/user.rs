@@ -1,4 +1,4 @@
-//! The user's own profiles beside and over the shipped ones.
+//! The user's profiles, next to the shipped ones and in their place.
 #![expect(clippy::unwrap_used, reason = "a test fails where it cannot go on")]
 
 use profinfer_boards::{BoardError, Catalog};

@@ -1,8 +1,9 @@
-//! What an engine's files say about themselves: where to probe, how its structs are laid out, what its operators and types are
-//! called. Facts come from the target, not from tables in this code.
+//! Examines an engine's files: where to probe, the layout of its structs, the names of its
+//! operators and types. Facts come from the target, not from tables in this code.
 //!
-//! Stage: before attaching. From: the ELF files that a process maps. To: [`EnginePlan`], which the agent turns into probes.
-//! Promises: never panics on any bytes, never guesses: what could not be found is in [`EnginePlan::missing`] with the reason.
+//! Stage: before attaching. From: the ELF files that a process maps. To: [`EnginePlan`], which the
+//! agent turns into probes. Promises: never panics on any bytes and never guesses. What could not
+//! be found is in [`EnginePlan::missing`] with the reason.
 //!
 //! ```text
 //! file      one ELF file: segments, symbols, relocations, functions by their unwind tables
@@ -14,10 +15,10 @@
 //! plan      all files of a process put together, and the plan in words
 //! ```
 //!
-//! A folder uses only those above it; `tests/borders.rs` holds that.
+//! A folder uses only those above it; `tests/borders.rs` checks that.
 
 #![forbid(unsafe_code)]
-// Without its decoder for x86-64 some of what decoders tell is never said.
+// Without its decoder for x86-64, some variants are never constructed.
 #![cfg_attr(not(feature = "x86"), allow(dead_code, reason = "used by x86"))]
 
 mod code;

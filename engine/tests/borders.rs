@@ -1,14 +1,14 @@
-//! The borders between the layers, read out of the sources: a folder uses only those above it, no files use each other in a
-//! circle, and nothing touches the outside.
+//! The borders between the layers, checked in the sources: a folder uses only those above it, files
+//! have no import cycle, and nothing uses the outside.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The folders, each below those that it may use.
+/// The folders. Each is below those that it may use.
 const LAYERS: [&str; 7] = ["file", "code", "symbols", "facts", "probes", "direct", "plan"];
 
-/// Bytes come from whoever calls. A group of `std` would hide what is used.
+/// Bytes come from the caller. A group of `std` would hide what is used.
 const OUTSIDE: [&str; 8] =
     ["std::fs", "std::net", "std::env", "std::process", "std::thread", "std::{", "println!", "unsafe "];
 
@@ -21,7 +21,8 @@ fn sources(dir: &Path) -> Vec<PathBuf> {
     nested.filter(|p| p.extension().is_some_and(|e| e == "rs")).collect()
 }
 
-/// Every module that is a file of its own, with its source without comments and tests. `lib.rs` and `mod.rs` are left out.
+/// Every module with a separate file, with its source without comments and tests. `lib.rs` and
+/// `mod.rs` are left out.
 fn modules() -> BTreeMap<Module, String> {
     let root = PathBuf::from(std::env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets it")).join("src");
     let mut all = BTreeMap::new();
@@ -64,7 +65,7 @@ fn paths(source: &str, module: &[String]) -> BTreeSet<Module> {
     found
 }
 
-/// Adds the paths of `a::b` or `a::{b, c::d}` behind `base`; returns how far they reach.
+/// Adds the paths of `a::b` or `a::{b, c::d}` after `base`; returns their length.
 fn tree(text: &str, base: &[String], found: &mut BTreeSet<Module>) -> usize {
     if let Some(inside) = text.strip_prefix('{') {
         let mut at = 0;
@@ -122,7 +123,7 @@ fn a_folder_uses_only_those_above_it() {
 fn no_files_use_each_other_in_a_circle() {
     let modules = modules();
     let mut uses = uses(&modules);
-    // Whatever uses nothing that is left, or is used by nothing, is in no circle.
+    // A module that uses no remaining one, or is used by none, is in no cycle.
     loop {
         let left: BTreeSet<&Module> = uses.keys().copied().collect();
         let used: BTreeSet<&Module> = uses.values().flatten().copied().collect();
@@ -143,7 +144,7 @@ fn nothing_touches_the_outside() {
     }
 }
 
-/// The reader of sources finds what it has to.
+/// The reader of sources finds the paths.
 #[test]
 fn found_in_samples() {
     let module = ["plan", "describe", "way"].map(str::to_owned);

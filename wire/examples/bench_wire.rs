@@ -1,16 +1,18 @@
-//! Prints what each kind of record takes in a recording, and what its spans take in each of the wire's codings.
+//! Prints the size of each kind of record in a recording, and the size of its spans in each coding
+//! of the wire.
 //!
 //! `cargo run -p profinfer-wire --example bench_wire RECORDING...`
 //!
-//! The spans of the recording are written again, thread by thread and call by call, in the coding of 0.1.0 (kinds 0x30 and 0x31) and in
-//! the predicted one (0x32), so that exactly the same spans are compared.
+//! The example encodes the recording's spans again, thread by thread and call by call, in the
+//! coding of 0.1.0 (kinds 0x30 and 0x31) and in the predicted one (0x32). It therefore compares
+//! exactly the same spans.
 
 use std::collections::{BTreeMap, HashMap};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use profinfer_wire::accumulator::{Accumulator, Found};
 use profinfer_wire::counts::{Counted, MAX_COUNTED_LEN};
-use profinfer_wire::frame::{Frame, MAX_ENCODED, MAX_PAYLOAD, encode};
+use profinfer_wire::frame::{MAX_ENCODED, MAX_PAYLOAD};
 use profinfer_wire::hello::HELLO_LEN;
 use profinfer_wire::predicted::{Encoder, Memory, UNKNOWN, UNKNOWN_COUNTS, UsualCounts, Usually, period};
 use profinfer_wire::record::Record;
@@ -20,8 +22,8 @@ use profinfer_wire::record::op::{PredictedBatch, SpanBatch};
 use profinfer_wire::span::{Cursor, MAX_SPAN_LEN, Span};
 use profinfer_wire::tensors::NO_TENSOR;
 
-/// Room for the packed spans of one record.
-const ROOM: usize = MAX_PAYLOAD - 64;
+/// Space for the packed spans of one record.
+const SPACE: usize = MAX_PAYLOAD - 64;
 
 /// The spans of one thread in one call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -89,7 +91,7 @@ impl Recording {
         self.spans.entry(Of { graph, tid, topology }).or_default()
     }
 
-    /// The period of a topology, by what its nodes are.
+    /// The period of a topology, computed from its nodes.
     fn period(&self, topology: u32) -> u16 {
         let n_nodes = self.nodes.get(&topology).copied().unwrap_or(0);
         let kind = |t: &Tensor| {
@@ -105,20 +107,18 @@ impl Recording {
 
 /// Bytes of the frame of a record.
 fn framed(record: &Record<'_>) -> u64 {
-    let (mut payload, mut out) = ([0; MAX_PAYLOAD], [0; MAX_ENCODED]);
-    let payload = record.encode(&mut payload).unwrap_or_default();
-    encode(&Frame { kind: record.kind(), seq: 1 << 20, payload }, &mut out).unwrap_or(0) as u64
+    record.encode_frame(1 << 20, &mut [0; MAX_ENCODED]).map_or(0, |frame| frame.len() as u64)
 }
 
 /// Bytes of spans in the coding of 0.1.0.
 fn differences(of: Of, rows: &[(Span, Counted)], counted: bool) -> u64 {
-    let (mut bytes, mut counts) = ([0; ROOM], [0; ROOM]);
+    let (mut bytes, mut counts) = ([0; SPACE], [0; SPACE]);
     let mut total = 0;
     let mut rest = rows;
     while let Some((first, _)) = rest.first() {
         let (mut cursor, mut len, mut counts_len, mut n) = (Cursor::new(first.start_ns, first.cpu), 0, 0, 0);
         for (span, counted) in rest {
-            let full = len + counts_len + MAX_SPAN_LEN + MAX_COUNTED_LEN > ROOM;
+            let full = len + counts_len + MAX_SPAN_LEN + MAX_COUNTED_LEN > SPACE;
             let Some(to) = cursor.encode(span, &mut bytes, len).filter(|_| !full) else { break };
             len = to;
             counts_len = counted.encode(&mut counts, counts_len).unwrap_or(counts_len);
@@ -146,7 +146,7 @@ fn differences(of: Of, rows: &[(Span, Counted)], counted: bool) -> u64 {
 
 /// Bytes of spans in the predicted coding.
 fn predicted(of: Of, rows: &[(Span, Counted)], counted: bool, period: u16) -> u64 {
-    let mut bytes = [0; ROOM];
+    let mut bytes = [0; SPACE];
     let mut usually = vec![UNKNOWN; period.into()];
     let mut counts = vec![UNKNOWN_COUNTS; if counted { period.into() } else { 0 }];
     let mut total = 0;

@@ -1,8 +1,8 @@
-//! Cuts a byte stream, delivered in pieces of any size, at its zero bytes.
+//! Cuts a byte stream at its zero bytes. The stream may arrive in pieces of any size.
 //!
-//! Every outcome is a value: a frame, or damage with the reason and the number of bytes it cost.
-//! After any damage the next zero byte puts the reader back in step, so noise on a serial console
-//! costs at most the frames that it touches.
+//! Every outcome is a value: a frame, or damage with its reason and size in bytes. After damage,
+//! the next zero byte resynchronises the reader. Noise on a serial console costs at most the frames
+//! that it hits.
 
 use crate::frame::{Frame, FrameError, MAX_ENCODED, decode};
 
@@ -11,7 +11,7 @@ use crate::frame::{Frame, FrameError, MAX_ENCODED, decode};
 pub struct Damage {
     /// Why.
     pub kind: DamageKind,
-    /// How many bytes were lost with it, the ending zero included.
+    /// Bytes lost, the ending zero included.
     pub bytes: u64,
 }
 
@@ -27,7 +27,7 @@ pub enum DamageKind {
 /// What one call of [`Accumulator::feed`] found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Found<'a> {
-    /// A whole, checked frame.
+    /// A complete frame with a valid checksum.
     Frame(Frame<'a>),
     /// Bytes that are not a frame.
     Damage(Damage),
@@ -48,21 +48,22 @@ impl Default for Accumulator {
 }
 
 impl Accumulator {
-    /// An empty accumulator, in step: the next byte begins a frame.
+    /// An empty accumulator, in sync: the next byte begins a frame.
     #[must_use]
     pub const fn new() -> Self {
         Self { buf: [0; MAX_ENCODED], len: 0, overlong: 0 }
     }
 
-    /// Bytes taken in that no zero has ended yet. Non-zero at the end of a stream means that it was
-    /// cut inside a frame.
+    /// Bytes after the last zero. If not 0 at the end of a stream, the stream was cut inside a
+    /// frame.
     #[must_use]
     pub fn pending(&self) -> u64 {
         self.len as u64 + self.overlong
     }
 
-    /// Takes bytes from the front of `input`, advancing it, up to the end of one frame or to the end of
-    /// the input. Call it until `input` is empty. Zero bytes in a row are no frames and no damage.
+    /// Takes bytes from the front of `input`, up to the end of one frame or to the end of the
+    /// input, and advances it. Call it until `input` is empty. Consecutive zero bytes are neither
+    /// frames nor damage.
     pub fn feed(&mut self, input: &mut &[u8]) -> Option<Found<'_>> {
         loop {
             if input.is_empty() {

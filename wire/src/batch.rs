@@ -1,25 +1,26 @@
-//! The iterator over what a batch holds, one for every kind of batch.
+//! One iterator for the items of every kind of batch.
 
 use core::marker::PhantomData;
 
 use serde::de::DeserializeOwned;
 
-/// Takes one item after the other off the front of a batch's bytes; may remember what the next is coded against.
+/// Reads one item at a time from the front of a batch's bytes. May keep the state that the next
+/// item is coded against.
 pub trait Decode<'a> {
-    /// What it yields.
+    /// The item.
     type Item;
 
-    /// Takes one item; `None` when the bytes are not such.
+    /// Reads one item; `None` when the bytes are not a valid item.
     fn decode(&mut self, buf: &mut &'a [u8]) -> Option<Self::Item>;
 }
 
-/// The items of a batch one after the other; ends early, with `failed` set, where the bytes are not such.
+/// The items of a batch. Ends early and sets `failed` when the bytes are not valid.
 #[derive(Debug, Clone)]
 pub struct Batch<'a, D> {
     decoder: D,
     left: u16,
     bytes: &'a [u8],
-    /// The bytes ended, or stopped making sense, before the announced number of items.
+    /// The bytes ended or became invalid before the announced number of items.
     pub failed: bool,
 }
 
@@ -46,13 +47,13 @@ impl<'a, D: Decode<'a>> Iterator for Batch<'a, D> {
     }
 }
 
-/// An item that stands for itself.
+/// An item that is coded without reference to others.
 pub trait Packed: Sized {
-    /// Takes one off the front of `buf`; `None` when the bytes are not such.
+    /// Reads one from the front of `buf`; `None` when the bytes are not a valid item.
     fn unpack(buf: &mut &[u8]) -> Option<Self>;
 }
 
-/// Decoder of items that stand for themselves.
+/// Decoder of items that are coded without reference to others.
 #[derive(Debug, Clone)]
 pub struct Each<T>(PhantomData<T>);
 
@@ -72,7 +73,7 @@ impl<'a, T> Batch<'a, Each<T>> {
     }
 }
 
-/// Takes an item of postcard's off the front of `buf`.
+/// Reads a postcard-encoded item from the front of `buf`.
 pub(crate) fn take_postcard<T: DeserializeOwned>(buf: &mut &[u8]) -> Option<T> {
     let (item, rest) = postcard::take_from_bytes(buf).ok()?;
     *buf = rest;

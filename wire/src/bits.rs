@@ -1,17 +1,19 @@
-//! Numbers of any length in bits, the first bit in the highest place of the first byte.
+//! Numbers of variable length in bits. The first bit is the highest bit of the first byte.
 //!
-//! A number that is expected to be small against `1 << order` is written in a prefix of ones, a zero, and bits:
+//! A number that is expected to be below `1 << order` is written as a prefix of ones, a zero, and
+//! bits:
 //!
 //! ```text
 //! ones 0, 1     order bits               the value is ones << order, plus the bits
 //! ones 2..      order + ones - 2 bits    the value is ((1 << (ones - 2)) + 1) << order, plus the bits
 //! ```
-//! The first three steps are as wide as `1 << order` (a Golomb-Rice code), the others double (an exponential Golomb code), so
-//! a number a thousand times larger than expected costs some twenty bits more.
+//! The first three steps are `1 << order` wide (a Golomb-Rice code). The others double (an
+//! exponential Golomb code), so a number 1000 times larger than expected costs about 20 more bits.
 
-/// Most ones before the zero: with them any `u64` is reached at order 0, behind an escape's.
+/// Most ones before the zero. They reach any `u64` at order 0, even shifted by the escape.
 const MAX_ONES: u32 = 2 + 63 + 1;
-/// In front of a number that may be an escape, this many ones are the escape, and as many or more ones of the number one more.
+/// Where an escape is possible, this many ones are the escape. A number with as many ones or more
+/// gets one more.
 const ESCAPE: u32 = 12;
 /// Largest order.
 pub const MAX_ORDER: u32 = 32;
@@ -27,7 +29,7 @@ pub struct Writer {
 }
 
 impl Writer {
-    /// Bytes that are written and that wait.
+    /// Written bytes, pending ones included.
     #[must_use]
     pub const fn len(&self) -> usize {
         self.len + self.n.div_ceil(8) as usize
@@ -39,7 +41,8 @@ impl Writer {
         self.len() == 0
     }
 
-    /// Appends the low `n` bits of `value`, whose others are 0; `n` is at most 32. What has no room in `buf` is lost: the callers see to the room.
+    /// Appends the low `n` bits of `value`, whose other bits are 0; `n` is at most 32. Bits that do
+    /// not fit `buf` are lost: callers ensure that there is space.
     #[inline]
     fn bits(&mut self, value: u64, n: u32, buf: &mut [u8]) {
         self.waiting = self.waiting << n | value;
@@ -53,7 +56,7 @@ impl Writer {
         }
     }
 
-    /// Appends the low `n` bits of `value`, whose others are 0; `n` is at most 64.
+    /// Appends the low `n` bits of `value`, whose other bits are 0; `n` is at most 64.
     pub(crate) fn put(&mut self, value: u64, n: u32, buf: &mut [u8]) {
         if n > 32 {
             self.bits(value >> 32, n - 32, buf);
@@ -78,7 +81,7 @@ impl Writer {
         self.prefixed(ones, extra, bits, buf);
     }
 
-    /// The same where the reader must be able to tell it from an escape.
+    /// As [`Self::number`], where the reader must be able to distinguish it from an escape.
     #[inline]
     pub(crate) fn number_or_escape(&mut self, value: u64, order: u32, buf: &mut [u8]) {
         let (ones, extra, bits) = split(value, order);
@@ -100,7 +103,7 @@ impl Writer {
         self.ones(ESCAPE, buf);
     }
 
-    /// Writes what waits, filled up with zeros to a whole byte; returns how many bytes there are.
+    /// Writes the pending bits, padded with zeros to a full byte, and returns the number of bytes.
     pub fn finish(&mut self, buf: &mut [u8]) -> usize {
         let (len, bytes) = (self.len(), self.n.div_ceil(8) as usize);
         let last = ((self.waiting << (32 - self.n)) as u32).to_be_bytes();
@@ -112,7 +115,7 @@ impl Writer {
     }
 }
 
-/// How many ones, and which bits behind the zero.
+/// The number of ones, and the bits after the zero.
 #[inline]
 const fn split(value: u64, order: u32) -> (u32, u64, u32) {
     let step = value >> order;
@@ -120,17 +123,17 @@ const fn split(value: u64, order: u32) -> (u32, u64, u32) {
     (ones, value - first(ones, order), order + ones.saturating_sub(2))
 }
 
-/// The least value with so many ones.
+/// The smallest value with this many ones.
 #[inline]
 const fn first(ones: u32, order: u32) -> u64 {
     (if ones < 2 { ones as u64 } else { (1 << (ones - 2)) + 1 }) << order
 }
 
-/// Takes bits off the front of a buffer.
+/// Reads bits from the front of a buffer.
 #[derive(Debug, Clone)]
 pub struct Reader<'a> {
     bytes: &'a [u8],
-    /// The next bits, from the highest place on; those behind the first `n` are not counted yet.
+    /// The next bits, from the highest bit on. Bits after the first `n` are not counted yet.
     next: u64,
     n: u32,
 }
@@ -142,12 +145,12 @@ impl<'a> Reader<'a> {
         Self { bytes, next: 0, n: 0 }
     }
 
-    /// Makes at least 56 bits ready, or all that there are. To call it before what is likely to be short saves time; it is
-    /// called anyway where bits are missing.
+    /// Makes at least 56 bits ready, or all that are left. Calling it before likely short reads
+    /// saves time. Reads that lack bits call it anyway.
     #[inline]
     pub(crate) fn fill(&mut self) {
         if let Some((first, _)) = self.bytes.split_first_chunk::<8>() {
-            // Bits that do not fit are read again, at the same place, by the next call.
+            // The next call reads bits that do not fit again, at the same place.
             self.next |= u64::from_be_bytes(*first) >> self.n;
             let bytes = (63 - self.n) / 8;
             self.bytes = &self.bytes[bytes as usize..];
@@ -169,7 +172,7 @@ impl<'a> Reader<'a> {
         self.n -= n;
     }
 
-    /// Takes `n` bits, at most 56.
+    /// Reads `n` bits, at most 56.
     fn bits(&mut self, n: u32) -> Option<u64> {
         if self.n < n {
             self.fill();
@@ -182,7 +185,7 @@ impl<'a> Reader<'a> {
         Some(value)
     }
 
-    /// Takes `n` bits, at most 64; `None` when there are fewer.
+    /// Reads `n` bits, at most 64; `None` when fewer are left.
     pub(crate) fn take(&mut self, n: u32) -> Option<u64> {
         if n > 32 {
             return Some(self.bits(n - 32)? << 32 | self.bits(32)?);
@@ -190,7 +193,7 @@ impl<'a> Reader<'a> {
         self.bits(n)
     }
 
-    /// Takes the ones up to a zero, and the zero.
+    /// Reads the ones up to a zero, and the zero.
     #[cold]
     fn ones(&mut self) -> Option<u32> {
         let mut ones = 0;
@@ -210,9 +213,9 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The number behind `ones` ones and a zero that are taken.
+    /// Reads the rest of a number after `ones` ones and a zero.
     #[cold]
-    fn behind(&mut self, ones: u32, order: u32) -> Option<u64> {
+    fn after_ones(&mut self, ones: u32, order: u32) -> Option<u64> {
         let bits = order + ones.saturating_sub(2);
         if bits > u64::BITS || ones > 2 + u64::BITS - 1 - order {
             return None;
@@ -220,7 +223,7 @@ impl<'a> Reader<'a> {
         first(ones, order).checked_add(self.take(bits)?)
     }
 
-    /// Takes a number with few ones whose bits are ready: nearly every number is one.
+    /// Reads a number with few ones whose bits are ready. Nearly every number is one.
     #[inline]
     fn ready(&mut self, order: u32) -> Option<u64> {
         const FEW: [(u8, u16); ESCAPE as usize] = {
@@ -244,17 +247,18 @@ impl<'a> Reader<'a> {
         Some((u64::from(first) << order) + extra)
     }
 
-    /// Takes a number that was written with this order; `None` when the bytes end, or are not such a number.
+    /// Reads a number that was written with this order; `None` when the bytes end or are not such a
+    /// number.
     #[inline]
     pub(crate) fn number(&mut self, order: u32) -> Option<u64> {
         if let Some(value) = self.ready(order) {
             return Some(value);
         }
         let ones = self.ones()?;
-        self.behind(ones, order)
+        self.after_ones(ones, order)
     }
 
-    /// Takes a number, `Some(None)` for an escape.
+    /// Reads a number, or `Some(None)` for an escape.
     #[inline]
     pub(crate) fn number_or_escape(&mut self, order: u32) -> Option<Option<u64>> {
         if let Some(value) = self.ready(order) {
@@ -262,7 +266,7 @@ impl<'a> Reader<'a> {
         }
         match self.ones()? {
             ESCAPE => Some(None),
-            ones => self.behind(ones - u32::from(ones > ESCAPE), order).map(Some),
+            ones => self.after_ones(ones - u32::from(ones > ESCAPE), order).map(Some),
         }
     }
 }

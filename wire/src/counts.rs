@@ -1,4 +1,4 @@
-//! Packs what a span counted.
+//! Codes the counter values of a span.
 //!
 //! ```text
 //! counted = head:varint [switches:varint why:varint] value:varint …
@@ -9,17 +9,18 @@
 use crate::batch::{Batch, Each, Packed};
 use crate::varint::{put, take};
 
-/// Most counters in one session: a core's cycle counter and six others, and software counters.
+/// Most counters per session: a core's cycle counter, six others, and the software counters.
 pub const SLOTS: usize = 10;
 
-/// What one span counted.
+/// Counter values of one span.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Counted {
-    /// Values by slot; `None` where it was not counted.
+    /// Values by slot; `None` where the counter was not read.
     pub values: [Option<u64>; SLOTS],
-    /// How often the thread lost its CPU in the span.
+    /// How often the thread was switched out during the span.
     pub switches: u32,
-    /// Why hardware counters are absent, bits of [`crate::record::counter::why`]; 0 when nothing went wrong.
+    /// Why hardware counters are absent, bits of [`crate::record::counter::why`]; 0 when nothing
+    /// went wrong.
     pub why: u64,
 }
 
@@ -27,7 +28,7 @@ pub struct Counted {
 pub const MAX_COUNTED_LEN: usize = (SLOTS + 3) * crate::varint::MAX_LEN;
 
 impl Counted {
-    /// Appends to `buf` at `at`; returns the next free position, `None` when there is no room.
+    /// Appends to `buf` at `at`; returns the next free position, `None` when there is no space.
     #[must_use]
     pub fn encode(&self, buf: &mut [u8], mut at: usize) -> Option<usize> {
         let mask = (0..).zip(&self.values).filter(|(_, v)| v.is_some()).fold(0u64, |m, (k, _)| m | 1 << k);
@@ -43,7 +44,7 @@ impl Counted {
         Some(at)
     }
 
-    /// Takes one off the front of `buf`; `None` when the bytes are not such.
+    /// Reads one from the front of `buf`; `None` when the bytes are not valid counts.
     #[must_use]
     pub fn decode(buf: &mut &[u8]) -> Option<Self> {
         let head = take(buf)?;

@@ -1,28 +1,30 @@
-//! Packs the experts that a router chose.
+//! Codes the experts that a router selected.
 //!
 //! ```text
 //! run = node:varint (zigzag difference to the node of the run before; 0 before the first)
 //!       n_used:varint  first:varint  count:varint  expert:varint × count
 //! ```
-//! The selection for one batch is a table: one row per token, `n_used` experts per row, best first. A run is a part of that table, read
-//! row by row from position `first` on: position `p` is rank `p % n_used` of token `p / n_used`. A decode token's selection is one
-//! run of `n_used` experts; that of a prompt is many.
+//! The selection for one batch is a table with one row per token and `n_used` experts per row, best
+//! first. A run is a part of that table, read row by row from position `first` on: position `p` is
+//! rank `p % n_used` of token `p / n_used`. A decode token's selection is one run of `n_used`
+//! experts; a prompt's selection has many rows.
 
 use crate::batch::{Batch, Decode};
 use crate::varint::{put, take, unzigzag, zigzag};
 
-/// A part of the selection that one `MUL_MAT_ID` works by.
+/// A part of the selection that one `MUL_MAT_ID` uses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Run<'a> {
-    /// Index in the topology of the first `MUL_MAT_ID` that works by this selection; those behind it with the same ids share it.
+    /// Index in the topology of the first `MUL_MAT_ID` that uses this selection. Later ones with
+    /// the same ids share it.
     pub node: u32,
-    /// Experts for each token, never 0.
+    /// Experts per token, never 0.
     pub n_used: u32,
     /// Position of the first expert.
     pub first: u32,
-    /// How many there are.
+    /// Number of experts.
     pub count: u32,
-    /// They themselves, packed, sound when it came from [`Runs`].
+    /// The packed experts; valid when they came from [`Runs`].
     bytes: &'a [u8],
 }
 
@@ -42,20 +44,21 @@ impl Run<'_> {
 pub struct Expert {
     /// Token, from 0 in its batch.
     pub token: u32,
-    /// Place in the router's order, from 0.
+    /// Rank in the router's order, from 0.
     pub rank: u32,
     /// Number of the expert in its layer.
     pub expert: u32,
 }
 
-/// What one run is coded against.
+/// The state that one run is coded against.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Cursor {
     node: u32,
 }
 
 impl Cursor {
-    /// Appends a run to `buf` at `at`; returns the next free position. `None`, with the cursor unchanged, when there is no room.
+    /// Appends a run to `buf` at `at`; returns the next free position. `None`, with the cursor
+    /// unchanged, when there is no space.
     #[must_use]
     pub fn encode(
         &mut self,
@@ -77,7 +80,7 @@ impl Cursor {
         Some(at)
     }
 
-    /// Takes one off the front of `buf`; `None` when the bytes are not such.
+    /// Reads one from the front of `buf`; `None` when the bytes are not a valid run.
     #[must_use]
     pub fn decode<'a>(&mut self, buf: &mut &'a [u8]) -> Option<Run<'a>> {
         let node = i64::from(self.node).checked_add(unzigzag(take(buf)?))?;

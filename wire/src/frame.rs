@@ -1,9 +1,9 @@
-//! A frame carries one record: `kind u16 | seq u32 | len u16 | payload | CRC-32C u32`, little-endian,
-//! COBS-encoded and ended by one zero byte.
+//! A frame carries one record: `kind u16 | seq u32 | len u16 | payload | CRC-32C u32`,
+//! little-endian, COBS-encoded and ended by one zero byte.
 //!
-//! Kind and length lie outside the payload so that a reader skips and counts kinds it does not
-//! know. The sequence number counts every frame that the agent made, so a gap shows loss between the
-//! agent's encoder and the reader.
+//! Kind and length are outside the payload, so that a reader can skip and count unknown kinds. The
+//! sequence number counts every frame that the agent made: a gap shows a loss between the agent's
+//! encoder and the reader.
 
 use crc::{CRC_32_ISCSI, Crc, Table};
 
@@ -21,7 +21,7 @@ pub const MAX_RAW: usize = HEADER_LEN + MAX_PAYLOAD + TRAILER_LEN;
 /// Largest frame on the wire: COBS adds one byte per 254 begun, and the zero byte ends it.
 pub const MAX_ENCODED: usize = MAX_RAW + MAX_RAW / 254 + 2;
 
-/// One frame, checked.
+/// One frame with a valid checksum.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Frame<'a> {
     /// Record kind, see [`crate::record::kind`].
@@ -45,8 +45,8 @@ pub enum FrameError {
     Checksum,
 }
 
-/// Encodes a frame into `out` and returns how many bytes it took, the ending zero included.
-/// `None` when the payload is longer than [`MAX_PAYLOAD`] or `out` shorter than [`MAX_ENCODED`].
+/// Encodes a frame into `out` and returns its length in bytes, the ending zero included. `None`
+/// when the payload is longer than [`MAX_PAYLOAD`] or `out` is shorter than [`MAX_ENCODED`].
 #[must_use]
 pub fn encode(frame: &Frame<'_>, out: &mut [u8]) -> Option<usize> {
     let n = frame.payload.len();
@@ -65,7 +65,7 @@ pub fn encode(frame: &Frame<'_>, out: &mut [u8]) -> Option<usize> {
     Some(len + 1)
 }
 
-/// Decodes, in place, the bytes between two zero bytes.
+/// Decodes the bytes between two zero bytes in place.
 ///
 /// # Errors
 /// See [`FrameError`].

@@ -1,4 +1,4 @@
-//! Packs what gauges said.
+//! Codes the values of gauges.
 //!
 //! ```text
 //! sample = head:varint [value:varint]
@@ -9,7 +9,7 @@
 use crate::batch::{Batch, Each, Packed};
 use crate::varint::{put, take, unzigzag, zigzag};
 
-/// What one gauge said.
+/// One value of one gauge.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct GaugeSample {
     /// Number of the gauge.
@@ -22,7 +22,7 @@ pub struct GaugeSample {
 pub const MAX_SAMPLE_LEN: usize = 3 + crate::varint::MAX_LEN;
 
 impl GaugeSample {
-    /// Appends to `buf` at `at`; returns the next free position, `None` when there is no room.
+    /// Appends to `buf` at `at`; returns the next free position, `None` when there is no space.
     #[must_use]
     pub fn encode(&self, buf: &mut [u8], at: usize) -> Option<usize> {
         let at = put(buf, at, u64::from(self.id) << 1 | u64::from(self.value.is_some()))?;
@@ -32,7 +32,7 @@ impl GaugeSample {
         }
     }
 
-    /// Takes one off the front of `buf`; `None` when the bytes are not such.
+    /// Reads one from the front of `buf`; `None` when the bytes are not a valid sample.
     #[must_use]
     pub fn decode(buf: &mut &[u8]) -> Option<Self> {
         let head = take(buf)?;

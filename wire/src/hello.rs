@@ -1,7 +1,7 @@
-//! The first 64 bytes of a stream: who speaks, in which version, through which kind of link.
+//! The first 64 bytes of a stream: sender, version, and a test of the link.
 //!
-//! Hand-coded, never postcard: a reader must be able to refuse a stream it does not understand.
-//! All integers are little-endian.
+//! Coded by hand, without postcard: a reader must be able to refuse a stream that it does not
+//! understand. All integers are little-endian.
 //!
 //! | bytes | field |
 //! |---|---|
@@ -25,7 +25,8 @@ pub const HELLO_LEN: usize = 64;
 pub const MAGIC: [u8; 8] = *b"PROFINF\x1a";
 
 /// Every kind of line end, a zero and a byte outside ASCII. A terminal in cooked mode, `adb shell`
-/// and some serial consoles rewrite line ends; they all damage this in a recognisable way.
+/// and some serial consoles rewrite line ends. Each of them changes these bytes in a recognisable
+/// way.
 pub const CANARY: [u8; 8] = [b'\n', b'\r', b'\n', b'\r', 0x00, 0xff, b'\n', b'\n'];
 
 /// The decoded hello.
@@ -37,25 +38,25 @@ pub struct Hello {
     pub agent_version: [u8; 3],
     /// First 8 bytes of the agent's build id; zero when unknown.
     pub build: [u8; 8],
-    /// Random bytes that tell two sessions apart.
+    /// Random bytes that identify the session.
     pub nonce: [u8; 16],
 }
 
-/// Why the first bytes are not a hello that this build can follow.
+/// Why a reader of this build cannot follow the stream after these bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HelloError {
-    /// Fewer than 64 bytes, and what is there begins like a hello.
+    /// Fewer than 64 bytes, which begin like a hello.
     Short {
         /// Bytes present.
         found: usize,
     },
-    /// The magic is not there: some other file or service.
+    /// Without the magic: another file or service.
     NotAStream,
-    /// The magic is there and the canary's line ends were rewritten on the way.
+    /// The magic is intact, but the link rewrote the canary's line ends.
     NewlinesRewritten,
-    /// Magic or canary are recognisable, the checksum is wrong.
+    /// Magic or canary are recognisable, but the checksum is wrong.
     Damaged,
-    /// A version that this build does not read, newer than all it does.
+    /// A version newer than all that this build reads.
     Newer {
         /// The stream's version.
         found: u16,
@@ -102,7 +103,8 @@ impl Hello {
         }
         let crc = u32::from_le_bytes([b[60], b[61], b[62], b[63]]);
         if crc != CRC.checksum(&b[..60]) {
-            // Sixteen known bytes: random data agrees with four of them about once in a billion times.
+            // Sixteen known bytes: random data agrees with four of them about once in a billion
+            // times.
             let alike = b.iter().zip(MAGIC.iter().chain(&CANARY)).filter(|(a, k)| a == k).count();
             return Err(if alike >= 8 { HelloError::Damaged } else { HelloError::NotAStream });
         }
@@ -126,8 +128,8 @@ impl Hello {
     }
 }
 
-/// Whether `seen` (what follows the magic) is what one of the usual rewritings makes of the canary:
-/// LF to CR LF (terminals with ONLCR, old `adb shell`), CR LF to LF, CR to LF, CR dropped.
+/// Whether `seen`, the bytes after the magic, is the canary after one of the usual rewritings: LF
+/// to CR LF (terminals with ONLCR, old `adb shell`), CR LF to LF, CR to LF, or CR dropped.
 fn newlines_rewritten(seen: &[u8]) -> bool {
     let rewritten: [&[u8]; 5] =
         [b"\r\n\r\r\n\r\0\xff", b"\n\n\r\0\xff", b"\n\n\n\n\0\xff", b"\n\n\0\xff", b"\n\n\n\0\xff"];

@@ -1,4 +1,4 @@
-//! Packs interrupts.
+//! Codes interrupts.
 //!
 //! ```text
 //! interrupt = head step duration [cpu]
@@ -10,10 +10,10 @@
 use crate::batch::{Batch, Decode};
 use crate::varint::{MAX_LEN, put, take, unzigzag, zigzag};
 
-/// An interrupt that ran on a CPU while a thread of the engine had it.
+/// An interrupt that ran on a CPU while a thread of the engine was on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Interrupt {
-    /// Deferred work; else a device's handler.
+    /// A soft interrupt (deferred work); otherwise a device's handler.
     pub soft: bool,
     /// Text id of its name.
     pub name: u32,
@@ -28,7 +28,7 @@ pub struct Interrupt {
 /// Longest encoding of one interrupt in bytes.
 pub const MAX_INTERRUPT_LEN: usize = 4 * MAX_LEN;
 
-/// What one interrupt is coded against.
+/// The state that one interrupt is coded against.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cursor {
     start_ns: u64,
@@ -36,14 +36,14 @@ pub struct Cursor {
 }
 
 impl Cursor {
-    /// Before the first interrupt of a batch.
+    /// The state before the first interrupt of a batch.
     #[must_use]
     pub const fn new(base_ns: u64) -> Self {
         Self { start_ns: base_ns, cpu: 0 }
     }
 
-    /// Appends an interrupt to `buf` at `at`; returns the next free position. `None`, with the cursor unchanged, when there is
-    /// no room.
+    /// Appends an interrupt to `buf` at `at`; returns the next free position. `None`, with the
+    /// cursor unchanged, when there is no space.
     #[must_use]
     pub fn encode(&mut self, i: &Interrupt, buf: &mut [u8], at: usize) -> Option<usize> {
         let other = i.cpu != self.cpu;

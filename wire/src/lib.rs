@@ -5,11 +5,10 @@
 //!  host:   link ─▶ accumulator (cut at 0x00) ─▶ frame or named damage ─▶ postcard ─▶ records
 //! ```
 //!
-//! A stream is one [`hello::Hello`] (64 fixed bytes) and then frames; a recording is the
-//! bytes of the stream and nothing else. The crate is `no_std`, never allocates, never does
-//! I/O and has no `unsafe`. Decoding foreign bytes never panics: it yields records or
-//! [`accumulator::Damage`]. The byte-level specification is `docs/wire-format.md`, whose
-//! examples are this crate's test vectors.
+//! A stream is one [`hello::Hello`] (64 fixed bytes) and then frames. A recording is the bytes of
+//! the stream and nothing else. The crate is `no_std`, does not allocate, does no I/O and has no
+//! `unsafe`. Decoding foreign bytes never panics: it yields records or [`accumulator::Damage`].
+//! `docs/wire-format.md` specifies the bytes; its examples are this crate's test vectors.
 #![no_std]
 #![warn(missing_docs)]
 #![forbid(unsafe_code)]
@@ -35,9 +34,9 @@ pub mod tensors;
 pub mod usual;
 pub mod varint;
 
-/// Version of the wire format written by this build.
+/// Version of the wire format that this build writes.
 pub const WIRE_VERSION: u16 = 1;
 
-/// Every version that this build can read. A version stays here until its page in
-/// `docs/wire-format.md` says it is withdrawn.
+/// Every version that this build reads. A version stays here until `docs/wire-format.md` says that
+/// it is withdrawn.
 pub const SUPPORTED_VERSIONS: &[u16] = &[1];

@@ -1,41 +1,42 @@
-//! How people write the options of a capture: one reading for the agent's command line and the host's.
+//! The text form of capture options. The agent and the host parse their command lines with it.
 //!
-//! Every error is a phrase that says what is allowed.
+//! Every error is a phrase with the allowed values.
 
 use crate::record::capture::ALWAYS;
 use crate::record::filter::{FilterOn, MAX_PATTERN, MAX_PATTERNS, MAX_TEXT};
 
-/// Reads a duty, `10%`, into thousandths.
+/// Parses a duty, `10%`, into thousandths.
 ///
 /// # Errors
-/// What is allowed.
+/// The allowed values.
 pub fn duty(text: &str) -> Result<u16, &'static str> {
     const ALLOWED: &str = "give 0.1% to 100%";
     let permille = text.strip_suffix('%').and_then(|n| decimal(n, 1)).ok_or(ALLOWED)?;
     u16::try_from(permille).ok().filter(|p| (1..=ALWAYS).contains(p)).ok_or(ALLOWED)
 }
 
-/// Reads a speed, `5tok/s` or `5`, into thousandths of a token per second.
+/// Parses a speed, `5tok/s` or `5`, into thousandths of a token per second.
 ///
 /// # Errors
-/// What is allowed.
+/// The allowed values.
 pub fn speed(text: &str) -> Result<u32, &'static str> {
     const ALLOWED: &str = "give tokens per second, for example 5tok/s, from 0.01 to 100000";
     let milli = decimal(text.strip_suffix("tok/s").unwrap_or(text).trim_end(), 3).ok_or(ALLOWED)?;
     u32::try_from(milli).ok().filter(|m| (10..=100_000_000).contains(m)).ok_or(ALLOWED)
 }
 
-/// Reads a slowdown, `1%`, into millionths.
+/// Parses a slowdown, `1%`, into millionths.
 ///
 /// # Errors
-/// What is allowed.
+/// The allowed values.
 pub fn slowdown(text: &str) -> Result<u32, &'static str> {
     const ALLOWED: &str = "give 0.01% to 100%";
     let ppm = text.strip_suffix('%').and_then(|n| decimal(n, 4)).ok_or(ALLOWED)?;
     u32::try_from(ppm).ok().filter(|p| (100..=1_000_000).contains(p)).ok_or(ALLOWED)
 }
 
-/// A decimal number without a sign, times ten to the power of `places`; `None` for what is none, and for more places.
+/// A decimal number without a sign, times 10 to the power of `places`; `None` when it is not a
+/// number or has more places.
 fn decimal(text: &str, places: usize) -> Option<u64> {
     let (whole, part) = text.split_once('.').unwrap_or((text, ""));
     let digits = |s: &str| s.bytes().all(|b| b.is_ascii_digit());
@@ -63,10 +64,10 @@ pub fn range(part: &str) -> Option<(u32, u32)> {
     (from <= to).then_some((from, to))
 }
 
-/// Says whether a filter's text can be read.
+/// Checks that a filter's text can be parsed.
 ///
 /// # Errors
-/// What is allowed.
+/// The allowed values.
 pub fn filter(on: FilterOn, text: &str) -> Result<(), &'static str> {
     if text.len() > MAX_TEXT || parts(text).count() > MAX_PATTERNS {
         return Err("give at most 16 parts, separated by commas");

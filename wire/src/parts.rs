@@ -1,14 +1,17 @@
-//! Packs the parts of a batch: which sequences its tokens belong to, at which positions.
+//! Codes the parts of a batch: the sequences and positions of its tokens.
 //!
 //! ```text
 //! part = head [skip n_seq] [seq] [pos] [outputs]
-//! head = n << 5 | flags    flags: 1 seq known, 2 pos known, 4 outputs known, 8 skip and n_seq follow, 16 all tokens have one position
-//! skip   tokens between the end of the part before and this one, of the first one from the batch's first token; 0 if it is not there
-//! n_seq  sequences of each token, of which `seq` is the first; 1 if it is not there and `seq` is known
+//! head = n << 5 | flags
+//! flags  1 seq known, 2 pos known, 4 outputs known, 8 skip and n_seq follow,
+//!        16 all tokens have one position
+//! skip   tokens between the end of the previous part (or the begin of the batch) and this one;
+//!        0 if absent
+//! n_seq  sequences per token, the first of which is `seq`; 1 if absent and `seq` is known
 //! seq, pos   zigzag
 //! ```
-//! A part is a stretch of tokens of one sequence whose positions follow each other, so that a prompt is one, and each token that a
-//! server generates for a slot.
+//! A part is consecutive tokens of one sequence whose positions are consecutive. A prompt is one
+//! part; so is each token that a server generates for a slot.
 
 use crate::batch::{Batch, Decode};
 use crate::varint::{MAX_LEN, put, take, unzigzag, zigzag};
@@ -26,32 +29,34 @@ pub const MAX_PART_LEN: usize = 6 * MAX_LEN;
 /// Consecutive tokens of one sequence in a batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Part {
-    /// Place of the first token in the batch, from 0.
+    /// Index of the first token in the batch, from 0.
     pub first: u32,
     /// Tokens, at least one.
     pub n: u32,
-    /// The sequence of each token, the first one where it has several; `None` when the batch does not say.
+    /// The sequence of each token, or the first one of several; `None` when the batch has no list
+    /// of sequences.
     pub seq: Option<i32>,
-    /// Sequences of each token; 0 when the batch does not say.
+    /// Sequences per token; 0 when the batch has no list of sequences.
     pub n_seq: u32,
-    /// Position of the first token; `None` when the batch does not say.
+    /// Position of the first token; `None` when the batch has no positions.
     pub pos: Option<i32>,
-    /// All tokens have that position; else each has one more than the one before.
+    /// All tokens have that position; otherwise positions rise by one.
     pub same: bool,
-    /// Tokens of which an output is asked for; `None` when the batch does not say.
+    /// Tokens with a requested output; `None` when the batch has no list of outputs.
     pub outputs: Option<u32>,
 }
 
-/// What one part is coded against.
+/// The state that one part is coded against.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Cursor {
-    /// First token behind the part before.
+    /// First token after the previous part.
     next: u32,
 }
 
 impl Cursor {
-    /// Appends a part to `buf` at `at`; returns the next free position. `None`, with the cursor unchanged, when there is no room, or the
-    /// part is none: it begins before the end of the one before, has no tokens or no end, or sequences that are not known.
+    /// Appends a part to `buf` at `at`; returns the next free position. `None`, with the cursor
+    /// unchanged, when there is no space or the part is invalid: it begins before the end of the
+    /// previous one, has no tokens, has no end, or has unknown sequences.
     #[must_use]
     pub fn encode(&mut self, part: &Part, buf: &mut [u8], mut at: usize) -> Option<usize> {
         let skip = part.first.checked_sub(self.next)?;

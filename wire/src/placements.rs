@@ -1,8 +1,9 @@
-//! Packs which weight lies in which buffer.
+//! Codes which buffer holds which weight.
 //!
 //! ```text
 //! placement = step:varint buffer:varint
-//! step      index in the topology minus that of the placement before minus 1, the index itself in the first
+//! step      index in the topology minus that of the previous placement minus 1; in the first
+//!           placement the index itself
 //! ```
 
 use crate::batch::{Batch, Decode};
@@ -21,8 +22,8 @@ pub struct Placement {
 pub const MAX_PLACEMENT_LEN: usize = 2 * crate::varint::MAX_LEN;
 
 impl Placement {
-    /// Appends to `buf` at `at`; returns the next free position. `None` when there is no room, or when the index is not
-    /// behind that of the placement `before`.
+    /// Appends to `buf` at `at`; returns the next free position. `None` when there is no space, or
+    /// when the index is not after that of the placement `before`.
     #[must_use]
     pub fn encode(&self, before: Option<u32>, buf: &mut [u8], at: usize) -> Option<usize> {
         let step = match before {

@@ -1,24 +1,27 @@
-//! Packs what the kernel's scheduler did.
+//! Codes events of the kernel's scheduler.
 //!
 //! ```text
 //! event  = head step [cpu] rest
-//! head   = kind | other_cpu << 2 | left << 3     kind: 0 switch, 1 wake-up, 2 migration, 3 gap; left only in a switch
+//! head   = kind | other_cpu << 2 | left << 3     kind: 0 switch, 1 wake-up, 2 migration, 3 gap;
+//!                                                left only in a switch
 //! step   zigzag of the time minus that of the event before, `base_ns` before the first
 //! cpu    where other_cpu is set; else the CPU of the event before, 0 before the first
 //! rest   switch: prev next; wake-up and migration: thread; gap: its length
 //! prev, next = thread << 1 | 1, or task << 1
-//! thread zigzag of the thread's number minus that of the thread named before in the batch, 0 before the first
+//! thread zigzag of the thread's number minus that of the previous thread in the batch, 0 before the
+//!        first
 //! ```
 
 use crate::batch::{Batch, Decode};
 use crate::varint::{MAX_LEN, put, take, unzigzag, zigzag};
 
-/// Who has a CPU.
+/// A task on a CPU.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Who {
     /// A thread of a traced process, by its number.
     Thread(u32),
-    /// Another task, by the number of its [`crate::record::sched::Task`]; [`IDLE`] for the CPU's idle task.
+    /// Another task, by the number of its [`crate::record::sched::Task`]; [`IDLE`] for the CPU's
+    /// idle task.
     Task(u32),
 }
 
@@ -28,19 +31,19 @@ pub const IDLE: u32 = 0;
 /// Why a task left its CPU.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Left {
-    /// It wanted to go on and was taken off.
+    /// It was runnable and was preempted.
     Preempted,
-    /// It wanted to go on and gave its CPU up: sched_yield, or a look of the kernel whether others wait.
+    /// It was runnable and yielded: sched_yield, or the kernel checked for waiting tasks.
     Yielded,
-    /// It sleeps and a signal can wake it.
+    /// It sleeps, and a signal can wake it.
     Sleeping,
-    /// It sleeps and a signal cannot.
+    /// It sleeps, and a signal cannot wake it.
     Blocked,
     /// It was stopped by a signal or a debugger.
     Stopped,
     /// It ended.
     Ended,
-    /// In a state that the agent does not know.
+    /// It is in a state that the agent does not know.
     Other,
 }
 
@@ -59,15 +62,15 @@ impl Left {
 /// What happened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Happened {
-    /// A CPU went from one task to another.
+    /// A CPU switched from one task to another.
     Switch {
         /// The CPU.
         cpu: u16,
-        /// Who had it.
+        /// The task that left.
         prev: Who,
-        /// Why that one left.
+        /// Why it left.
         left: Left,
-        /// Who has it now.
+        /// The task that follows.
         next: Who,
     },
     /// A thread of the engine was woken.
@@ -84,9 +87,9 @@ pub enum Happened {
         /// The thread.
         tid: u32,
     },
-    /// Some of what happened in the time before this was lost.
+    /// Some events before this one were lost.
     Gap {
-        /// Length of that time, ns.
+        /// Length of the time with lost events, ns.
         length_ns: u64,
     },
 }
@@ -103,7 +106,7 @@ pub struct SchedEvent {
 /// Longest encoding of one event in bytes.
 pub const MAX_EVENT_LEN: usize = 5 * MAX_LEN;
 
-/// What one event is coded against.
+/// The state that one event is coded against.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cursor {
     at_ns: u64,
@@ -112,14 +115,14 @@ pub struct Cursor {
 }
 
 impl Cursor {
-    /// Before the first event of a batch.
+    /// The state before the first event of a batch.
     #[must_use]
     pub const fn new(base_ns: u64) -> Self {
         Self { at_ns: base_ns, cpu: 0, tid: 0 }
     }
 
-    /// Appends an event to `buf` at `at`; returns the next free position. `None`, with the cursor unchanged, when there is no
-    /// room.
+    /// Appends an event to `buf` at `at`; returns the next free position. `None`, with the cursor
+    /// unchanged, when there is no space.
     #[must_use]
     pub fn encode(&mut self, event: &SchedEvent, buf: &mut [u8], at: usize) -> Option<usize> {
         let mut next = *self;
@@ -164,7 +167,7 @@ impl Cursor {
         zigzag(i64::from(tid) - i64::from(before))
     }
 
-    /// Takes one off the front of `buf`; `None` when the bytes are not such.
+    /// Reads one from the front of `buf`; `None` when the bytes are not a valid event.
     #[must_use]
     pub fn decode(&mut self, buf: &mut &[u8]) -> Option<SchedEvent> {
         let head = take(buf)?;

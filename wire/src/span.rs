@@ -1,14 +1,14 @@
-//! Packs the operator spans of one thread in one graph call: five to seven bytes each. Agents now write the coding of
-//! [`crate::predicted`]; this one is read.
+//! Codes the operator spans of one thread in one graph call: five to seven bytes each. Agents now
+//! write the coding of [`crate::predicted`]; this one is still read.
 //!
-//! A thread runs the nodes of a graph in their order, so the next node is nearly always one to four
-//! further on (views are nodes that are never run), and it starts where the last one ended plus the
+//! A thread runs the nodes of a graph in order. The next node is nearly always one to four further
+//! on, because views are nodes that are never run. A span starts where the last one ended plus the
 //! wait at the barrier. Both are written as differences:
 //!
 //! ```text
 //! span   = head:varint  [explicit]  work:varint
 //! head   = wait_ns << 3 | code
-//! code 0..=3  the node lies 1..=4 after the last node covered
+//! code 0..=3  the node is 1..=4 after the last node covered
 //! code 4..=5  the same for 1..=2, and the span also covers the node after it (fused)
 //! code 6      explicit follows
 //! explicit = flags:varint  node:varint (zigzag difference to the last node covered, minus 1)
@@ -20,27 +20,27 @@
 use crate::batch::{Batch, Decode};
 use crate::varint::{put, take, unzigzag, zigzag};
 
-/// The CPU of a span, or of its batch, that is not known. No kernel numbers a CPU so high.
+/// CPU of a span or batch whose CPU is unknown. No kernel has a CPU with this number.
 pub const CPU_UNKNOWN: u16 = u16::MAX;
 
-/// One operator run by one thread: work only, without the wait at the barrier behind it.
+/// One operator on one thread: its work, without the wait at the barrier after it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Span {
     /// Index of the node in its topology.
     pub node: u32,
-    /// Index of the last node that the same kernel computed too; equal to `node` when not fused.
+    /// Index of the last node that the same kernel computed; equal to `node` when not fused.
     pub last_node: u32,
     /// Start of work, in ns of the session's clock.
     pub start_ns: u64,
     /// Length of work in ns; the thread then waits at the barrier until its next span starts.
     pub work_ns: u64,
-    /// CPU on which the work ended; [`CPU_UNKNOWN`] where that is not known.
+    /// CPU on which the work ended; [`CPU_UNKNOWN`] where that is unknown.
     pub cpu: u16,
-    /// Work began on another CPU than it ended on.
+    /// The work began on another CPU than it ended on.
     pub migrated: bool,
 }
 
-/// What one span is coded against.
+/// The state that one span is coded against.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cursor {
     last_node: i64,
@@ -57,7 +57,7 @@ const EXPLICIT: u64 = 6;
 pub const MAX_SPAN_LEN: usize = 6 * crate::varint::MAX_LEN;
 
 impl Cursor {
-    /// The state before the first span of a batch whose base time and CPU these are.
+    /// The state before the first span of a batch with this base time and CPU.
     #[must_use]
     pub const fn new(base_ns: u64, cpu: u16) -> Self {
         Self { last_node: -1, end_ns: base_ns, cpu }
@@ -70,8 +70,8 @@ impl Cursor {
     }
 
     /// Appends `span` to `buf` at `at`; returns the next free position. `None`, with the cursor
-    /// unchanged, when there is no room, when the span starts before the last one ended, or when the
-    /// wait exceeds 61 bits: begin a new batch then.
+    /// unchanged, when there is no space, when the span starts before the last one ended, or when
+    /// the wait exceeds 61 bits: begin a new batch then.
     #[must_use]
     pub fn encode(&mut self, span: &Span, buf: &mut [u8], mut at: usize) -> Option<usize> {
         let wait = span.start_ns.checked_sub(self.end_ns).filter(|w| *w < 1 << 61)?;
@@ -103,7 +103,7 @@ impl Cursor {
         Some(at)
     }
 
-    /// Takes one span off the front of `buf`; `None` when the bytes are not a span.
+    /// Reads one span from the front of `buf`; `None` when the bytes are not a valid span.
     #[must_use]
     pub fn decode(&mut self, buf: &mut &[u8]) -> Option<Span> {
         let head = take(buf)?;

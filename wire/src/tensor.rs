@@ -1,4 +1,4 @@
-//! One tensor of a topology, however it is coded.
+//! One tensor of a topology, in every coding.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,7 +7,7 @@ use crate::batch::{Packed, take_postcard};
 /// Most sources a tensor has: the engine's `GGML_MAX_SRC`.
 pub const MAX_SRC: usize = 10;
 
-/// What a tensor is to its graph.
+/// The role of a tensor in its graph.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Role {
     /// Computed by the graph.
@@ -18,7 +18,7 @@ pub enum Role {
     Cache,
     /// Set by the engine before the graph runs: tokens, positions, masks.
     Input,
-    /// A leaf that is none of these, as far as its name and flags tell.
+    /// A leaf that is none of these, according to its name and flags.
     Other,
 }
 
@@ -27,17 +27,18 @@ pub enum Role {
 pub struct Tensor {
     /// Tensor name.
     pub name: u32,
-    /// Operator as the engine's table names it, for example `MUL_MAT`; `NONE` for leafs.
+    /// Operator as named in the engine's table, for example `MUL_MAT`; `NONE` for leafs.
     pub op: u32,
-    /// Operator as the engine describes it: for `UNARY` and `GLU` the function (`SILU`, `SWIGLU`).
+    /// Operator as described by the engine: for `UNARY` and `GLU` the function (`SILU`, `SWIGLU`).
     pub desc: u32,
     /// Element type, for example `q4_K`.
     pub dtype: u32,
-    /// What it is to the graph.
+    /// Its role in the graph.
     pub role: Role,
     /// Elements per dimension, the fastest first.
     pub ne: [u64; 4],
-    /// Bytes of the tensor's elements, by its type's block size; 0 when the type is unknown.
+    /// Size of the tensor's elements in bytes, from its type's block size; 0 when the type is
+    /// unknown.
     pub bytes: u64,
     /// Address of the tensor's struct in the engine.
     pub address: u64,

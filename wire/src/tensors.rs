@@ -1,14 +1,16 @@
-//! Packs the tensors of a topology so that a layer costs what it does not have in common with the layers before it.
+//! Codes the tensors of a topology. A layer costs only its differences from the layers before it.
 //!
-//! The nodes of a graph repeat with its period (see [`crate::predicted`]), and from layer to layer names, addresses and sources
-//! grow by steps of their own. So a tensor is the list of its numbers, each written as the difference to what the two tensors
-//! one and two periods before it lead to. Of these only the tensors of the same batch are used: a frame that is lost costs its
-//! own tensors.
+//! The nodes of a graph repeat with its period (see [`crate::predicted`]). From layer to layer,
+//! names, addresses and sources grow by constant steps. A tensor is therefore the list of its
+//! numbers, each written as the difference from a prediction by the tensors one and two periods
+//! before. Only tensors of the same batch are used: a lost frame costs only its own tensors.
 //!
 //! ```text
 //! tensor    = number …                     bits, see [`crate::bits`] and [`crate::usual`]
-//! number    zigzag of the difference (modulo 2^64) to the number expected, by what is usual of such differences
-//! expected  2 × a - b behind two periods, a behind one, else the number of the tensor before, 0 for the first
+//! number    zigzag of the difference (modulo 2^64) from the expected number, coded by the usual size
+//!           of such differences
+//! expected  2 × a - b if there are two periods before it, a if there is one, otherwise the previous
+//!           tensor's number, 0 for the first
 //! ```
 
 use crate::bits::{MAX_NUMBER_BITS, Reader, Writer};
@@ -22,10 +24,10 @@ const NUMBERS: usize = 13 + MAX_SRC;
 /// Longest encoding of one tensor in bytes.
 pub const MAX_TENSOR_LEN: usize = (NUMBERS * MAX_NUMBER_BITS + 31).div_ceil(8);
 
-/// Fewest bits of a tensor: one for each number.
+/// Fewest bits of a tensor: one per number.
 const MIN_TENSOR_BITS: usize = NUMBERS;
 
-/// Differences between tensors one after the other, one and two periods apart.
+/// Differences between consecutive tensors, and between tensors one and two periods apart.
 const WAYS: usize = 3;
 
 fn numbers(t: &Tensor) -> [u64; NUMBERS] {
@@ -60,7 +62,7 @@ fn tensor(numbers: &[u64; NUMBERS]) -> Option<Tensor> {
     Some(Tensor { name, op, desc, dtype, role, ne, bytes, address, data, view_of, src })
 }
 
-/// What is expected of the tensor behind `before`, and in which way.
+/// The predicted tensor after `before`, and the way of prediction.
 fn expected(before: &[Tensor], period: usize) -> ([u64; NUMBERS], usize) {
     let ago = |n: usize| before.len().checked_sub(n).and_then(|at| before.get(at)).map(numbers);
     match (ago(2 * period), ago(period)) {
@@ -75,7 +77,7 @@ fn expected(before: &[Tensor], period: usize) -> ([u64; NUMBERS], usize) {
     }
 }
 
-/// What is usual of the differences, by way and number.
+/// Usual differences, by way and number.
 struct Learnt {
     usual: [[Usual; NUMBERS]; WAYS],
     cold: [[Cold; NUMBERS]; WAYS],
@@ -87,12 +89,13 @@ impl Learnt {
         Self { usual, cold }
     }
 
-    fn of(&mut self, way: usize) -> impl Iterator<Item = (&mut Usual, &mut Cold)> {
+    fn for_way(&mut self, way: usize) -> impl Iterator<Item = (&mut Usual, &mut Cold)> {
         self.usual.iter_mut().zip(&mut self.cold).skip(way).take(1).flat_map(|(u, c)| u.iter_mut().zip(c))
     }
 }
 
-/// Packs the first of `tensors`, as many as have room in `buf` and 65535 at most; returns their number, and of how many bytes.
+/// Packs the first of `tensors`: as many as fit `buf`, at most 65535. Returns their number, and
+/// their length in bytes.
 #[must_use]
 pub fn encode(tensors: &[Tensor], period: u16, buf: &mut [u8]) -> (u16, usize) {
     let (mut to, mut learnt, mut n) = (Writer::default(), Learnt::new(), 0u16);
@@ -101,7 +104,8 @@ pub fn encode(tensors: &[Tensor], period: u16, buf: &mut [u8]) -> (u16, usize) {
             break;
         }
         let (expected, way) = expected(&tensors[..at], period.max(1).into());
-        for ((number, expected), (usual, cold)) in numbers(next).iter().zip(expected).zip(learnt.of(way)) {
+        for ((number, expected), (usual, cold)) in numbers(next).iter().zip(expected).zip(learnt.for_way(way))
+        {
             put(zigzag(number.wrapping_sub(expected).cast_signed()), usual, cold, &mut to, buf);
         }
         n += 1;
@@ -109,19 +113,20 @@ pub fn encode(tensors: &[Tensor], period: u16, buf: &mut [u8]) -> (u16, usize) {
     (n, to.finish(buf))
 }
 
-/// How many tensors so many bytes can hold at most.
+/// Upper bound of the number of tensors in this many bytes.
 #[must_use]
 pub const fn most(bytes: usize) -> usize {
     bytes * 8 / MIN_TENSOR_BITS
 }
 
-/// Unpacks `count` tensors into the front of `out`; returns how many came: fewer if the bits are not such, or `out` is too short.
+/// Unpacks `count` tensors into the front of `out` and returns their number. It is smaller if the
+/// bits are not valid or `out` is too short.
 #[must_use]
 pub fn decode(bytes: &[u8], period: u16, count: u16, out: &mut [Tensor]) -> usize {
     let (mut from, mut learnt) = (Reader::new(bytes), Learnt::new());
     for at in 0..usize::from(count).min(out.len()) {
         let (mut numbers, way) = expected(&out[..at], period.max(1).into());
-        for (number, (usual, cold)) in numbers.iter_mut().zip(learnt.of(way)) {
+        for (number, (usual, cold)) in numbers.iter_mut().zip(learnt.for_way(way)) {
             let Some(difference) = take(usual, cold, &mut from) else { return at };
             *number = number.wrapping_add(unzigzag(difference).cast_unsigned());
         }
@@ -131,7 +136,7 @@ pub fn decode(bytes: &[u8], period: u16, count: u16, out: &mut [Tensor]) -> usiz
     usize::from(count).min(out.len())
 }
 
-/// Stands where a tensor will be unpacked.
+/// Placeholder for a tensor that is not unpacked yet.
 pub const NO_TENSOR: Tensor = Tensor {
     name: 0,
     op: 0,

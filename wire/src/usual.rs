@@ -1,11 +1,12 @@
-//! What a number usually is, learnt from those before it, by the writer and the reader alike.
+//! The usual value of a number, which writer and reader learn from earlier ones.
 //!
-//! A number is written as its difference to the running mean, in a code for differences as large as the last ones were (see
-//! [`crate::bits`]). Differences wrap, so every `u64` can be written after any other. There is no division and no floating
-//! point: an agent does this for every operator of an engine that it must not slow down.
+//! A number is written as its difference from the running mean, in a code for differences as large
+//! as the recent ones (see [`crate::bits`]). Differences wrap, so every `u64` can follow any other.
+//! There is no division and no floating point: the agent does this for every operator of an engine
+//! that it must not slow down.
 //!
-//! A difference moves the mean by half of it, and it counts as at most sixteen usual ones: one preempted operator is no reason
-//! to expect differences of its size.
+//! A difference moves the mean by half of it. It counts as at most sixteen usual ones: one
+//! preempted operator is no reason to expect differences of its size.
 
 use crate::bits::{MAX_ORDER, Reader, Writer};
 use crate::varint::{unzigzag, zigzag};
@@ -14,12 +15,13 @@ use crate::varint::{unzigzag, zigzag};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Usual {
     mean: u64,
-    /// Running mean of the zigzag-coded differences, in quarters, so that small ones are not rounded away; 0 before the first
-    /// number.
+    /// Running mean of the zigzag-coded differences, in quarters, so that small ones are not
+    /// rounded away; 0 before the first number.
     spread: u64,
 }
 
-/// Largest difference that is learnt. The code of a larger one is as long as it is, whatever was learnt.
+/// Largest difference that is learnt. The code of a larger difference has the same length in any
+/// case.
 const MAX_LEARNT: u64 = 1 << MAX_ORDER;
 
 impl Usual {
@@ -32,13 +34,13 @@ impl Usual {
         self.spread != 0
     }
 
-    /// The order of the code in which the next difference is written: a bit less than the usual one has.
+    /// The order of the code for the next difference: one bit less than the usual difference has.
     #[inline]
     const fn order(self) -> u32 {
         (self.spread | 4).ilog2() - 2
     }
 
-    /// Learns the first number: an eighth of it is as good a guess of the differences as any.
+    /// Learns the first number. An eighth of it is as good a guess of the differences as any.
     fn first(&mut self, value: u64) {
         self.mean = value;
         self.spread = ((value >> 3).min(MAX_LEARNT >> 12) + 1) << 2;
@@ -51,7 +53,7 @@ impl Usual {
     }
 }
 
-/// Numbers of which nothing is known yet: their usual size.
+/// Usual size of numbers about which nothing is known yet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cold(u64);
 
@@ -72,7 +74,7 @@ impl Cold {
     }
 }
 
-/// Writes a number by what is usual, or else by the size of others.
+/// Writes a number by its usual value, or by the size of other numbers.
 #[inline]
 pub(crate) fn put(value: u64, usual: &mut Usual, cold: &mut Cold, to: &mut Writer, buf: &mut [u8]) {
     if usual.known() {
@@ -87,7 +89,7 @@ pub(crate) fn put(value: u64, usual: &mut Usual, cold: &mut Cold, to: &mut Write
     }
 }
 
-/// Takes a number that [`put`] wrote.
+/// Reads a number that [`put`] wrote.
 #[inline]
 pub(crate) fn take(usual: &mut Usual, cold: &mut Cold, from: &mut Reader<'_>) -> Option<u64> {
     if usual.known() {
@@ -108,7 +110,7 @@ fn taken(coded: u64, usual: &mut Usual) -> u64 {
     value
 }
 
-/// Writes a number that is known, where an escape may be.
+/// Writes a known number where an escape is possible.
 #[inline]
 pub(crate) fn put_or_escape(value: u64, usual: &mut Usual, to: &mut Writer, buf: &mut [u8]) {
     let difference = value.wrapping_sub(usual.mean).cast_signed();
@@ -117,7 +119,7 @@ pub(crate) fn put_or_escape(value: u64, usual: &mut Usual, to: &mut Writer, buf:
     usual.learn(difference, coded);
 }
 
-/// Takes it; `Some(None)` for an escape.
+/// Reads it; `Some(None)` for an escape.
 #[inline]
 pub(crate) fn take_or_escape(usual: &mut Usual, from: &mut Reader<'_>) -> Option<Option<u64>> {
     Some(from.number_or_escape(usual.order())?.map(|coded| taken(coded, usual)))

@@ -1,5 +1,5 @@
-//! Unsigned LEB128 integers, at most ten bytes, as postcard writes them; for the packed parts of a
-//! record that postcard does not see.
+//! Unsigned LEB128 integers of at most ten bytes, as postcard writes them, for the packed parts of
+//! a record that postcard does not see.
 
 /// Longest encoding of a `u64`, in bytes.
 pub const MAX_LEN: usize = 10;
@@ -18,8 +18,8 @@ pub fn put(buf: &mut [u8], mut at: usize, mut value: u64) -> Option<usize> {
     }
 }
 
-/// Takes one integer off the front of `buf`; `None` when it is cut, longer than ten bytes or
-/// does not fit 64 bits.
+/// Reads one integer from the front of `buf`; `None` when it is cut, longer than ten bytes or does
+/// not fit 64 bits.
 #[must_use]
 pub fn take(buf: &mut &[u8]) -> Option<u64> {
     let mut value = 0u64;
@@ -36,7 +36,7 @@ pub fn take(buf: &mut &[u8]) -> Option<u64> {
     None
 }
 
-/// Maps a signed integer to an unsigned one with small absolute values staying small.
+/// Maps a signed integer to an unsigned one. Small absolute values stay small.
 #[must_use]
 pub const fn zigzag(v: i64) -> u64 {
     ((v << 1) ^ (v >> 63)).cast_unsigned()

@@ -1,4 +1,4 @@
-//! How people write the options of a capture.
+//! The text form of capture options.
 
 use profinfer_wire::options::{duty, filter, parts, range, slowdown, speed};
 use profinfer_wire::record::filter::FilterOn;

@@ -1,4 +1,4 @@
-//! The predicted coding of spans: what was written comes back, whatever it is, and no bytes do harm.
+//! The predicted coding of spans: decoding returns what was encoded, and no bytes do harm.
 #![expect(clippy::expect_used, clippy::indexing_slicing, reason = "a test fails where it cannot go on")]
 
 use profinfer_wire::counts::{Counted, SLOTS};
@@ -10,7 +10,7 @@ use profinfer_wire::record::op::PredictedBatch;
 use profinfer_wire::span::Span;
 use proptest::prelude::*;
 
-/// Encodes; returns the bytes, and how many of the spans had room.
+/// Encodes; returns the bytes and the number of spans that fitted.
 fn encode(rows: &[(Span, Counted)], period: u16, counted: bool, room: usize) -> (Vec<u8>, u16) {
     let mut usually = vec![UNKNOWN; usize::from(period)];
     let mut counts = vec![UNKNOWN_COUNTS; if counted { usize::from(period) } else { 0 }];
@@ -29,14 +29,14 @@ fn encode(rows: &[(Span, Counted)], period: u16, counted: bool, room: usize) -> 
     (bytes, n)
 }
 
-/// Decodes; returns the spans and whether all came.
+/// Decodes; returns the spans, and whether decoding succeeded to the end.
 fn decode(bytes: &[u8], count: u16, period: u16, counted: bool) -> (Vec<(Span, Counted)>, bool) {
     let (mut usually, mut counts) =
         (vec![UNKNOWN; usize::from(MAX_PERIOD)], vec![UNKNOWN_COUNTS; usize::from(MAX_PERIOD)]);
     decode_with(bytes, count, (period, counted), &mut usually, &mut counts)
 }
 
-/// The same in this memory.
+/// As [`decode`], in this memory.
 fn decode_with(
     bytes: &[u8],
     count: u16,
@@ -67,7 +67,7 @@ fn any_number() -> impl Strategy<Value = u64> {
     prop_oneof![4 => 0..5_000u64, 2 => 0..1u64 << 40, 1 => Just(0), 1 => 0..u64::MAX / 1024]
 }
 
-/// What a span counted: often all of the same slots, sometimes any.
+/// Counter values of a span: often all in the same slots, sometimes in any.
 fn counted() -> impl Strategy<Value = Counted> {
     let usual = prop::array::uniform6(any_number()).prop_map(|v| {
         let mut values = [None; SLOTS];
@@ -79,7 +79,8 @@ fn counted() -> impl Strategy<Value = Counted> {
     prop_oneof![5 => usual, 1 => odd]
 }
 
-/// Spans of one thread: layer after layer, with nodes left out, jumps back, migrations and other nodes now and then.
+/// Spans of one thread: layer after layer, with occasional skipped nodes, jumps back, migrations
+/// and other nodes.
 fn rows() -> impl Strategy<Value = Vec<(Span, Counted)>> {
     let kind = prop_oneof![8 => Just(0u32), 1 => 1..40u32, 1 => any::<u32>()];
     let one = (kind, 0..3u32, any_number(), any_number(), prop_oneof![9 => Just(0), 1 => any::<u16>()]);
@@ -166,7 +167,7 @@ proptest! {
     }
 }
 
-/// A number of each size, by all that was learnt from one of any other size.
+/// A number of each size, after learning from a number of every other size.
 #[test]
 fn every_number_comes_after_every_other() {
     let sizes = || (0..63).map(|n| 1u64 << n).flat_map(|n| [n - 1, n, n + 1]).filter(|n| *n < 1 << 62);
@@ -212,7 +213,7 @@ fn layers_are_found() {
     };
     let layer: Vec<u64> = (0..31).collect();
     assert_eq!(period(&graph(30, &layer)), 31);
-    // Two layers that differ in two nodes of five repeat together.
+    // Two layers that differ in two of five nodes repeat together.
     assert_eq!(period(&graph(15, &[1, 2, 3, 4, 5, 1, 2, 3, 6, 7])), 10);
     assert_eq!(period(&[]), 1);
     assert_eq!(period(&[7]), 1);
@@ -221,7 +222,7 @@ fn layers_are_found() {
     assert_eq!(period(&[1; 50]), 1);
 }
 
-/// A node that is as ever costs a few bits, and one surprise does not make the next ones dear.
+/// An expected node costs a few bits, and one surprise does not make the next spans expensive.
 #[test]
 fn a_span_costs_its_surprises() {
     let rows: Vec<(Span, Counted)> = (0..400u32)

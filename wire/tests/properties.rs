@@ -1,4 +1,4 @@
-//! Properties of the parts that carry most of a stream.
+//! Properties of the modules that code most bytes of a stream.
 #![expect(clippy::expect_used, clippy::indexing_slicing, reason = "a test fails where it cannot go on")]
 
 use profinfer_wire::accumulator::{Accumulator, Found};
@@ -222,7 +222,7 @@ proptest! {
     }
 }
 
-/// A graph of 133 nodes of which 73 are run, as llama.cpp's smallest models have it.
+/// A graph of 133 nodes, 73 of which are run, as in llama.cpp's smallest models.
 #[test]
 fn a_span_takes_few_bytes() {
     let (mut bytes, mut at, mut end) = (vec![0; 4096], 0, 0);

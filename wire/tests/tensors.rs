@@ -1,4 +1,4 @@
-//! The coding of a topology's tensors: what was written comes back, whatever it is, and no bytes do harm.
+//! The coding of a topology's tensors: decoding returns what was encoded, and no bytes do harm.
 #![expect(clippy::indexing_slicing, reason = "a test fails where it cannot go on")]
 
 use profinfer_wire::record::graph::{MAX_SRC, Role, Tensor};
@@ -33,7 +33,7 @@ fn any_tensor() -> impl Strategy<Value = Tensor> {
     )
 }
 
-/// Layers of equal tensors, whose names, addresses and sources go on.
+/// Layers of equal tensors whose names, addresses and sources continue.
 fn layers(layer: &[Tensor], n: u32) -> Vec<Tensor> {
     let of = |i: u32| {
         layer.iter().map(move |t| Tensor {
@@ -71,7 +71,7 @@ proptest! {
     }
 }
 
-/// A tensor of a layer that goes on as the two before did costs little more than a bit for each number.
+/// A tensor that continues the two layers before it costs little more than one bit per number.
 #[test]
 fn a_layer_like_the_others_costs_little() {
     let kinds = |i: u32| Tensor {

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use profinfer_wire::WIRE_VERSION;
-use profinfer_wire::frame::{Frame, MAX_ENCODED, MAX_PAYLOAD, encode};
+use profinfer_wire::frame::MAX_ENCODED;
 use profinfer_wire::hello::Hello;
 use profinfer_wire::record::Record;
 
@@ -18,7 +18,6 @@ pub struct Emitter {
     output: Output,
     nonce: [u8; 16],
     seq: u32,
-    payload: Box<[u8; MAX_PAYLOAD]>,
     encoded: Box<[u8; MAX_ENCODED]>,
     /// Frames dropped because the queue was full.
     pub frames_dropped: u64,
@@ -45,7 +44,6 @@ impl Emitter {
             output,
             nonce,
             seq: 0,
-            payload: Box::new([0; MAX_PAYLOAD]),
             encoded: Box::new([0; MAX_ENCODED]),
             frames_dropped: 0,
             bytes_dropped: 0,
@@ -57,12 +55,7 @@ impl Emitter {
     pub fn emit(&mut self, record: &Record<'_>, weight: Weight) -> bool {
         let seq = self.seq;
         self.seq = seq.wrapping_add(1);
-        let Some(payload) = record.encode(&mut self.payload) else {
-            self.frames_dropped += 1;
-            return false;
-        };
-        let frame = Frame { kind: record.kind(), seq, payload };
-        let len = encode(&frame, &mut *self.encoded).unwrap_or(0);
+        let len = record.encode_frame(seq, &mut self.encoded).map_or(0, <[u8]>::len);
         let sent = len > 0 && self.push(seq, len, weight);
         if !sent {
             self.frames_dropped += 1;

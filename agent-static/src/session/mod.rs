@@ -22,7 +22,7 @@ mod scheduling;
 use std::cell::RefCell;
 
 use profinfer_wire::record::Record;
-use profinfer_wire::record::control::Refused;
+use profinfer_wire::record::control::{MAX_REFUSED_TEXT, Refused2};
 use profinfer_wire::record::loss::{End, EndReason};
 
 use crate::error::{Diagnostic, Result};
@@ -78,9 +78,10 @@ pub fn refuse(output: Output, why: &Diagnostic, signals: &Signals) {
 }
 
 fn emit_refusal(emit: &mut Emitter, why: &Diagnostic) {
-    let reason = why.to_string();
-    let reason = &reason[..reason.floor_char_boundary(3000)];
-    emit.emit(&Record::Refused(Refused { reason }), Weight::Essential);
+    let cut = |text: &'_ str| text[..text.floor_char_boundary(MAX_REFUSED_TEXT)].to_owned();
+    let [tried, answer, help] = [&why.tried, &why.answer, &why.help].map(|text| cut(text));
+    let record = Refused2 { tried: &tried, answer: &answer, help: &help };
+    emit.emit(&Record::Refused2(record), Weight::Essential);
 }
 
 /// The result of a session.

@@ -5,7 +5,7 @@ use profinfer_wire::WIRE_VERSION;
 use profinfer_wire::record::Record;
 use profinfer_wire::record::counter::Counter;
 use profinfer_wire::record::loss::{End, EndReason, Loss};
-use profinfer_wire::record::session::Session as SessionRecord;
+use profinfer_wire::record::session::{Agent, Session as SessionRecord};
 
 use super::identity::cpu_model;
 use crate::bpf::Bpf;
@@ -37,6 +37,7 @@ pub(super) fn introduce(board: &str, levels: u32, emit: &mut Emitter) {
         start_unix_ns: now.realtime_ns,
     };
     emit.emit(&Record::Session(record), Weight::Essential);
+    emit.emit(&Record::Agent(Agent { pid: std::process::id() }), Weight::Essential);
     emit.emit(&Record::Clock(now), Weight::Essential);
 }
 

@@ -93,7 +93,8 @@ fn clusters(file: &File<BoardFile>, known: &Cores) -> Result<Vec<Cluster>, Board
 
 /// The core types, each once.
 fn cores(file: &File<BoardFile>, clusters: &[Cluster], known: &Cores) -> Result<Vec<Arc<Core>>, BoardError> {
-    // A user's core may have only sets of its own. That is not a mistake of a board that takes every core that fits.
+    // A user's core may have only the user's sets. That is not a mistake of a board that accepts
+    // every matching core.
     let default = file.value.counter_set.as_ref().map(|s| s.as_ref().as_str());
     let fits = |core: &Core| core.counters > 0 && default.is_none_or(|set| core.set(set).is_some());
     let mut cores: Vec<Arc<Core>> = clusters.iter().map(|c| Arc::clone(&c.core)).collect();
@@ -175,7 +176,7 @@ fn sensors(file: &File<BoardFile>) -> Result<Vec<crate::Sensor>, BoardError> {
         let sensor = spanned.as_ref();
         let what = match (&sensor.path, &sensor.pmu) {
             (Some(path), None) if !path.starts_with('/') => "its path must begin with `/`",
-            (Some(_), None) if sensor.parse.is_none() => "`parse` must say how its file is read",
+            (Some(_), None) if sensor.parse.is_none() => "`parse` must name the format of its file",
             (Some(_), None) if !sensor.events.is_empty() => "`events` are for a `pmu`",
             (None, Some(_)) if sensor.events.is_empty() => "name the `events` of its PMU",
             (None, Some(_)) if sensor.parse.is_some() => "`parse` is for files: a PMU has its own scale",

@@ -9,7 +9,8 @@ use crate::cores::{CYCLES, Core, Set, Unit};
 use crate::error::BoardError;
 use crate::parse::File;
 
-/// The bits of MIDR_EL1 that identify a core type: implementer and part, without variant, architecture and revision.
+/// The bits of MIDR_EL1 that identify a core type: implementer and part, without variant,
+/// architecture and revision.
 const MIDR_MASK: u32 = 0xff00_fff0;
 
 pub(crate) fn check_core(file: &File<Core>) -> Result<(), BoardError> {

@@ -1,5 +1,5 @@
-//! Resolves the names of cores and backends to the files of these names, and does all checks that need more than one
-//! file, or more than the form of one.
+//! Resolves the names of cores and backends to the files of these names, and does all checks that
+//! need more than one file, or more than the form of one.
 
 mod backend;
 mod board;

@@ -1,4 +1,5 @@
-//! The property: *decoded ⊆ sent, and all that is missing is accounted for as dropped, damaged or cut short*.
+//! The property: *decoded ⊆ sent, and everything missing is accounted for as dropped, damaged or
+//! cut short*.
 
 use std::collections::HashSet;
 
@@ -10,34 +11,34 @@ use profinfer_wire::frame::MAX_PAYLOAD;
 
 use crate::session::Sent;
 
-/// Reads what arrives, and checks every record against what was sent as it comes.
+/// Reads what arrives, and compares every record with the sent one.
 pub(crate) struct Reader<'a> {
     sent: &'a Sent,
     pub(crate) decoder: Decoder,
     ingest: Ingest,
     arrived: HashSet<u32>,
-    /// Frames that the decoder says are missing.
+    /// Frames that the decoder reports as missing.
     gaps: u64,
-    /// Damage that is no gap, and repeated frames.
+    /// Damage that is not a gap, and repeated frames.
     pub(crate) damaged: u64,
     refused: Option<OpenError>,
     wrong: Option<String>,
 }
 
-/// What became of a stream, in frames and spans.
+/// The result of a stream, in frames and spans.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Outcome {
     pub(crate) sent: u64,
     pub(crate) arrived: u64,
-    /// In a gap of the sequence numbers, counted there.
+    /// Inside a gap of the sequence numbers, counted there.
     pub(crate) gaps: u64,
-    /// Behind the last frame that arrived: the stream is cut short.
+    /// After the last frame that arrived: the stream is cut short.
     pub(crate) cut: u64,
     pub(crate) refused: u64,
     pub(crate) spans_sent: u64,
     pub(crate) spans_arrived: u64,
-    /// Spans that the analysis says were sent and are not here, by the agent's totals.
-    pub(crate) spans_told: u64,
+    /// Spans that the analysis reports as sent and missing, by the agent's totals.
+    pub(crate) spans_accounted: u64,
     pub(crate) damaged: u64,
 }
 
@@ -48,7 +49,7 @@ impl<'a> Reader<'a> {
         Self { sent, decoder, ingest, arrived, gaps: 0, damaged: 0, refused: None, wrong: None }
     }
 
-    /// Takes bytes, none for a reader that was woken for nothing.
+    /// Reads bytes; none for a reader that was woken without reason.
     pub(crate) fn feed(&mut self, bytes: &[u8]) {
         self.with(|decoder, sink| decoder.feed(bytes, sink));
     }
@@ -67,8 +68,8 @@ impl<'a> Reader<'a> {
             match &found {
                 Found::Record { seq, record, .. } => {
                     let mut payload = [0; MAX_PAYLOAD];
-                    let told = sent.frames.get(*seq as usize).map(|f| (f.kind, &f.payload[..]));
-                    if told != record.encode(&mut payload).map(|p| (record.kind(), p)) {
+                    let accounted = sent.frames.get(*seq as usize).map(|f| (f.kind, &f.payload[..]));
+                    if accounted != record.encode(&mut payload).map(|p| (record.kind(), p)) {
                         wrong.get_or_insert(format!("frame {seq} was not sent so: {record:?}"));
                     }
                     if !arrived.insert(*seq) {
@@ -84,7 +85,7 @@ impl<'a> Reader<'a> {
         self.refused = done.err();
     }
 
-    /// The stream is over: what became of it, or in which way the property does not hold.
+    /// The stream is over: its result, or the violation of the property.
     pub(crate) fn finish(mut self, hello_hit: bool, touched: bool) -> Result<Outcome, String> {
         self.with(|decoder, sink| decoder.finish(sink));
         if let Some(wrong) = self.wrong {
@@ -94,16 +95,16 @@ impl<'a> Reader<'a> {
         let (sent, arrived) = (count(self.sent.frames.len()), count(self.arrived.len()));
         let spans_sent = self.sent.spans();
         if let Some(e) = self.refused {
-            // Said to the user as an error: nothing of the stream is used.
+            // Reported to the user as an error: the stream is not used.
             let outcome = Outcome { sent, refused: sent, spans_sent, ..Outcome::default() };
-            return if hello_hit { Ok(outcome) } else { Err(format!("refused with a whole hello: {e}")) };
+            return if hello_hit { Ok(outcome) } else { Err(format!("refused with an intact hello: {e}")) };
         }
-        let behind = self.arrived.iter().max().map_or(0, |last| u64::from(*last) + 1);
-        let cut = sent - behind;
+        let after = self.arrived.iter().max().map_or(0, |last| u64::from(*last) + 1);
+        let cut = sent - after;
         if arrived + self.gaps + cut != sent {
             let gaps = self.gaps;
             return Err(format!(
-                "{sent} frames sent, {arrived} arrived, {gaps} in gaps, {cut} behind the last"
+                "{sent} frames sent, {arrived} arrived, {gaps} in gaps, {cut} after the last"
             ));
         }
         let model = self.ingest.finish();
@@ -116,20 +117,20 @@ impl<'a> Reader<'a> {
         }
         if model.health.cut_short() != (cut > 0) {
             return Err(format!(
-                "{cut} frames are behind the last one; cut short: {}",
+                "{cut} frames are after the last one; cut short: {}",
                 model.health.cut_short()
             ));
         }
         if arrived < sent && (health.perfect || health.remarks.is_empty()) {
-            return Err(format!("{arrived} of {sent} frames arrived, and health says nothing"));
+            return Err(format!("{arrived} of {sent} frames arrived, but health has no remark"));
         }
         if !touched && !health.perfect {
-            return Err(format!("nothing happened, and health says {:?}", health.remarks));
+            return Err(format!("no fault, but health has {:?}", health.remarks));
         }
-        // Negative where spans came behind the last totals of a stream that was cut.
-        let told = health.spans.unaccounted.and_then(|n| u64::try_from(n).ok()).unwrap_or(0);
-        if cut == 0 && (spans + told != spans_sent || health.spans.kernel != Some(spans_sent)) {
-            return Err(format!("{spans_sent} spans sent, {spans} arrived, {told} accounted for"));
+        // Negative where spans came after the last totals of a cut stream.
+        let accounted = health.spans.unaccounted.and_then(|n| u64::try_from(n).ok()).unwrap_or(0);
+        if cut == 0 && (spans + accounted != spans_sent || health.spans.kernel != Some(spans_sent)) {
+            return Err(format!("{spans_sent} spans sent, {spans} arrived, {accounted} accounted for"));
         }
         let mut text = Vec::new();
         views::terminal::terminal(&model, &analysis, &mut text).map_err(|e| e.to_string())?;
@@ -141,7 +142,7 @@ impl<'a> Reader<'a> {
             refused: 0,
             spans_sent,
             spans_arrived: spans,
-            spans_told: told,
+            spans_accounted: accounted,
             damaged: self.damaged,
         })
     }

@@ -1,8 +1,8 @@
-//! What a link does to bytes.
+//! Faults of a link.
 
 use crate::random::Random;
 
-/// What consoles write between frames, and into them.
+/// Texts that consoles write between and inside frames.
 const NOISE: [&[u8]; 4] = [
     b"[   12.345678] mmc0: new high speed SDXC card at address 0007\r\n",
     b"login: ",
@@ -15,15 +15,15 @@ const NOISE: [&[u8]; 4] = [
 pub(crate) enum Fault {
     /// Bytes are lost.
     Drop,
-    /// Nothing comes any more.
+    /// Nothing arrives any more.
     Cut,
     /// A piece comes twice.
     Duplicate,
-    /// Two neighbouring pieces change places.
+    /// Two neighbouring pieces are swapped.
     Reorder,
-    /// A bit falls over.
+    /// A bit flips.
     Flip,
-    /// Nothing comes for a while: a reader gets an empty piece.
+    /// A pause: a reader gets an empty piece.
     Stall,
     /// From here on, every line feed gets a carriage return before it.
     LineFeeds,
@@ -47,7 +47,8 @@ impl Fault {
         Self::Noise,
     ];
 
-    /// Those after which a host that asks again gets everything: the line carries on, and what is destroyed is seen as noise.
+    /// Faults after which a host that requests again gets everything: the line continues, and the
+    /// damage is visible as noise.
     pub(crate) const REPAIRABLE: [Self; 5] =
         [Self::Flip, Self::Stall, Self::LineFeeds, Self::CarriageReturns, Self::Noise];
 
@@ -66,7 +67,7 @@ impl Fault {
         }
     }
 
-    /// Applies it to `bytes`, behind byte `from`. Where the stream stands still is noted in `stalls`.
+    /// Applies it to `bytes`, after byte `from`. Pauses are recorded in `stalls`.
     pub(crate) fn apply(
         self,
         bytes: &mut Vec<u8>,

@@ -1,11 +1,11 @@
-//! What happens to a stream between agent and `analyze`, from seeds, and what must hold of what arrives.
+//! Faults of a stream between agent and `analyze`, from seeds, and the properties of what arrives.
 //!
 //! ```text
 //! seed ─▶ session ─▶ fault, link ─▶ decode, ingest, analyses ─▶ check
 //!         sent       injected       the host as it is           decoded ⊆ sent, the rest accounted for
 //! ```
 //!
-//! A changed frame whose CRC-32C is right all the same would be decoded: 1 of 2^32 frames that noise made.
+//! A changed frame with a matching CRC-32C would be decoded: 1 of 2^32 frames of noise.
 
 mod check;
 mod fault;
@@ -17,10 +17,10 @@ mod spans;
 
 pub use schedule::{Sums, run};
 
-/// Runs `n` schedules from `seed` on, shared among this machine's CPUs.
+/// Runs `n` schedules from `seed` on, distributed over this machine's CPUs.
 ///
 /// # Errors
-/// The first seed that fails, and in which way.
+/// The first seed that fails, and the violation.
 pub fn run_all(seed: u64, n: u64) -> Result<Sums, (u64, String)> {
     let workers = std::thread::available_parallelism().map_or(1, |n| n.get() as u64);
     let share = |worker: u64| {

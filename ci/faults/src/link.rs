@@ -1,5 +1,6 @@
-//! Links on which the host asks again: the receiver of `analyze` as it is, against an agent that still has all frames. Whatever a
-//! line destroys so that it can be seen, and wherever a connection breaks, everything arrives in the end.
+//! Links on which the host requests again: the unchanged receiver of `analyze`, against an agent
+//! that still has all frames. Whatever a line visibly destroys, and wherever a connection breaks,
+//! everything arrives in the end.
 
 use std::time::{Duration, Instant};
 
@@ -11,31 +12,31 @@ use crate::random::Random;
 use crate::session::Sent;
 use receive::{Next, Receiver};
 
-// A private module of the command line; here without it.
+// A private module of the command line, used here without it.
 #[path = "../../../host-analyzer/analyze/src/capture/receive.rs"]
 mod receive;
 
-/// Faults of one line. A frame is asked for eight times; fewer faults than that cannot use it up.
+/// Faults of one line. A host requests a frame eight times; fewer faults cannot exhaust that.
 const FAULTS: usize = 6;
 
-/// What comes next may take so long before the host asks; its own limit is two seconds.
+/// Longest delay of the next bytes before the host requests again; the host's limit is two seconds.
 const SILENCE: Duration = Duration::from_millis(2100);
 
-/// A connection that breaks at random bytes, in the hello too.
+/// A connection that breaks at random bytes, also in the hello.
 pub(crate) fn broken(sent: &Sent, random: &mut Random) -> Result<Outcome, String> {
     let (now, mut receiver) = (Instant::now(), Receiver::new(false, Instant::now()));
     let mut reader = Reader::new(sent);
     let mut left = random.below(6);
     let mut begun = false;
     for _ in 0..100 {
-        // After a break the agent sends the hello again, and all frames from the one that is asked for.
+        // After a break the agent sends the hello again, and all frames from the requested one on.
         let from = if begun { reader.decoder.next_seq() as usize } else { 0 };
         let mut bytes = sent.hello.clone();
         sent.frames.iter().skip(from).for_each(|f| bytes.extend_from_slice(&f.encoded));
         let breaks = left > 0;
         if breaks {
             left -= 1;
-            // A host that does not know the session's nonce cannot ask for it.
+            // A host that does not know the session's nonce cannot request it.
             let at_least = if begun { 0 } else { HELLO_LEN };
             bytes.truncate(at_least + random.below(bytes.len() - at_least));
         }
@@ -57,13 +58,14 @@ pub(crate) fn broken(sent: &Sent, random: &mut Random) -> Result<Outcome, String
     everything(reader.finish(false, false)?, "over a connection that broke")
 }
 
-/// A serial line with faults that can be seen as noise.
+/// A serial line with faults that are visible as noise.
 pub(crate) fn serial(sent: &Sent, random: &mut Random) -> Result<Outcome, String> {
     let mut now = Instant::now();
     let mut receiver = Receiver::new(true, now);
     let mut reader = Reader::new(sent);
     let mut left = random.below(FAULTS + 1);
-    // The agent sends the hello and then frame after frame; what was asked for, from there on.
+    // The agent sends the hello and then frame after frame; after a request, from the requested one
+    // on.
     let (mut hello, mut at) = (true, 0);
     for _ in 0..20_000 {
         let mut bytes = Vec::new();
@@ -89,7 +91,7 @@ pub(crate) fn serial(sent: &Sent, random: &mut Random) -> Result<Outcome, String
         match next {
             Next::Ask(seq) => at = seq as usize,
             Next::OtherSession => return Err("the host takes the session for another one".to_owned()),
-            // Without a hello the host sends its request again, and the agent begins again.
+            // Without a hello the host repeats its request, and the agent starts again.
             Next::Listen if receiver.nonce().is_none() && at >= sent.frames.len() => (hello, at) = (true, 0),
             Next::Listen => {}
         }
@@ -97,12 +99,12 @@ pub(crate) fn serial(sent: &Sent, random: &mut Random) -> Result<Outcome, String
             break;
         }
     }
-    let told = (receiver.noise, receiver.repairs, receiver.overheard.clone(), receiver.heard());
-    let outcome = reader.finish(false, false).map_err(|e| format!("{e}; the line: {told:?}"))?;
+    let line = (receiver.noise, receiver.repairs, receiver.overheard.clone(), receiver.heard());
+    let outcome = reader.finish(false, false).map_err(|e| format!("{e}; the line: {line:?}"))?;
     everything(outcome, "over a serial line whose host asks again")
 }
 
-/// Bytes in the pieces in which they come.
+/// Bytes in the pieces in which they arrive.
 fn pieces<'b>(bytes: &'b [u8], random: &mut Random) -> Vec<&'b [u8]> {
     let (mut rest, mut all) = (bytes, Vec::new());
     while !rest.is_empty() {

@@ -1,4 +1,5 @@
-//! Numbers that look random and come from a seed (SplitMix64), so that every schedule can be run again.
+//! Numbers that look random and come from a seed (SplitMix64), so that every schedule can be run
+//! again.
 
 /// The generator.
 #[derive(Debug, Clone)]

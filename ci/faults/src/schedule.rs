@@ -1,4 +1,5 @@
-//! One schedule: a session, what happens to it, and what must hold of what arrives. All of it comes from one number.
+//! One schedule: a session, its faults, and the properties of what arrives. Everything comes from
+//! one number.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -13,11 +14,11 @@ use crate::session::session;
 pub struct Sums {
     /// Schedules that ran.
     pub schedules: u64,
-    /// Of these, over a connection that breaks, and over a serial line whose host asks again.
+    /// Of these, over a connection that breaks, and over a serial line whose host requests again.
     pub repaired: u64,
     /// Faults injected, by the order of their kinds.
     pub faults: [u64; Fault::ALL.len()],
-    /// Frames sent, arrived, in gaps, behind the end of a stream that was cut short, and of streams that were refused.
+    /// Frames: sent, arrived, in gaps, after the end of a cut stream, and in refused streams.
     pub frames: [u64; 5],
     /// Spans sent, arrived, and missing by the agent's totals.
     pub spans: [u64; 3],
@@ -54,7 +55,7 @@ impl Sums {
         format!(
             "{} schedules, {} of them with a host that asks again\n\
              faults: {}; {} places of damage\n\
-             frames: {sent} sent = {arrived} arrived + {gaps} in counted gaps + {cut} behind a cut + {refused} of streams refused by their hello\n\
+             frames: {sent} sent = {arrived} arrived + {gaps} in counted gaps + {cut} after a cut + {refused} of streams refused by their hello\n\
              spans: {spans} sent, {here} arrived as sent, {told} missing by the agent's totals, {} of streams that were cut or refused",
             self.schedules,
             self.repaired,
@@ -68,7 +69,7 @@ impl Sums {
 /// Runs the schedule of a seed and adds it to `sums`.
 ///
 /// # Errors
-/// In which way the property does not hold; a panic is one.
+/// The violation of the property; a panic is one.
 pub fn run(seed: u64, sums: &mut Sums) -> Result<(), String> {
     let done = catch_unwind(AssertUnwindSafe(|| one(seed, sums)));
     done.unwrap_or_else(|_| Err("it panicked, see above".to_owned()))
@@ -91,12 +92,13 @@ fn one(seed: u64, sums: &mut Sums) -> Result<(), String> {
     Ok(())
 }
 
-/// A link on which nobody asks again, as of a recording that was copied over it.
+/// A link without repeated requests, like the copy of a recording.
 fn plain(sent: &crate::session::Sent, random: &mut Random, sums: &mut Sums) -> Result<Outcome, String> {
     let whole = sent.stream();
     let (mut bytes, mut stalls) = (whole.clone(), Vec::new());
     let hello = sent.hello.len();
-    // The hello is 64 bytes of thousands: it is hit on purpose, and seldom, because nothing can be read behind one that is gone.
+    // The hello is 64 bytes of thousands. It is hit on purpose, but rarely, because nothing after a
+    // destroyed hello can be read.
     if random.once_in(20) {
         let mut head = bytes[..hello].to_vec();
         let kind = random.below(Fault::ALL.len());
@@ -106,7 +108,7 @@ fn plain(sent: &crate::session::Sent, random: &mut Random, sums: &mut Sums) -> R
     }
     for _ in 0..random.below(9) {
         let kind = random.below(Fault::ALL.len());
-        // One cut is the end of the rest; seldom enough that the others are seen.
+        // One cut ends the rest. Cuts are rare enough for the other faults to be seen.
         if Fault::ALL[kind] == Fault::Cut && !random.once_in(4) {
             continue;
         }
@@ -121,7 +123,7 @@ fn plain(sent: &crate::session::Sent, random: &mut Random, sums: &mut Sums) -> R
         let next = stalls.iter().find(|s| **s > done && **s < done + piece).map_or(piece, |s| s - done);
         let (now, after) = rest.split_at(next);
         reader.feed(now);
-        // Woken for nothing.
+        // Woken without reason.
         reader.feed(&[]);
         (rest, done) = (after, done + next);
     }

@@ -1,7 +1,7 @@
-//! A small session as an agent tells it, by the agent's own encoder: what is sent, frame by frame.
+//! A small session in the agent's order, by the agent's own encoder: the sent frames.
 
 use profinfer_wire::WIRE_VERSION;
-use profinfer_wire::frame::{Frame, MAX_ENCODED, MAX_PAYLOAD, encode};
+use profinfer_wire::frame::{MAX_ENCODED, MAX_PAYLOAD};
 use profinfer_wire::hello::Hello;
 use profinfer_wire::record::Record;
 use profinfer_wire::record::clock::Clock;
@@ -22,7 +22,7 @@ const PID: u32 = 700;
 pub(crate) struct SentFrame {
     pub(crate) kind: u16,
     pub(crate) payload: Vec<u8>,
-    /// As it is in the stream, its ending zero included.
+    /// As in the stream, its ending zero included.
     pub(crate) encoded: Vec<u8>,
     /// Operator spans in it.
     pub(crate) spans: u64,
@@ -41,20 +41,20 @@ impl Sent {
         self.frames.iter().map(|f| f.spans).sum()
     }
 
-    /// The whole stream. On a serial line a zero byte precedes every frame, too.
+    /// The complete stream. On a serial line a zero byte also precedes every frame.
     pub(crate) fn stream(&self) -> Vec<u8> {
         let mut bytes = self.hello.clone();
         self.frames.iter().for_each(|f| bytes.extend_from_slice(&f.encoded));
         bytes
     }
 
-    /// Adds a record with so many spans.
+    /// Adds a record with this number of spans.
     pub(crate) fn add(&mut self, record: &Record<'_>, spans: u64) {
         let (mut payload, mut encoded) = ([0; MAX_PAYLOAD], [0; MAX_ENCODED]);
         let payload = record.encode(&mut payload).expect("records of this session are short");
         let (kind, seq) = (record.kind(), u32::try_from(self.frames.len()).expect("a small session"));
-        let len = encode(&Frame { kind, seq, payload }, &mut encoded).expect("a payload fits into a frame");
-        let (payload, encoded) = (payload.to_vec(), encoded[..len].to_vec());
+        let encoded = record.encode_frame(seq, &mut encoded).expect("a payload fits into a frame");
+        let (payload, encoded) = (payload.to_vec(), encoded.to_vec());
         self.frames.push(SentFrame { kind, payload, encoded, spans });
     }
 
@@ -64,7 +64,8 @@ impl Sent {
     }
 }
 
-/// The session of a seed: two to four threads, one or two topologies, a few token calls with the graph calls in them.
+/// The session of a seed: two to four threads, one or two topologies, a few decode calls with graph
+/// calls in them.
 pub(crate) fn session(random: &mut Random) -> Sent {
     let mut nonce = [0; 16];
     nonce[..8].copy_from_slice(&random.next().to_le_bytes());

@@ -10,10 +10,10 @@ use profinfer_wire::span::{Cursor, Span};
 use crate::random::Random;
 use crate::session::Sent;
 
-/// Nodes after which a layer repeats.
+/// Number of nodes after which a layer repeats.
 const PERIOD: u16 = 6;
 
-/// Tensors in one part, as many as surely fit into a frame.
+/// Tensors in one part, as many as fit a frame in any case.
 const IN_A_PART: u32 = 16;
 
 pub(crate) fn tensors(sent: &mut Sent, topology: u32, nodes: u32, random: &mut Random) {
@@ -63,7 +63,8 @@ fn packed(t: &Tensor) -> Vec<u8> {
     bytes
 }
 
-/// The spans of one thread in one graph call, in batches of any size; when the last one ends.
+/// The spans of one thread in one graph call, in batches of any size; returns the end of the last
+/// one.
 pub(crate) fn batches(
     sent: &mut Sent,
     (graph, topology, tid): (u32, u32, u32),

@@ -1,4 +1,4 @@
-//! Profiles of accelerators' backends: any file is one or none, and what is read of one can be counted.
+//! Profiles of accelerators' backends: any file is one or not, and what is read of one is counted.
 
 use profinfer_trace::ingest::accelerator::{MOST_KINDS, MOST_ROWS, pair, read};
 

@@ -1,8 +1,9 @@
-//! Board profiles: any text is one or gets an error that names a file, and of what is one everything can be asked.
+//! Board profiles: any text is one, or gives an error that names a file. All functions work on a
+//! valid one.
 
 use profinfer_boards::{BoardError, Catalog};
 
-/// First byte: what the text is, a board, a core or a backend. The rest: the text.
+/// First byte: the kind of text: a board, a core or a backend. The rest: the text.
 pub fn board(bytes: &[u8]) {
     let Some((kind, text)) = bytes.split_first() else { return };
     let Ok(text) = std::str::from_utf8(text) else { return };

@@ -1,4 +1,4 @@
-//! Recovery of an engine from any file: whatever the bytes, an answer, and no place outside of them.
+//! Recovery of an engine from any file: whatever the bytes, a result, and no place outside of them.
 
 use profinfer_engine::{
     BackendFunction, Image, describe, examine, is_engine_part, library_event_site, stripped_functions,

@@ -1,12 +1,12 @@
 //! Headers of GGUF files.
 //!
-//! Checked: every file gives a blueprint or an error that says something; every tensor's bytes are in the file; a census of it is an answer and
-//! reads no more than is there for each token.
+//! Checked: every file gives a blueprint or an error with a message; every tensor's bytes are in
+//! the file; a census of it has a result and reads no more per token than the file has.
 
 use profinfer_analysis::predict::Census;
 use profinfer_trace::gguf;
 
-/// Largest file that the claimed length stands for.
+/// Largest file for a claimed length.
 const LENGTH: u64 = 1 << 40;
 
 /// A length of eight bytes, then the bytes of the file.
@@ -25,7 +25,7 @@ pub fn gguf(bytes: &[u8]) {
     }
     let all = blueprint.tensors.iter().fold(0_u64, |sum, t| sum.saturating_add(t.bytes));
     if let Ok(census) = Census::new(&blueprint, length) {
-        // A row of embeddings that are the output too is read beside them.
+        // A row of embeddings that are also the output is read in addition to them.
         assert!(census.weight_bytes() <= all.saturating_mul(2));
         assert!(
             census.by_type().values().fold(0_u64, |sum, n| sum.saturating_add(*n)) == census.matrix_bytes()

@@ -1,7 +1,9 @@
-//! What any bytes may not do to us: one function a target, which takes any bytes and panics where a property does not hold.
+//! Properties that must hold for any bytes: one function per target, which panics where a property
+//! is violated.
 //!
-//! The functions know no fuzzer. `fuzz/fuzz_targets` hands them libFuzzer's inputs for long runs (`ci/fuzz.sh`), and
-//! `tests/smoke.rs` those of the kept corpus and [`mutate`]'s, in the test command. What each reads is in `docs/fuzzing.md`.
+//! The functions do not depend on a fuzzer. `fuzz/fuzz_targets` passes them libFuzzer's inputs for
+//! long runs (`ci/fuzz.sh`), and `tests/smoke.rs` those of the kept corpus and of [`mutate`], in
+//! the test command. `docs/fuzzing.md` lists what each reads.
 
 #[cfg(feature = "all")]
 pub mod accelerator;
@@ -23,11 +25,12 @@ pub mod wire;
 /// A target.
 #[derive(Debug, Clone, Copy)]
 pub struct Target {
-    /// Its name: of the module, of the program in `fuzz/fuzz_targets`, and of the folder in `fuzz/corpus`.
+    /// Its name: that of the module, of the program in `fuzz/fuzz_targets`, and of the folder in
+    /// `fuzz/corpus`.
     pub name: &'static str,
-    /// Panics where a property does not hold.
+    /// Panics where a property is violated.
     pub run: fn(&[u8]),
-    /// Share of the smoke run's inputs: how many mutations for each thousand of the cheapest target's.
+    /// Share of the smoke run's inputs: mutations per thousand of the cheapest target's.
     pub share: u32,
 }
 

@@ -1,9 +1,11 @@
-//! A small mutator for the smoke run: from a seed the same inputs on every machine, without a fuzzer.
+//! A small mutator for the smoke run: a seed gives the same inputs on every machine, without a
+//! fuzzer.
 //!
-//! It knows what parsers of bytes and of text trip over: numbers at their borders, words of a dictionary, pieces of other inputs,
-//! pieces twice, ends missing. What it lacks is a look at the coverage; for that there is libFuzzer.
+//! It makes inputs that break parsers of bytes and text: limits of number types, words of a
+//! dictionary, pieces of other inputs, repeated pieces, missing ends. Unlike libFuzzer, it does not
+//! use coverage.
 
-/// Numbers that come from a seed (SplitMix64).
+/// Numbers from a seed (SplitMix64).
 #[derive(Debug, Clone)]
 pub struct Random(pub u64);
 
@@ -27,10 +29,10 @@ impl Random {
     }
 }
 
-/// Longest input that is made.
+/// Longest input, bytes.
 const LONGEST: usize = 16 << 10;
 
-/// Numbers at the borders of their types, as bytes.
+/// Limits of number types, as bytes.
 const BORDERS: [u64; 10] =
     [0, 1, 0x7f, 0xff, 0x7fff, 0xffff, 0x7fff_ffff, 0xffff_ffff, 0x7fff_ffff_ffff_ffff, u64::MAX];
 
@@ -87,16 +89,17 @@ fn piece(of: &[u8], random: &mut Random) -> Vec<u8> {
     of.get(from..from + len).unwrap_or_default().to_vec()
 }
 
-/// Over what stands there, or between.
+/// Over the existing bytes, or between them.
 fn put(input: &mut Vec<u8>, at: usize, bytes: &[u8], random: &mut Random) {
     let over = if random.below(2) == 0 { bytes.len().min(input.len() - at) } else { 0 };
     drop(input.splice(at..at + over, bytes.iter().copied()));
 }
 
-/// The words of a dictionary in libFuzzer's form: `NAME="text"` a line, with `\\`, `\"` and `\xAB` for what has no letter.
+/// The words of a dictionary in libFuzzer's form: `NAME="text"` per line, with `\\`, `\"` and
+/// `\xAB` for bytes that are not printable.
 ///
 /// # Errors
-/// The line that is not of this form.
+/// The first line that is not in this form.
 pub fn dictionary(text: &str) -> Result<Vec<Vec<u8>>, String> {
     let lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
     lines.map(|line| word(line).ok_or_else(|| line.to_owned())).collect()

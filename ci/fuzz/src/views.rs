@@ -1,7 +1,7 @@
-//! A whole stream: from its frames to every view.
+//! A complete stream: from its frames to every view.
 //!
-//! Checksums are made here, as no fuzzer finds them. Checked: nothing panics, every view can be written, and what people see on the
-//! terminal has nothing that steers it.
+//! The function computes the checksums, because no fuzzer finds them. Checked: nothing panics,
+//! every view can be written, and the terminal output has no control sequences.
 
 use std::io::{self, Write};
 
@@ -33,7 +33,7 @@ const VIEWS: [View; 14] = [
     all::tables::threads_csv,
 ];
 
-/// Frames one after the other: kind and length of two bytes each, and the payload.
+/// Frames in order: kind and length of two bytes each, and the payload.
 pub fn views(bytes: &[u8]) {
     let stream = stream(bytes);
     let model = read(&stream).expect("a hello of this version");
@@ -46,11 +46,14 @@ pub fn views(bytes: &[u8]) {
     let seen = String::from_utf8(seen).expect("text");
     // Colours are ours: ESC [ digits m.
     for piece in seen.split('\u{1b}').skip(1) {
-        let behind = piece.trim_start_matches(|c: char| c == '[' || c == ';' || c.is_ascii_digit());
-        assert!(piece.starts_with('[') && behind.starts_with('m'), "the terminal is steered: {piece:?}");
+        let rest = piece.trim_start_matches(|c: char| c == '[' || c == ';' || c.is_ascii_digit());
+        assert!(
+            piece.starts_with('[') && rest.starts_with('m'),
+            "the terminal output has a control sequence: {piece:?}"
+        );
     }
     let steers = |c: char| c.is_control() && c != '\n' && c != '\u{1b}';
-    assert!(!seen.contains(steers), "the terminal is steered: {seen:?}");
+    assert!(!seen.contains(steers), "the terminal output has a control sequence: {seen:?}");
 }
 
 /// A stream of these frames, as an agent would write it.

@@ -1,4 +1,5 @@
-//! How much memory reading a stream and writing every view may take: a stated multiple of the input, whatever the input claims.
+//! Memory for reading a stream and writing every view: at most a stated multiple of the input,
+//! whatever the input claims.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,9 +11,10 @@ use profinfer_fuzz::views::views;
 #[global_allocator]
 static HEAP: PeakAlloc = PeakAlloc;
 
-/// What every reading takes: the page, tables of the builders, buffers. Bytes.
+/// Fixed memory of every reading: the page, tables of the builders, buffers. Bytes.
 const FIXED: usize = 96 << 20;
-/// Bytes of memory for each byte of the input: a span of less than three bytes is rows in tables, in views and in their text.
+/// Bytes of memory per byte of the input: a span of less than three bytes becomes rows in tables,
+/// in views and in their text.
 const EACH: usize = 4_000;
 
 fn folder() -> PathBuf {
@@ -37,7 +39,7 @@ fn within(input: &[u8], what: &str) -> usize {
     taken
 }
 
-/// Kept inputs, and changes of them: numbers at their ends among these.
+/// Kept inputs, and mutations of them, including extreme numbers.
 #[test]
 fn memory_is_a_multiple_of_the_input() {
     let mut inputs = Vec::new();
@@ -60,7 +62,7 @@ fn memory_is_a_multiple_of_the_input() {
     println!("at most {largest} bytes");
 }
 
-/// One record after the other, all of whose numbers are the largest that fit.
+/// One record after another with the largest numbers that fit.
 #[test]
 fn what_a_record_claims_is_not_allocated() {
     let numbers: [&[u8]; 3] = [b"\xff\xff\xff\xff\x0f", b"\x7f", b"\xff\x7f"];

@@ -1,7 +1,9 @@
-//! The smoke run: every target over its kept corpus and over mutations of it, some seconds in all.
+//! The smoke run: every target over its kept corpus and over mutations of it, a few seconds in
+//! total.
 //!
-//! An input that fails is written to a file, and named with the seed. `PROFINFER_FUZZ_SEED` repeats a run or makes another,
-//! `PROFINFER_FUZZ_TARGET` runs one target, `PROFINFER_FUZZ_MUTATIONS` is how many mutations the cheapest target gets.
+//! A failing input is written to a file, and reported with the seed. `PROFINFER_FUZZ_SEED` selects
+//! a seed, `PROFINFER_FUZZ_TARGET` one target, and `PROFINFER_FUZZ_MUTATIONS` the number of
+//! mutations of the cheapest target.
 
 use std::fs;
 use std::panic::catch_unwind;
@@ -39,7 +41,7 @@ fn words(target: &Target) -> Vec<Vec<u8>> {
     dictionary(&text).unwrap_or_else(|line| panic!("{}: not a word: {line}", path.display()))
 }
 
-/// Runs one input; where a property does not hold, keeps it and says how to run it again.
+/// Runs one input. Where a property is violated, it keeps the input and prints how to run it again.
 fn run(target: &Target, input: &[u8], from: &str) {
     if catch_unwind(|| (target.run)(input)).is_err() {
         let path = std::env::temp_dir().join(format!("profinfer-fuzz-{}", target.name));
@@ -79,7 +81,7 @@ macro_rules! smoke {
             smoke(stringify!($name));
         })*
 
-        /// No target is without a test, a program for libFuzzer, and its lines in the list of these.
+        /// Every target has a test, a program for libFuzzer, and its lines in the list of these.
         #[test]
         fn every_target_is_run() {
             let tests = [$(stringify!($name)),*];
@@ -97,7 +99,8 @@ macro_rules! smoke {
 
 smoke! { accumulator hello records span count expert part gauge predicted board engine gguf handshake plan ring format system accelerator views }
 
-/// The smoke run sees what a target says: without this, a broken harness would pass everything.
+/// The smoke run detects failures of a target: without this test, a broken harness would pass
+/// everything.
 #[test]
 fn what_fails_is_seen() {
     let target = Target { name: "what-fails", run: |input| assert!(!input.contains(&b'!')), share: 1000 };

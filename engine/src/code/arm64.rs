@@ -1,4 +1,4 @@
-//! arm64 instructions as [`decode`](super::decode) wants them, decoded by `yaxpeax-arm`.
+//! Decodes arm64 instructions for [`decode`](super::decode), with `yaxpeax-arm`.
 
 use yaxpeax_arch::{Decoder, U8Reader};
 use yaxpeax_arm::armv8::a64::{InstDecoder, Instruction as Decoded, Opcode, Operand, ShiftStyle, SizeCode};
@@ -88,7 +88,7 @@ fn effect(word: &[u8], address: u64) -> Effect {
         | Opcode::STURH => match memory {
             _ if saves_link(&i) => Effect::SaveLink,
             Some((base, offset)) => Effect::Store { base, offset, from: general(&first) },
-            // An address made of two registers.
+            // An address that is the sum of two registers.
             None => Effect::None,
         },
         Opcode::LDR
@@ -118,7 +118,7 @@ fn effect(word: &[u8], address: u64) -> Effect {
             }
             _ => Effect::Unknown,
         },
-        // Pointers are 64 bits wide: a 32-bit sum is none.
+        // Pointers are 64 bits wide: a 32-bit sum is not one.
         Opcode::ADD | Opcode::SUB => match (general(&first), wide(&second), immediate(&third)) {
             (Some(to), Some(from), Some(0)) => Effect::Copy { to, from },
             (Some(to), Some(from), Some(by)) => {
@@ -142,7 +142,7 @@ fn effect(word: &[u8], address: u64) -> Effect {
             }
             _ => Effect::Unknown,
         },
-        // Control flow: what calls change, `flow` tells.
+        // Control flow: `flow` describes what calls change.
         Opcode::B
         | Opcode::BL
         | Opcode::BLR
@@ -156,13 +156,13 @@ fn effect(word: &[u8], address: u64) -> Effect {
         | Opcode::BRK
         | Opcode::UDF
         | Opcode::HINT => Effect::None,
-        // Signs the return address in place: a return probe set behind it would break the check.
+        // Signs the return address in place: a return probe after it would break the check.
         Opcode::PACIASP | Opcode::PACIBSP => Effect::SaveLink,
         _ => other(&i),
     }
 }
 
-/// Of the many remaining instructions: the first operand is the one that is written, except for atomics.
+/// For the many remaining instructions, the first operand is the written one, except in atomics.
 fn other(i: &Decoded) -> Effect {
     let name = i.opcode.to_string();
     let memory = i.operands.iter().any(|o| memory(o).is_some());
@@ -188,7 +188,7 @@ fn narrow(register: u16) -> Option<Register> {
     u8::try_from(register).ok().filter(|&r| r < 31)
 }
 
-/// Number of a general register, `sp` included, the zero register not.
+/// Number of a general register, `sp` included, the zero register excluded.
 fn general(operand: &Operand) -> Option<Register> {
     match *operand {
         Operand::Register(_, number) => narrow(number),
@@ -197,7 +197,7 @@ fn general(operand: &Operand) -> Option<Register> {
     }
 }
 
-/// Number of a general register, where all 64 bits of it are meant.
+/// Number of a general register, if the instruction uses all 64 bits of it.
 fn wide(operand: &Operand) -> Option<Register> {
     match operand {
         Operand::Register(SizeCode::X, _) | Operand::RegisterOrSP(SizeCode::X, _) => general(operand),
@@ -223,7 +223,7 @@ fn memory(operand: &Operand) -> Option<(Register, i64)> {
     }
 }
 
-/// Base register that the instruction moves.
+/// Base register that the instruction changes.
 fn written_back(i: &Decoded) -> Option<Register> {
     i.operands.iter().find_map(|o| match *o {
         Operand::RegPreIndex(base, _, true)

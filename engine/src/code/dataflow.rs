@@ -1,15 +1,16 @@
-//! What a short function does with its arguments, followed in a straight line.
+//! Follows what a short function does with its arguments, in a straight line.
 //!
-//! Stage: before attaching. From: a function's first instructions. To: [`Trace`]: the fields of its arguments
-//! that it touches and what it returns, from which [`layout`](crate::facts::layout) learns struct offsets.
-//! Promises: values are followed through copies and constant additions only; anything else makes
-//! them unknown, so a field that is named was really addressed from that argument.
+//! Stage: before attaching. From: a function's first instructions. To: [`Trace`]: the fields of its
+//! arguments that it accesses, and its return value. [`layout`](crate::facts::layout) learns struct
+//! offsets from it. Promises: it follows values only through copies and constant additions.
+//! Anything else makes them unknown, so a field that is named was really addressed from that
+//! argument.
 
 use super::decode::{decode, effect};
 use super::instruction::{Effect, Flow, Register};
 use crate::file::elf::Image;
 
-/// What a register holds.
+/// The content of a register.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Value {
     Unknown,
@@ -22,20 +23,20 @@ pub(crate) enum Value {
     Word(u64),
 }
 
-/// What was seen.
+/// Result of following a function.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Trace {
     /// (argument, offset) of memory that is read or written, in order, once each.
     pub(crate) touched: Vec<(u8, i64)>,
-    /// Whether every path was followed to the return, and what is returned then.
+    /// Whether every path was followed to the return, and the value returned then.
     pub(crate) returned: Option<Value>,
-    /// What the last jump through a register goes to.
+    /// Target of the last jump through a register.
     pub(crate) jumped: Option<Value>,
 }
 
 impl Trace {
-    /// Follows at most `limit` instructions from an address. Calls and loops end nothing: registers that
-    /// calls may change are forgotten.
+    /// Follows at most `limit` instructions from an address. Calls and loops do not end it:
+    /// registers that calls may change become unknown.
     pub(crate) fn new(image: &Image<'_>, address: u64, limit: usize) -> Self {
         let mut trace = Self::default();
         let Some(end) = address.checked_add(16 * limit as u64) else { return trace };
@@ -77,7 +78,7 @@ impl Trace {
         }
     }
 
-    /// Whether the function touches this offset of this argument.
+    /// Whether the function accesses this offset of this argument.
     pub(crate) fn touches(&self, argument: u8, offset: i64) -> bool {
         self.touched.contains(&(argument, offset))
     }
@@ -86,7 +87,7 @@ impl Trace {
 /// Values of all general registers.
 struct Registers {
     values: [Value; 32],
-    /// What was loaded last.
+    /// The last loaded value.
     last: Option<Value>,
 }
 

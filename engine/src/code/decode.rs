@@ -1,6 +1,6 @@
-//! The instructions of a file, decoded for the instruction set that it is for.
+//! Decodes the instructions of a file for its instruction set.
 //!
-//! Promises: any bytes decode; where the decoder is left out, as nothing.
+//! Promises: any bytes decode. Without the decoder of the instruction set they decode to nothing.
 
 use super::arm64;
 use super::instruction::{Ask, Effect, Instruction, InstructionSet, Through};
@@ -19,40 +19,40 @@ pub(super) const fn decoder(machine: Machine) -> Option<&'static InstructionSet>
     }
 }
 
-/// Decodes `start..end`, one instruction after the other.
+/// Decodes `start..end` in order.
 pub(crate) fn decode(image: &Image<'_>, start: u64, end: u64) -> Vec<Instruction> {
     let (Some(bytes), Some(decoder)) = (image.at(start), decoder(image.machine)) else { return Vec::new() };
     let bytes = &bytes[..bytes.len().min(offset(end.saturating_sub(start)))];
     (decoder.decode)(bytes, start)
 }
 
-/// Asks the decoder something about an instruction.
+/// Queries the decoder about an instruction.
 fn ask<T>(image: &Image<'_>, instruction: &Instruction, what: fn(&InstructionSet) -> Ask<T>) -> Option<T> {
     let bytes = image.bytes(instruction.address, instruction.length.into())?;
     Some(what(decoder(image.machine)?)(bytes, instruction.address))
 }
 
-/// What the instruction does to registers.
+/// The instruction's effect on registers.
 pub(crate) fn effect(image: &Image<'_>, instruction: &Instruction) -> Effect {
     ask(image, instruction, |d| d.effect).unwrap_or(Effect::Unknown)
 }
 
-/// The instruction's mnemonic, for people; empty where it cannot be read.
+/// The instruction's mnemonic, for people; empty where it cannot be decoded.
 pub(crate) fn mnemonic(image: &Image<'_>, instruction: &Instruction) -> String {
     ask(image, instruction, |d| d.mnemonic).unwrap_or_default()
 }
 
-/// What the call or jump goes through, if it names no address.
+/// The operand of a call or jump that names no address.
 pub(crate) fn through(image: &Image<'_>, instruction: &Instruction) -> Option<Through> {
     ask(image, instruction, |d| d.through)?
 }
 
-/// The constant that the instruction compares something with.
+/// The constant of a comparison.
 pub(crate) fn compared(image: &Image<'_>, instruction: &Instruction) -> Option<u64> {
     ask(image, instruction, |d| d.compared)?
 }
 
-/// Whether the instruction is there only so that the next one is aligned.
+/// Whether the instruction only aligns the next one.
 pub(crate) fn is_padding(image: &Image<'_>, instruction: &Instruction) -> bool {
     ask(image, instruction, |d| d.is_no_op).unwrap_or(false)
 }

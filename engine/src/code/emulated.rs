@@ -1,14 +1,17 @@
-//! Which instructions the kernel emulates when a uprobe sits on them.
+//! Which instructions the kernel emulates under a uprobe.
 //!
-//! Any other instruction is executed out of line under a single-step trap, which costs far more than
-//! the probe itself (35 times, in a virtual machine). Sources: Linux `arch/x86/kernel/uprobes.c`
-//! (`branch_setup_xol_ops`, `push_setup_xol_ops`) and `arch/arm64/kernel/probes/decode-insn.c`
-//! (`arm_probe_decode_insn`). Promises: `true` only for what every kernel since 5.8 emulates, so a
-//! wrong answer can only cost time, never break anything.
+//! The kernel executes any other instruction out of line under a single-step trap, which costs far
+//! more than the probe itself (35 times, in a virtual machine). Sources: Linux
+//! `arch/x86/kernel/uprobes.c` (`branch_setup_xol_ops`, `push_setup_xol_ops`) and
+//! `arch/arm64/kernel/probes/decode-insn.c` (`arm_probe_decode_insn`). Promises: `true` only for
+//! instructions that every kernel since 5.8 emulates. A wrong answer can only cost time, never
+//! break anything.
 
-/// `push` of a 64-bit register, `nop`, and `call`, `jmp` and conditional jumps to a relative address.
+/// `push` of a 64-bit register, `nop`, and `call`, `jmp` and conditional jumps to a relative
+/// address.
 ///
-/// Kernel 6.16 and later also emulate the long no-ops; they are left out because earlier ones do not.
+/// Kernel 6.16 and later also emulate the long no-ops. They are left out because earlier kernels do
+/// not.
 pub(crate) fn emulated_x86(instruction: &[u8]) -> bool {
     match *instruction {
         [0x50..=0x57] | [0x41, 0x50..=0x57] => true,
@@ -23,7 +26,7 @@ pub(crate) fn emulated_x86(instruction: &[u8]) -> bool {
 
 /// Branches of every kind, and `adr`, `adrp`.
 ///
-/// `nop` is emulated since 6.13 only, and a literal load cannot be probed at all since 6.12.
+/// `nop` is emulated only since 6.13, and a literal load cannot be probed at all since 6.12.
 pub(crate) fn emulated_arm64(word: u32) -> bool {
     let is = |mask: u32, value: u32| word & mask == value;
     is(0x7c00_0000, 0x1400_0000) // b, bl

@@ -1,14 +1,16 @@
 //! Where to probe the entry of a function.
 //!
-//! The first instruction is often one that the kernel single-steps (`endbr64`, `sub`, `stp`; see [`emulated`](super::emulated)).
-//! A later one will do as long as nothing that the probe reads has changed: the argument registers,
-//! and what a return probe replaces, the return address (at the stack pointer on x86-64, in the link register
-//! on arm64). Promises: every call passes the chosen instruction exactly once.
+//! The kernel often single-steps the first instruction (`endbr64`, `sub`, `stp`; see
+//! [`emulated`](super::emulated)). A later one will do as long as nothing that the probe needs has
+//! changed: the argument registers, and the return address that a return probe replaces (at the
+//! stack pointer on x86-64, in the link register on arm64). Promises: every call passes the chosen
+//! instruction exactly once.
 //!
-//! Return probes within return probes: Linux forgets an outer one when an inner one is entered with the stack pointer
-//! that the outer one had (`arch_uretprobe_is_alive`), and kills the process when the outer function returns ("failed
-//! to handle uretprobe, sending SIGILL"). On arm64 a call does not move the stack, so this is so of every probe that sits
-//! behind the instruction that makes the function's frame. See [`Stack`].
+//! Return probes within return probes: Linux forgets an outer one when an inner one is entered with
+//! the stack pointer that the outer one had (`arch_uretprobe_is_alive`). It then kills the process
+//! when the outer function returns ("failed to handle uretprobe, sending SIGILL"). On arm64 a call
+//! does not move the stack, so this happens with every probe after the instruction that makes the
+//! function's frame. See [`Stack`].
 
 use super::decode::{effect, mnemonic};
 use super::function::Function;
@@ -16,7 +18,7 @@ use super::instruction::{Effect, Flow, Instruction};
 use crate::file::elf::{Image, Machine};
 use crate::file::unwind;
 
-/// How far to look, in instructions.
+/// Search length, in instructions.
 const FARTHEST: usize = 24;
 
 /// An instruction that marks a function's entry.
@@ -27,10 +29,10 @@ pub(crate) struct Entry {
     pub(crate) mnemonic: String,
 }
 
-/// Whether the stack pointer may already have moved at the instruction that is probed.
+/// Whether the stack pointer may already have moved at the probed instruction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Stack {
-    /// No: another function whose return is probed may be called from this one.
+    /// No: this function may call another function whose return is probed.
     AsAtEntry,
     /// Yes, where the return address is in a register (arm64).
     MayMove,
@@ -41,7 +43,7 @@ pub(crate) fn entry(image: &Image<'_>, address: u64, size: u64, stack: Stack) ->
     let end = match unwind::function_around(image, address) {
         Some((start, end)) if start == address => end,
         _ if size > 0 => address.checked_add(size)?,
-        // Enough for the search; jumps from farther on into the prologue do not occur.
+        // Enough for the search; no jump from further on into the prologue occurs.
         _ => address.checked_add(64)?,
     };
     let body = Function::new(image, address, end);
@@ -53,7 +55,7 @@ pub(crate) fn entry(image: &Image<'_>, address: u64, size: u64, stack: Stack) ->
 /// The first instruction that the kernel emulates and that still marks the entry.
 fn emulated<'b>(image: &Image<'_>, body: &'b Function, stack: Stack) -> Option<&'b Instruction> {
     for instruction in body.code.iter().take(FARTHEST) {
-        // Reached again from farther down: it would not mark entries alone.
+        // A jump from further on reaches it again: it would not mark entries alone.
         if body.is_target(instruction.address) {
             return None;
         }
@@ -73,7 +75,7 @@ const fn calls(flow: Flow) -> bool {
     matches!(flow, Flow::Call(_) | Flow::CallAny | Flow::CallSlot(_))
 }
 
-/// Whether arguments, the return address or the stack pointer are no longer as they were at entry.
+/// Whether arguments, the return address or the stack pointer differ from those at entry.
 fn spoils(image: &Image<'_>, instruction: &Instruction, stack: Stack) -> bool {
     let convention = image.machine.convention();
     let effect = effect(image, instruction);

@@ -7,10 +7,10 @@ use super::instruction::{Effect, Flow, Instruction};
 use crate::file::elf::Image;
 use crate::file::unwind;
 
-/// Longest function that is looked at; the largest dispatcher seen has 8 KiB.
+/// Longest function that is decoded, in bytes; the largest dispatcher seen has 8 KiB.
 const LONGEST: u64 = 1 << 20;
 
-/// How far before the lower half of an address on arm64 its upper half is made, in instructions.
+/// Search length for the upper half of an address on arm64 before its lower half, in instructions.
 const FARTHEST_UPPER_HALF: usize = 64;
 
 /// A decoded function.
@@ -50,7 +50,7 @@ impl Function {
         self.code.get(self.index(address)?)
     }
 
-    /// Whether some direct jump or branch goes to the address.
+    /// Whether a direct jump or branch goes to the address.
     pub(crate) fn is_target(&self, address: u64) -> bool {
         self.entered.contains_key(&address)
     }
@@ -60,8 +60,8 @@ impl Function {
         self.entered.get(&address).copied().unwrap_or(0)
     }
 
-    /// Addresses with the number of direct jumps to them, where a jump to an unconditional jump counts for
-    /// where that one goes.
+    /// Addresses with the number of direct jumps to them. A jump to an unconditional jump counts
+    /// for the latter's target.
     pub(crate) fn destinations(&self) -> BTreeMap<u64, u32> {
         let mut counts = BTreeMap::new();
         for (&address, &count) in &self.entered {
@@ -72,7 +72,7 @@ impl Function {
         counts
     }
 
-    /// Where control ends up that goes to the address, past unconditional jumps.
+    /// The final target of control that goes to the address, through unconditional jumps.
     pub(crate) fn settle(&self, mut address: u64) -> u64 {
         for _ in 0..8 {
             match self.at(address).map(|i| i.flow) {
@@ -83,12 +83,12 @@ impl Function {
         address
     }
 
-    /// The address to which most jumps go, and how many.
+    /// The address with most jumps to it, and their number.
     pub(crate) fn join(&self) -> Option<(u64, u32)> {
         self.destinations().into_iter().max_by_key(|(_, count)| *count)
     }
 
-    /// The two ways on from the first conditional branch behind the call with this index.
+    /// The two continuations of the first conditional branch after the call with this index.
     pub(crate) fn decision(&self, call: usize) -> Option<[u64; 2]> {
         for instruction in self.code.iter().skip(call + 1).take(8) {
             match instruction.flow {
@@ -100,7 +100,8 @@ impl Function {
         None
     }
 
-    /// Addresses that control passes from one on without a choice and without a call, in order.
+    /// Addresses that control passes in order from one address on, without a choice and without a
+    /// call.
     pub(crate) fn straight(&self, from: u64) -> Vec<u64> {
         let mut passed = Vec::new();
         let mut at = from;
@@ -116,7 +117,7 @@ impl Function {
         passed
     }
 
-    /// The address that the instruction at `site` makes.
+    /// The address that the instruction at `site` computes.
     pub(crate) fn made_at(&self, image: &Image<'_>, site: u64) -> Option<u64> {
         let index = self.index(site)?;
         match effect(image, &self.code[index]) {

@@ -1,13 +1,13 @@
-//! Machine code in a form that is the same for both instruction sets: where control goes, and what an
-//! instruction does to general registers.
+//! Machine code in one form for both instruction sets: control flow, and effects on general
+//! registers.
 //!
-//! Stage: before attaching. From: bytes of a function. To: [`Instruction`]s that the search for probe
-//! sites and struct offsets reads. Promises: any bytes decode; what is not understood is [`Flow::Stop`]
-//! or [`Effect::Unknown`], never a guess.
+//! Stage: before attaching. From: bytes of a function. To: [`Instruction`]s, which the search for
+//! probe sites and struct offsets reads. Promises: any bytes decode. Unknown instructions are
+//! [`Flow::Stop`] or [`Effect::Unknown`], never a guess.
 
 use crate::file::elf::Machine;
 
-/// Where control goes after an instruction. Targets are virtual addresses.
+/// Control flow after an instruction. Targets are virtual addresses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Flow {
     /// To the next one.
@@ -22,20 +22,21 @@ pub(crate) enum Flow {
     CallSlot(u64),
     /// Jump through the pointer at an address.
     JumpSlot(u64),
-    /// Call of what a register or an unknown word holds.
+    /// Call through a register or an unknown word.
     CallAny,
-    /// Jump to what a register or an unknown word holds.
+    /// Jump through a register or an unknown word.
     JumpAny,
     /// Return.
     Return,
-    /// Trap, or no valid instruction.
+    /// Trap, or an invalid instruction.
     Stop,
 }
 
-/// Number of a general register: x86-64 as encoded (`rax` 0 … `r15` 15), arm64 `x0`–`x30`, 31 for `sp`.
+/// Number of a general register: x86-64 as encoded (`rax` 0 … `r15` 15), arm64 `x0`–`x30`, 31 for
+/// `sp`.
 pub(crate) type Register = u8;
 
-/// What an instruction does to general registers, as far as it matters here.
+/// An instruction's effect on general registers, as far as it matters here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Effect {
     /// Writes no general register and no memory through one.
@@ -44,28 +45,30 @@ pub(crate) enum Effect {
     Copy { to: Register, from: Register },
     /// `to` becomes `from + add`.
     Add { to: Register, from: Register, add: i64 },
-    /// `to` becomes a constant, an address in the file included.
+    /// `to` becomes a constant, which may be an address in the file.
     Constant { to: Register, value: u64 },
     /// `to` becomes the memory word at `base + offset`.
     Load { to: Register, base: Register, offset: i64 },
-    /// Reads memory at `base + offset` without keeping it in a general register (a comparison, a vector load).
+    /// Reads memory at `base + offset` without keeping it in a general register (a comparison, a
+    /// vector load).
     Look { base: Register, offset: i64 },
     /// `to` becomes a result that depends on the memory word at `base + offset`.
     Combine { to: Register, base: Register, offset: i64 },
-    /// Both become what is in memory, from `base + offset` on.
+    /// Both become the memory words from `base + offset` on.
     LoadPair { to: [Register; 2], base: Register, offset: i64 },
-    /// Stores or signs the return address that a register holds: from here on it is not taken from there as it was.
+    /// Stores or signs the return address in a register: from here on the register is not used for
+    /// it.
     SaveLink,
     /// Writes memory at `base + offset`, from a general register if `from` names one.
     Store { base: Register, offset: i64, from: Option<Register> },
-    /// Writes this register somehow.
+    /// Writes this register with an unknown value.
     Write { to: Register },
     /// Anything else: every register may have changed.
     Unknown,
 }
 
 impl Effect {
-    /// Whether the register may hold something else afterwards.
+    /// Whether the register may have another value afterwards.
     pub(crate) fn may_write(self, register: Register) -> bool {
         match self {
             Self::None | Self::Look { .. } | Self::Store { .. } | Self::SaveLink => false,
@@ -108,7 +111,7 @@ pub(crate) struct Convention {
     pub(crate) stack: Register,
     /// Holds the return address at entry, if a register does.
     pub(crate) link: Option<Register>,
-    /// Registers that a call leaves alone, one bit each.
+    /// Registers that a call preserves, one bit each.
     pub(crate) callee_saved: u32,
 }
 
@@ -133,7 +136,7 @@ impl Machine {
     }
 }
 
-/// What a call or jump that names no address goes through.
+/// The operand of a call or jump that names no address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Through {
     /// The address is in this register.
@@ -142,10 +145,10 @@ pub(crate) enum Through {
     Field(Register, i64),
 }
 
-/// A question about one instruction, given its bytes and its address.
+/// A question about one instruction, from its bytes and its address.
 pub(crate) type Ask<T> = fn(&[u8], u64) -> T;
 
-/// What can be asked of the decoder of an instruction set. `decode` takes the bytes of many instructions.
+/// Functions of the decoder of an instruction set. `decode` takes the bytes of many instructions.
 #[derive(Debug)]
 pub(crate) struct InstructionSet {
     pub(crate) decode: Ask<Vec<Instruction>>,

@@ -1,25 +1,28 @@
-//! Where a jump through a table goes, read from the table.
+//! Reads the targets of a jump from its table.
 //!
-//! Stage: before attaching. From: a jump and the code before it. To: the blocks of the function that it may go to, from
-//! which [`paths`](crate::symbols::paths) makes its graph. Promises: on x86-64 only, and only where the table's address stands in the
-//! code right before the jump; the table may be read too far, and what it leaves out is for the caller to find. [`whole`] reads
-//! it exactly, or not at all.
+//! Stage: before attaching. From: a jump and the code before it. To: the blocks of the function
+//! that it may go to, from which [`paths`](crate::symbols::paths) makes its graph. Promises: only
+//! on x86-64, and only where the code right before the jump has the table's address. It may read
+//! the table too far, and the caller must find what it leaves out. [`whole`] reads the table
+//! exactly, or not at all.
 
 use super::decode::{compared, effect, mnemonic};
 use super::function::Function;
 use super::instruction::{Effect, Flow, Instruction};
 use crate::file::elf::{Image, Machine};
 
-/// How far before the jump the table's address is, in instructions.
+/// Search length for the table's address before the jump, in instructions.
 const FARTHEST: usize = 8;
-/// How far before the jump the index is compared with the number of entries, in instructions; builds seen have up to 8.
+/// Search length for the comparison of the index with the number of entries before the jump, in
+/// instructions; builds seen need up to 8.
 const FARTHEST_BOUND: usize = 16;
-/// Longest table that is believed; a switch over the operators has one hundred entries.
+/// Longest accepted table; a switch over the operators has about one hundred entries.
 const MOST: u64 = 512;
 
 /// Indexes of the instructions that the jump at `jump` may go to.
 pub(crate) fn targets(image: &Image<'_>, body: &Function, jump: usize) -> Option<Vec<usize>> {
-    // lea table(%rip),%rcx … movslq (%rcx,%rax,4),%rax; add %rcx,%rax; jmp *%rax. Other sets have many forms of it.
+    // lea table(%rip),%rcx … movslq (%rcx,%rax,4),%rax; add %rcx,%rax; jmp *%rax. Other instruction
+    // sets have many forms of it.
     if image.machine != Machine::X86_64 {
         return None;
     }
@@ -34,13 +37,14 @@ pub(crate) fn targets(image: &Image<'_>, body: &Function, jump: usize) -> Option
     Some(targets)
 }
 
-/// Where an entry of the table leads.
+/// Target of an entry of the table.
 fn entry(image: &Image<'_>, table: u64, n: u64) -> Option<u64> {
     let bytes = image.bytes(table.checked_add(4 * n)?, 4)?;
     Some(table.wrapping_add_signed(i32::from_le_bytes(bytes.try_into().ok()?).into()))
 }
 
-/// Every address that the jump at `jump` may go to: entries of a table as long as the comparison before it says.
+/// Every address that the jump at `jump` may go to. The comparison before the jump gives the length
+/// of the table.
 pub(crate) fn whole(image: &Image<'_>, body: &Function, jump: usize) -> Option<Vec<u64>> {
     // add %rcx,%rax; jmp *%rax
     let sum = body.code.get(jump.checked_sub(1)?)?;
@@ -53,13 +57,13 @@ pub(crate) fn whole(image: &Image<'_>, body: &Function, jump: usize) -> Option<V
 fn entries(image: &Image<'_>, body: &Function, jump: usize) -> Option<u64> {
     let before = || (jump.saturating_sub(FARTHEST_BOUND)..jump).rev().map_while(|n| body.code.get(n));
     let mut straight = before().scan(true, |alone, i: &Instruction| {
-        // What is reached from elsewhere counts, what lies before it does not.
+        // An instruction that is reached from elsewhere counts; instructions before it do not.
         let straight = *alone && matches!(i.flow, Flow::Next | Flow::Branch(_));
         *alone = !body.is_target(i.address);
         straight.then_some(i)
     });
     straight.find(|i| matches!(i.flow, Flow::Branch(_))).filter(|i| mnemonic(image, i) == "ja")?;
-    // Whatever is not a move may be what the branch decides by.
+    // Any instruction except a move may be what the branch depends on.
     let moves = |i: &Instruction| ["mov", "lea"].iter().any(|m| mnemonic(image, i).starts_with(m));
     let last = compared(image, straight.find(|i| !moves(i))?)?;
     last.checked_add(1).filter(|count| (2..=MOST).contains(count))
@@ -75,7 +79,7 @@ fn address(image: &Image<'_>, body: &Function, jump: usize) -> Option<u64> {
         if let Effect::Constant { value, .. } = effect(image, instruction) {
             return Some(value);
         }
-        // Reached from elsewhere, with another table perhaps.
+        // Reached from elsewhere, perhaps with another table.
         if body.is_target(instruction.address) {
             return None;
         }

@@ -1,4 +1,4 @@
-//! Machine code in a form that is the same for both instruction sets.
+//! Machine code in one form for both instruction sets.
 
 mod arm64;
 pub(crate) mod dataflow;

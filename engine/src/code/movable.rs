@@ -1,15 +1,18 @@
-//! Which instructions do the same wherever they are executed.
+//! Which instructions do the same at any address.
 //!
-//! Promises: `true` only for instructions that read and write registers and memory, none of it relative to their own address,
-//! and that the next one follows. Few forms are known here, those that are met where operators end: a wrong `false` costs a
-//! probe, a wrong `true` an engine.
+//! Promises: `true` only for instructions that read and write registers and memory, none of it
+//! relative to their own address, and that continue with the next one. Only the few forms that
+//! occur at the ends of operators are known: a wrong `false` costs a probe, a wrong `true` an
+//! engine.
 
 /// Bytes of a call or a jump on x86-64 that reaches 2 GiB: `call rel32`, `jmp rel32`.
 pub(crate) const JUMP: u8 = 5;
 
-/// Moves, comparisons and sums of general registers with memory or constants, without prefixes but for REX.
+/// Moves, comparisons and sums of general registers with memory or constants, without prefixes
+/// except REX.
 ///
-/// Source: Intel SDM, volume 2, appendix A (opcode maps), and table 2-7 for operands relative to the instruction.
+/// Source: Intel SDM, volume 2, appendix A (opcode maps), and table 2-7 for operands relative to
+/// the instruction.
 pub(crate) fn movable_x86(instruction: &[u8]) -> bool {
     let plain = match *instruction {
         [0x40..=0x4f, ref rest @ ..] => rest,
@@ -18,7 +21,7 @@ pub(crate) fn movable_x86(instruction: &[u8]) -> bool {
     match *plain {
         // mov, movslq, lea; mov of a constant
         [0x88..=0x8b | 0x63 | 0x8d, operands, ..] => fixed(operands),
-        // The others of this number begin transactions.
+        // The other opcodes of this number begin transactions.
         [0xc6 | 0xc7, operands, ..] if operands & 0x38 == 0 => fixed(operands),
         // cmp, add, sub, and, or, xor, test; with a constant
         [0x80 | 0x81 | 0x83 | 0x84 | 0x85, operands, ..] => fixed(operands),
@@ -31,12 +34,12 @@ pub(crate) fn movable_x86(instruction: &[u8]) -> bool {
     }
 }
 
-/// Whether the operands, as their ModRM byte says, are not relative to the instruction.
+/// Whether the operands, by the ModRM byte, are not relative to the instruction.
 const fn fixed(operands: u8) -> bool {
     operands & 0xc7 != 5
 }
 
-/// Arithmetic, and loads and stores that are neither exclusive nor ordered, nor of a literal.
+/// Arithmetic, and loads and stores that are neither exclusive nor ordered nor literal.
 ///
 /// Source: Arm ARM, C4.1 "A64 instruction set encoding".
 pub(crate) fn movable_arm64(word: u32) -> bool {
@@ -45,7 +48,8 @@ pub(crate) fn movable_arm64(word: u32) -> bool {
     let immediate = is(0x1c00_0000, 0x1000_0000) && !relative;
     let registers = is(0x0e00_0000, 0x0a00_0000);
     let vectors = is(0x0e00_0000, 0x0e00_0000);
-    // Pairs, and registers with an offset or with another register; atomics have bit 21 and not bit 11.
+    // Pairs, and registers with an offset or with another register; atomics have bit 21 and not bit
+    // 11.
     let pairs = is(0x3a00_0000, 0x2800_0000);
     let unsigned = is(0x3b00_0000, 0x3900_0000);
     let others =

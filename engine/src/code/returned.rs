@@ -1,7 +1,8 @@
-//! What a function of a few instructions returns, computed with the memory of the process that it belongs to.
+//! Computes the return value of a function of a few instructions with the memory of its process.
 //!
-//! Stage: while the engine runs. From: the bytes of a function. To: the value in its result register. Promises: no
-//! instruction is guessed at: where one is not understood, or control depends on anything, there is no result.
+//! Stage: while the engine runs. From: the bytes of a function. To: the value in its result
+//! register. Promises: no guesses. An unknown instruction, or control flow that depends on
+//! anything, gives no result.
 
 use super::decode::decoder;
 use super::instruction::{Effect, Flow, Register};
@@ -10,8 +11,8 @@ use crate::file::elf::Machine;
 /// Most instructions that are followed.
 const LIMIT: usize = 16;
 
-/// What the function whose code is `bytes`, at `address` of its process, returns for its first argument. `word` reads the
-/// memory word at an address.
+/// The value that a function returns for its first argument. `bytes` is its code, at `address` of
+/// its process. `word` reads the memory word at an address.
 #[must_use]
 pub fn returned(
     machine: Machine,
@@ -35,7 +36,7 @@ pub fn returned(
     None
 }
 
-/// Values of the general registers, where they are known.
+/// Values of the general registers, where known.
 #[derive(Default)]
 struct Registers([Option<u64>; 32]);
 

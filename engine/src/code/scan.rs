@@ -1,7 +1,9 @@
-//! Looking through all code of a file by masks over its bytes, where decoding every instruction would take minutes on a board.
+//! Searches all code of a file with masks over its bytes. Decoding every instruction would take
+//! minutes on a board.
 //!
-//! Promises: nothing that is looked for is missed, in the forms that compilers give it; what is found is a candidate only, for
-//! it may lie within another instruction. [`Function`](super::function::Function) confirms that an instruction starts there.
+//! Promises: it misses nothing in the forms that compilers generate. A hit is only a candidate,
+//! because it may be inside another instruction. [`Function`](super::function::Function) confirms
+//! that an instruction starts there.
 
 use std::collections::BTreeSet;
 use std::ops::{Range, RangeInclusive};
@@ -9,17 +11,17 @@ use std::ops::{Range, RangeInclusive};
 use super::instruction::Flow;
 use crate::file::elf::{Image, Machine};
 
-/// Longest way from the read of a field to the jump through a table, in bytes of x86-64 code.
+/// Longest distance from the read of a field to the jump through a table, in bytes of x86-64 code.
 const WINDOW: usize = 160;
 /// The same in instructions, on both.
 pub(crate) const FARTHEST_JUMP: usize = 32;
 
-/// The windows of `length` bytes at every address of `bytes`, which lie at `start`.
+/// The windows of `length` bytes at every address of `bytes`, which begin at `start`.
 fn windows(start: u64, bytes: &[u8], length: usize) -> impl Iterator<Item = (u64, &[u8])> {
     (start..).zip(bytes.windows(length))
 }
 
-/// The instructions of arm64 code that lies at `start`.
+/// The instructions of arm64 code that begins at `start`.
 fn words(start: u64, bytes: &[u8]) -> impl Iterator<Item = (u64, u32)> {
     (start..).step_by(4).zip(bytes.chunks_exact(4).map(word))
 }
@@ -28,13 +30,15 @@ fn word(bytes: &[u8]) -> u32 {
     bytes.try_into().map_or(0, u32::from_le_bytes)
 }
 
-/// Where a 32-bit displacement leads that ends an x86-64 instruction at `at`, after `before` bytes of it.
+/// Target of a 32-bit displacement at the end of an x86-64 instruction at `at`, after `before`
+/// bytes of it.
 fn relative(at: u64, window: &[u8], before: usize) -> u64 {
     let by = word(&window[before..before + 4]).cast_signed();
     at.wrapping_add(before as u64 + 4).wrapping_add_signed(by.into())
 }
 
-/// Hands every call of an address, or through a pointer at one, to `found`: where it is, and what it does.
+/// Passes every call of an address, or through a pointer at one, to `found`: its address and
+/// control flow.
 pub(crate) fn calls(image: &Image<'_>, mut found: impl FnMut(u64, Flow)) {
     for (start, bytes) in image.code() {
         match image.machine {
@@ -60,7 +64,7 @@ pub(crate) fn calls(image: &Image<'_>, mut found: impl FnMut(u64, Flow)) {
     }
 }
 
-/// Instructions that may make one of the addresses.
+/// Instructions that may compute one of the addresses.
 pub(crate) fn references(image: &Image<'_>, targets: &BTreeSet<u64>) -> Vec<u64> {
     let mut found = Vec::new();
     for (start, bytes) in image.code() {
@@ -86,7 +90,7 @@ fn references_x86(fixed: bool, start: u64, bytes: &[u8], targets: &BTreeSet<u64>
     }
 }
 
-/// `adr`, or the `add` of the lower 12 bits behind an `adrp`.
+/// `adr`, or the `add` of the lower 12 bits after an `adrp`.
 fn references_arm64(start: u64, bytes: &[u8], targets: &BTreeSet<u64>, found: &mut Vec<u64>) {
     let low: BTreeSet<u32> = targets.iter().map(|t| (*t & 0xfff) as u32).collect();
     for (at, word) in words(start, bytes) {
@@ -97,7 +101,7 @@ fn references_arm64(start: u64, bytes: &[u8], targets: &BTreeSet<u64>, found: &m
     }
 }
 
-/// Jumps and branches into the range from outside of it.
+/// Jumps and branches into the range from outside.
 pub(crate) fn jumps_into(image: &Image<'_>, range: &Range<u64>) -> Vec<u64> {
     let mut found = Vec::new();
     let mut add = |at: u64, target: u64| {
@@ -116,7 +120,8 @@ pub(crate) fn jumps_into(image: &Image<'_>, range: &Range<u64>) -> Vec<u64> {
             }
             Machine::Arm64 => {
                 for (at, word) in words(start, bytes) {
-                    // Offsets in words: `b`, then `b.cond`, `cbz` and `cbnz`, then `tbz` and `tbnz`.
+                    // Offsets in words: `b`, then `b.cond`, `cbz` and `cbnz`, then `tbz` and
+                    // `tbnz`.
                     let by = if word & 0xfc00_0000 == 0x1400_0000 {
                         (word << 6).cast_signed() >> 4
                     } else if word & 0xff00_0010 == 0x5400_0000 || word & 0x7e00_0000 == 0x3400_0000 {
@@ -134,12 +139,13 @@ pub(crate) fn jumps_into(image: &Image<'_>, range: &Range<u64>) -> Vec<u64> {
     found
 }
 
-/// Jumps and branches with an 8-bit displacement into the range, from outside of it: `jmp`, `jcc`, `loop`, `jrcxz`. None on arm64.
+/// Jumps and branches with an 8-bit displacement into the range from outside: `jmp`, `jcc`, `loop`,
+/// `jrcxz`. None on arm64.
 pub(crate) fn short_jumps_into(image: &Image<'_>, range: &Range<u64>) -> Vec<u64> {
     if image.machine != Machine::X86_64 {
         return Vec::new();
     }
-    // As far as 8 bits reach.
+    // The reach of 8 bits.
     let near = range.start.saturating_sub(130)..range.end.saturating_add(128);
     let jump = |at: &u64| match image.bytes(*at, 2) {
         Some(&[0xeb | 0x70..=0x7f | 0xe0..=0xe3, by]) => {
@@ -150,8 +156,8 @@ pub(crate) fn short_jumps_into(image: &Image<'_>, range: &Range<u64>) -> Vec<u64
     near.filter(|at| !range.contains(at)).filter(jump).collect()
 }
 
-/// Reads of a 32-bit field at this offset with a jump through a register soon behind it; on x86-64 also with a byte in between
-/// that may be one of the bounds that the field is compared with.
+/// Reads of a 32-bit field at this offset with a jump through a register soon after. On x86-64 also
+/// a byte in between that may be one of the bounds of the comparison.
 pub(crate) fn switches(image: &Image<'_>, field: u32, bounds: &RangeInclusive<u64>) -> Vec<u64> {
     let mut found = Vec::new();
     for (start, bytes) in image.code() {

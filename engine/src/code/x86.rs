@@ -1,4 +1,4 @@
-//! x86-64 instructions as [`decode`](super::decode) wants them, decoded by `iced-x86`.
+//! Decodes x86-64 instructions for [`decode`](super::decode), with `iced-x86`.
 
 use iced_x86::{Code, Decoder, DecoderOptions, Mnemonic, OpKind, Register as Name};
 
@@ -71,7 +71,7 @@ fn compared(bytes: &[u8], address: u64) -> Option<u64> {
     (i.mnemonic() == Mnemonic::Cmp && constant).then(|| i.immediate(1))
 }
 
-/// Whether the second operand is a constant that is as wide as a pointer once it is used.
+/// Whether the second operand is a constant that is pointer-sized when used.
 fn immediate(i: &iced_x86::Instruction) -> bool {
     i.op_count() == 2 && matches!(i.op1_kind(), OpKind::Immediate8to64 | OpKind::Immediate32to64)
 }
@@ -109,11 +109,11 @@ fn effect(bytes: &[u8], address: u64) -> Effect {
         },
         Mnemonic::Push => Effect::Write { to: STACK },
         Mnemonic::Pop if first == OpKind::Register => match number(i.op_register(0)) {
-            // The stack pointer is written too.
+            // The stack pointer is written, too.
             Some(to) => Effect::LoadPair { to: [to, STACK], base: STACK, offset: 0 },
             None => Effect::Unknown,
         },
-        // Pointers are 64 bits wide: a 32-bit sum is none.
+        // Pointers are 64 bits wide: a 32-bit sum is not one.
         Mnemonic::Add | Mnemonic::Sub if is_64_bit(i.op_register(0)) && immediate(&i) => {
             let (Some(to), by) = (number(i.op_register(0)), i.immediate(1).cast_signed()) else {
                 return Effect::Unknown;
@@ -186,7 +186,7 @@ fn effect(bytes: &[u8], address: u64) -> Effect {
     }
 }
 
-/// Instructions whose first operand, in memory, is all that they write.
+/// Instructions that write only their first operand, in memory.
 fn stores(i: &iced_x86::Instruction) -> bool {
     matches!(
         i.mnemonic(),
@@ -231,12 +231,14 @@ const fn is_64_bit(register: Name) -> bool {
     register as u32 >= Name::RAX as u32 && register as u32 <= Name::R15 as u32
 }
 
-/// Number of a 64- or 32-bit general register; of the narrower ones, of the register they are part of.
+/// Number of a 64- or 32-bit general register; for a narrower one, of the register that contains
+/// it.
 fn number(register: Name) -> Option<Register> {
     let name = register as u32;
     let among =
         |first: Name, last: Name| (name >= first as u32 && name <= last as u32).then(|| name - first as u32);
-    // The 8-bit ones are al cl dl bl ah ch dh bh spl bpl sil dil r8l…: 4 more than there are registers.
+    // The 8-bit ones are al cl dl bl ah ch dh bh spl bpl sil dil r8l…: 4 more than there are
+    // registers.
     let low = || {
         let n = among(Name::AL, Name::R15L)?;
         Some(if n < 4 { n } else { n - 4 })

@@ -1,9 +1,11 @@
-//! Whether anything leads into an instruction behind its first byte.
+//! Whether anything leads into an instruction after its first byte.
 //!
-//! On x86-64 a branch may lead to any byte. So everything in the file that could lead there is looked at: the function's own
-//! branches and jump tables and those of the parts of it that a compiler has put elsewhere (`.cold`), direct branches of all other
-//! code, pointers that are relocated, and addresses that code makes. Promises: where something cannot be followed, it counts as
-//! leading there. On arm64 every instruction is a word and every branch leads to one: nothing has to be looked at.
+//! On x86-64 a branch may lead to any byte. The check therefore covers everything in the file that
+//! could lead there: the function's own branches and jump tables, those of its parts that a
+//! compiler has moved (`.cold`), direct branches of all other code, relocated pointers, and
+//! addresses that code computes. Promises: where something cannot be followed, it counts as leading
+//! there. On arm64 every instruction is a word and every branch leads to one, so nothing needs a
+//! check.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -18,10 +20,11 @@ use crate::file::unwind;
 use crate::symbols::calls::Calls;
 use crate::symbols::references;
 
-/// Most parts of a function elsewhere; builds seen have one.
+/// Most separate parts of a function; builds seen have one.
 const MOST_PARTS: usize = 8;
 
-/// Adds a function of which every branch leads to the beginning of an instruction, or says which does not.
+/// Adds a function whose branches all lead to the beginning of an instruction, or returns one that
+/// does not.
 pub(super) fn follow(calls: &Calls<'_, '_>, body: &Function, proof: &mut Proof) -> Result<(), NoDirect> {
     let image = calls.image;
     let whole = range(body);
@@ -54,7 +57,7 @@ pub(super) fn follow(calls: &Calls<'_, '_>, body: &Function, proof: &mut Proof) 
                 }
                 Flow::JumpAny => {
                     proof.tables += 1;
-                    // An entry that leads out of the function is none.
+                    // An entry that leads out of the function is not one of its jump table.
                     let table = jump_table::whole(image, part, n);
                     let table = table.filter(|table| table.iter().all(|to| around(*to).is_some()));
                     table.ok_or(NoDirect::UnknownTable(by))?
@@ -73,7 +76,8 @@ pub(super) fn follow(calls: &Calls<'_, '_>, body: &Function, proof: &mut Proof) 
     Ok(())
 }
 
-/// Whether something outside of a function that was [followed](follow) leads into an instruction of it, behind its first byte.
+/// Whether something outside of a function that was [followed](follow) leads into an instruction of
+/// it, after its first byte.
 pub(super) fn led_into(
     calls: &Calls<'_, '_>,
     body: &Function,
@@ -99,7 +103,8 @@ pub(super) fn led_into(
     }
 }
 
-/// Whether branches may lead to any byte. An agent without the decoder for x86-64 needs nothing of what follows from it.
+/// Whether branches may lead to any byte. An agent without the decoder for x86-64 needs none of the
+/// code that depends on it.
 fn anywhere(image: &Image<'_>) -> bool {
     cfg!(feature = "x86") && image.machine == Machine::X86_64
 }

@@ -1,4 +1,4 @@
-//! The places of one file, put together and proved.
+//! Collects and proves the places of one file.
 
 use super::entered;
 use super::places::{DirectPlace, DirectPlaces, DirectRole, NoDirect, Proof};
@@ -11,7 +11,7 @@ use crate::probes::dispatch::Dispatcher;
 use crate::probes::operators::Operators;
 use crate::symbols::calls::Calls;
 
-/// The places in the file with this index, whose operators were found so.
+/// The places in the file with this index, whose operators were found as given.
 pub(crate) fn find(
     calls: &Calls<'_, '_>,
     file: usize,

@@ -1,4 +1,4 @@
-//! Where operators can be recorded without a trap, and why that is safe there.
+//! Where operators can be recorded without a trap, and why it is safe there.
 
 mod entered;
 pub(crate) mod find;

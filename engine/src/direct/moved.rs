@@ -10,8 +10,9 @@ use crate::probes::evidence::Evidence;
 use crate::symbols::calls::Calls;
 use crate::symbols::paths::Paths;
 
-/// The first instruction behind where the operators of the loop meet that can be moved and that nothing leads into, and past
-/// which no start reaches another one: as good an end as the one that is probed.
+/// The first movable instruction after the place where the operators of the loop meet. Nothing
+/// leads into it, and no start reaches another start without passing it. It is therefore as good an
+/// end as the probed one.
 pub(super) fn end<'d>(
     calls: &Calls<'_, '_>,
     dispatcher: &'d Dispatcher,
@@ -38,7 +39,7 @@ pub(super) fn end<'d>(
     Err(reason)
 }
 
-/// Whether the instruction does the same elsewhere, and leaves room for a jump.
+/// Whether the instruction does the same elsewhere, and has space for a jump.
 fn movable(image: &Image<'_>, instruction: &Instruction) -> bool {
     let Some(bytes) = image.bytes(instruction.address, instruction.length.into()) else { return false };
     instruction.flow == Flow::Next

@@ -1,9 +1,10 @@
-//! Where direct probes may go in one file, or why they may not.
+//! Where direct probes may be inserted in one file, or why not.
 //!
-//! A direct probe changes an instruction of the engine so that it leads to a few lines of code that record an operator
-//! and lead back. Stage: before attaching. From: the operator level of the plan. To: the agent, which compares the bytes with
-//! those in memory before it changes any. Promises: what is listed was proved from the file alone, see [`Proof`]; the places
-//! of a file are all that its operators need, or there are none.
+//! A direct probe changes an instruction of the engine so that it leads to a few lines of code that
+//! record an operator and lead back. Stage: before attaching. From: the operator level of the plan.
+//! To: the agent, which compares the bytes with those in memory before it changes any. Promises:
+//! every listed place was proved from the file alone, see [`Proof`]. A file has all places that its
+//! operators need, or none.
 
 use crate::file::elf::Machine;
 
@@ -14,11 +15,13 @@ pub struct DirectPlaces {
     pub file: usize,
     /// The file's instruction set.
     pub machine: Machine,
-    /// Operators run in phases: a call whose first argument points to a 32-bit word other than 1 (COMPUTE) is no operator.
+    /// Operators run in phases: a call whose first argument points to a 32-bit word other than 1
+    /// (COMPUTE) is not an operator.
     pub has_phase: bool,
-    /// In order of offset; they do not overlap. Starts with at least one end, or whole calls only.
+    /// In order of offset; they do not overlap. Starts with at least one end, or complete calls
+    /// only.
     pub places: Vec<DirectPlace>,
-    /// What was looked at.
+    /// The basis of the proof.
     pub proof: Proof,
 }
 
@@ -27,75 +30,80 @@ pub struct DirectPlaces {
 pub struct DirectPlace {
     /// Offset in the file, in bytes.
     pub offset: u64,
-    /// The file's own virtual address of it, as its program headers say.
+    /// Its virtual address in the file, from the program headers.
     pub address: u64,
-    /// The instruction as in the file, whole: 5 bytes of a call on x86-64, at least 5 of a moved one; 4 on arm64.
+    /// The complete instruction as in the file: 5 bytes of a call on x86-64, at least 5 of a moved
+    /// one; 4 on arm64.
     pub bytes: Vec<u8>,
-    /// What is recorded there.
+    /// The event recorded there.
     pub role: DirectRole,
 }
 
-/// What is recorded at a place. Callees are the file's own virtual addresses: a function, or its entry in the procedure
-/// linkage table.
+/// The event recorded at a place. Callees are virtual addresses in the file: a function, or its
+/// entry in the procedure linkage table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DirectRole {
-    /// A call (`call rel32`, `bl`) of `callee(params, tensor)`, or if fused of `callee(params, first, last)`: an operator starts.
+    /// A call (`call rel32`, `bl`) of `callee(params, tensor)`, or if fused of `callee(params,
+    /// first, last)`: an operator starts.
     Start {
-        /// Whether operators are computed together.
+        /// Whether it computes several operators together.
         fused: bool,
-        /// What the call reaches.
+        /// Target of the call.
         callee: u64,
     },
-    /// An instruction that every operator reaches when its work is done. It may be executed at any other address.
+    /// An instruction that every operator reaches when its work is done. It can be executed at any
+    /// other address.
     End,
-    /// A call (`call rel32`, `bl`) of `callee(params, tensor)` that is one operator: it starts before and ends behind it.
+    /// A call (`call rel32`, `bl`) of `callee(params, tensor)` that is one operator: the operator
+    /// starts before the call and ends after it.
     Whole {
-        /// What the call reaches.
+        /// Target of the call.
         callee: u64,
     },
 }
 
-/// What was looked at so that the places are safe.
+/// What was checked to prove that the places are safe.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Proof {
-    /// Functions with places in them, whose first and last address the unwind tables know.
+    /// Functions with places in them, whose first and last address are in the unwind tables.
     pub functions: usize,
-    /// Their direct jumps and branches: all lead to the beginning of an instruction, or out of them. Not looked for on arm64, where
-    /// no branch can lead elsewhere.
+    /// Their direct jumps and branches: all lead to the beginning of an instruction, or out of
+    /// them. Not checked on arm64, where no branch can lead elsewhere.
     pub branches: usize,
-    /// Their jump tables, of which the same is so. Not looked for on arm64.
+    /// Their jump tables, with the same property. Not checked on arm64.
     pub tables: usize,
     /// References to the functions that are operators: direct calls, all of them.
     pub references: usize,
 }
 
-/// Why no direct probes may go into a file that has operators. All numbers but counts are virtual addresses.
+/// Why no direct probes may be inserted in a file that has operators. All numbers except counts are
+/// virtual addresses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NoDirect {
-    /// An operator start is no call of an address: through a pointer, or with a prefix.
+    /// An operator start is not a call of an address: it is through a pointer, or has a prefix.
     NotACall(u64),
-    /// The function around the address is not known from the unwind tables.
+    /// The function around the address is not in the unwind tables.
     NoBounds(u64),
-    /// The function's code does not decode as one instruction after the other; here it stops.
+    /// The function's code does not decode as consecutive instructions; it stops here.
     Undecoded(u64),
-    /// The function has landing pads for exceptions, which nothing here follows.
+    /// The function has landing pads for exceptions, which the check does not follow.
     LandingPads(u64),
-    /// No instruction behind the place where operators meet can be executed elsewhere and is long enough.
+    /// No instruction after the place where operators meet is movable and long enough.
     NothingToMove(u64),
-    /// The targets of this jump are not known.
+    /// The targets of this jump are unknown.
     UnknownTable(u64),
     /// Something leads into an instruction that would be changed.
     LedInto {
-        /// The instruction, or the byte within it that is led to.
+        /// The instruction, or the byte inside it that is the target.
         place: u64,
-        /// The branch, table, pointer or instruction that does.
+        /// The branch, table, pointer or instruction that leads there.
         by: u64,
     },
-    /// The function that is an operator is referred to by something else than a call of its address.
+    /// Something other than a call of its address refers to the function that is an operator.
     Referred {
         /// The function.
         function: u64,
-        /// The jump, pointer or instruction that does.
+        /// The jump, pointer or instruction that refers to it.
         by: u64,
     },
     /// Nothing calls the function that is an operator.

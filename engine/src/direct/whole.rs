@@ -1,4 +1,5 @@
-//! Operators that are calls of a function: the calls, and that there is no other way into it.
+//! Operators that are calls of a function: the calls, and the proof that there is no other way into
+//! it.
 
 use std::collections::BTreeSet;
 
@@ -10,11 +11,11 @@ use crate::file::unwind;
 use crate::symbols::calls::Calls;
 use crate::symbols::references;
 
-/// A call, with the function that it is in.
+/// A call, with its function.
 pub(super) type Call = (Function, Instruction);
 
-/// All calls of the functions from outside of them, or what else refers to one. A call from inside one is part of the operator that
-/// it is made in.
+/// All calls of the functions from outside, or another reference to one. A call from inside one is
+/// part of the calling operator.
 pub(super) fn calls_of(
     calls: &Calls<'_, '_>,
     functions: &[u64],
@@ -27,7 +28,8 @@ pub(super) fn calls_of(
             let Some(body) = Function::around(calls.image, site) else {
                 return Err(NoDirect::NoBounds(site));
             };
-            // With a prefix, an instruction begins before what looks like a call; in an immediate it is none.
+            // With a prefix, an instruction begins before the apparent call; in an immediate there
+            // is no call.
             let around = body.code.iter().find(|i| (i.address..i.next()).contains(&site));
             let Some(&call) = around.filter(|i| matches!(i.flow, Flow::Call(_) | Flow::CallSlot(_))) else {
                 continue;
@@ -48,7 +50,7 @@ pub(super) fn calls_of(
     Ok(found)
 }
 
-/// Addresses of what may be calls of a function, through the procedure linkage table or not.
+/// Addresses of possible calls of a function, through the procedure linkage table or not.
 fn sites(calls: &Calls<'_, '_>, function: u64) -> Vec<u64> {
     let name = calls.names.at(function);
     let mut sites = calls.callers(function);
@@ -59,7 +61,8 @@ fn sites(calls: &Calls<'_, '_>, function: u64) -> Vec<u64> {
     sites
 }
 
-/// What refers to a function without calling it: a pointer, an instruction that makes its address, a jump.
+/// References to a function that are not calls: a pointer, an instruction that computes its
+/// address, a jump.
 fn referred(calls: &Calls<'_, '_>, function: u64) -> Option<u64> {
     let image = calls.image;
     let pointer = calls.relocations().pointers().find(|(_, to)| *to == function).map(|(word, _)| word);

@@ -1,8 +1,8 @@
-//! What the engine's own accessors show of its structs.
+//! What the engine's own accessors reveal about its structs.
 //!
-//! Stage: before attaching. From: exported functions such as `ggml_get_name`, whose whole body is an offset. To: [`Accessors`].
-//! Promises: an accessor that disagrees with a layout means that it is not the engine's, for a wrong offset would give wrong
-//! numbers.
+//! Stage: before attaching. From: exported functions such as `ggml_get_name`, whose complete body
+//! is an offset. To: [`Accessors`]. Promises: if an accessor disagrees with a layout, the layout is
+//! not the engine's, because a wrong offset would give wrong numbers.
 
 use super::layout::{Layout, NoLayout};
 use crate::code::dataflow::{Trace, Value};
@@ -11,13 +11,13 @@ use crate::symbols::calls::Calls;
 /// `GGML_OBJECT_SIZE`: what `ggml_tensor_overhead` counts besides the tensor.
 const OBJECT_SIZE: u32 = 32;
 
-/// Shows what tells the layouts apart, where there is nothing better.
+/// Functions that distinguish the layouts, where there is nothing better.
 pub(crate) const ALLOCATES: &str = "ggml_backend_tensor_alloc";
 
-/// The engine's name of a field, and where a layout has it.
+/// The engine's name of a field, and its place in the layout.
 pub(super) type Field = (&'static str, fn(&Layout) -> u32);
 
-/// Largest tensor that is believed.
+/// Largest accepted tensor, in bytes.
 const MOST_SIZE: u32 = 1024;
 
 const NAME: Field = ("name", |l| l.tensor_name);
@@ -27,7 +27,7 @@ const SRC: Field = ("src", |l| l.tensor_src);
 const N_NODES: Field = ("n_nodes", |l| l.graph_n_nodes);
 const NODES: Field = ("nodes", |l| l.graph_nodes);
 
-/// All fields that are read, but for those of `ggml_compute_params`.
+/// All fields that are read, except those of `ggml_compute_params`.
 pub(super) const ALL: [Field; 14] = [
     ("type", |l| l.tensor_type),
     ("buffer", |l| l.tensor_buffer),
@@ -45,7 +45,7 @@ pub(super) const ALL: [Field; 14] = [
     NODES,
 ];
 
-/// Functions that cannot do what they do without the field, and which of their arguments is the tensor.
+/// Functions that need the field for their work, and which of their arguments is the tensor.
 const TOUCHING: [(&str, u8, Field); 11] = [
     ("ggml_element_size", 0, ("type", |l| l.tensor_type)),
     ("ggml_nelements", 0, ("ne", |l| l.tensor_ne)),
@@ -62,10 +62,10 @@ const TOUCHING: [(&str, u8, Field); 11] = [
     ("ggml_soft_max_add_sinks", 0, SRC),
 ];
 
-/// A field and the accessor that shows it.
+/// A field and the accessor that reveals it.
 pub(super) type Seen = (&'static str, &'static str);
 
-/// What the accessors of a file show.
+/// Results of the accessors of a file.
 pub(super) struct Accessors<'c, 'd> {
     calls: &'c Calls<'c, 'd>,
 }
@@ -94,7 +94,8 @@ impl<'c, 'd> Accessors<'c, 'd> {
         }
     }
 
-    /// The fields that accessors show to be where the layout has them, each with its accessor; or the one that does not.
+    /// The fields that accessors confirm in the layout, each with its accessor; or the one that
+    /// contradicts it.
     pub(super) fn seen(&self, layout: &Layout, releases: &'static str) -> Result<Vec<Seen>, NoLayout> {
         let name = self.calls.function("ggml_get_name");
         let mut seen: Vec<Seen> = name.map(|_| (NAME.0, "ggml_get_name")).into_iter().collect();
@@ -119,7 +120,7 @@ impl<'c, 'd> Accessors<'c, 'd> {
             see("ggml_tensor_overhead", SIZE, value == Value::Constant(whole.into()))?;
         }
         for (function, argument, field) in TOUCHING {
-            // A function that could not be followed to any field says nothing.
+            // A function that could not be followed to any field proves nothing.
             if let Some(trace) =
                 self.trace(function).filter(|t| t.touched.iter().any(|(a, _)| *a == argument))
             {

@@ -1,8 +1,9 @@
-//! Which layout an engine's structs have.
+//! Finds the layout of an engine's structs.
 //!
-//! Stage: before attaching. From: [`Accessors`]. To: [`FoundLayout`]. The offset of the name tells which of the known layouts it
-//! is, every other accessor must agree, and only fields that no accessor shows are filled in. A fork with a longer struct is
-//! believed when accessors show all that matters. Promises: an accessor that disagrees means no layout.
+//! Stage: before attaching. From: [`Accessors`]. To: [`FoundLayout`]. The offset of the name
+//! selects one of the known layouts. Every other accessor must agree. Only fields that no accessor
+//! reveals are filled in. A fork with a longer struct is accepted when accessors reveal all fields
+//! that matter. Promises: if an accessor disagrees, there is no layout.
 
 use super::accessors::{ALL, Accessors, Seen};
 use super::layout::{FoundLayout, Layout, NoLayout, Offset, Origin, Unfitting, families};
@@ -22,7 +23,7 @@ pub(crate) fn read(calls: &Calls<'_, '_>) -> Result<FoundLayout, NoLayout> {
     if let Some(family) = families().into_iter().find(|f| i64::from(f.layout.tensor_name) == name) {
         let mut layout = family.layout;
         let whole = layout.tensor_size;
-        // A fork may have put fields behind the name.
+        // A fork may have inserted fields after the name.
         layout.tensor_size = size.filter(|size| *size > whole).unwrap_or(whole);
         let seen = accessors.seen(&layout, family.releases)?;
         let at_end = layout.tensor_size - whole;
@@ -31,8 +32,8 @@ pub(crate) fn read(calls: &Calls<'_, '_>) -> Result<FoundLayout, NoLayout> {
     grown(&accessors, name, size).map_err(|why| NoLayout::Unknown { name, why })
 }
 
-/// The layout of a program that was linked as one (LTO), where most accessors are gone: the only one that agrees with what is
-/// left of them, which has to show what tells the layouts apart.
+/// The layout of a program that was linked as one (LTO), where most accessors are gone: the only
+/// layout that agrees with the remaining ones, which must distinguish the layouts.
 fn without_name(accessors: &Accessors<'_, '_>) -> Result<FoundLayout, NoLayout> {
     let mut agreeing: Vec<FoundLayout> = Vec::new();
     for family in families() {
@@ -47,8 +48,8 @@ fn without_name(accessors: &Accessors<'_, '_>) -> Result<FoundLayout, NoLayout> 
     }
 }
 
-/// The layout of a fork that has put fields into a known struct: one of the known ones, moved from some field on, that
-/// every accessor agrees with, and in which accessors show all that matters.
+/// The layout of a fork that has inserted fields into a known struct: a known layout, moved from
+/// some field on. Every accessor agrees with it, and accessors reveal all fields that matter.
 fn grown(accessors: &Accessors<'_, '_>, name: i64, size: Option<u32>) -> Result<FoundLayout, Unfitting> {
     let mut found: Vec<FoundLayout> = Vec::new();
     for family in families() {
@@ -78,17 +79,18 @@ fn grown(accessors: &Accessors<'_, '_>, name: i64, size: Option<u32>) -> Result<
     }
 }
 
-/// Fields in the order in which they can move when some are put in before them: the last one first.
+/// Fields in the order in which they can move when others are inserted before them: the last one
+/// first.
 const MOVING: [fn(&mut Layout) -> &mut u32; 4] =
     [|l| &mut l.tensor_name, |l| &mut l.tensor_data, |l| &mut l.tensor_view_src, |l| &mut l.tensor_src];
-/// What accessors must show before a layout is believed that no release has.
+/// Fields that accessors must reveal before a layout of no release is accepted.
 const NEEDED: [&str; 9] = ["name", "data", "view_src", "src", "type", "ne", "nb", "op", "op_params"];
-/// Most bytes that a fork is believed to have added.
+/// Most bytes that a fork may have added.
 const MOST_ADDED: u32 = 256;
 /// `GGML_MAX_NAME`.
 const NAME_BYTES: u32 = 64;
 
-/// Puts a layout together with where its offsets come from.
+/// Makes a layout with the source of each offset.
 fn found(layout: Layout, releases: &'static str, seen: &[Seen]) -> FoundLayout {
     let by = |field: &str| seen.iter().find(|(name, _)| *name == field).map(|(_, function)| *function);
     let offsets = ALL.map(|(field, offset)| Offset {

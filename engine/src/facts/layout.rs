@@ -1,9 +1,10 @@
-//! Struct offsets: what is known of them, and where each comes from.
+//! Struct offsets, with the source of each.
 //!
-//! From December 2023 to autumn 2026 `ggml_tensor` has had three layouts. Which one an engine has, and what a fork has put into
-//! it, [`fitting`](super::fitting) finds out.
+//! From December 2023 to autumn 2026 `ggml_tensor` has had three layouts.
+//! [`fitting`](super::fitting) finds out which one an engine has, and what a fork has inserted.
 
-/// Offsets in bytes of the fields that are read from the engine's memory. Field names are the engine's.
+/// Offsets in bytes of the fields that are read from the engine's memory. Field names are the
+/// engine's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Layout {
     pub tensor_size: u32,
@@ -20,25 +21,27 @@ pub struct Layout {
     pub tensor_name: u32,
     pub graph_n_nodes: u32,
     pub graph_nodes: u32,
-    /// Offset of `ggml_cgraph::uid`, where the engine has it: equal non-zero values mean equal graphs.
+    /// Offset of `ggml_cgraph::uid`, where the engine has it: equal non-zero values mean equal
+    /// graphs.
     pub graph_uid: Option<u32>,
     pub params_ith: u32,
-    /// Old builds run every node in three phases, told apart by the first field: only 1 (COMPUTE) is work.
+    /// Old builds run every node in three phases, distinguished by the first field: only 1
+    /// (COMPUTE) is work.
     pub params_phase: bool,
 }
 
-/// Where one offset of a [`Layout`] comes from.
+/// Source of one offset of a [`Layout`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Offset {
     /// The engine's name of the field.
     pub field: &'static str,
-    /// Its offset in bytes (of `size`: the struct's size).
+    /// Its offset in bytes (for `size`: the struct's size).
     pub offset: u32,
-    /// What says so.
+    /// Its source.
     pub origin: Origin,
 }
 
-/// What says where a field is.
+/// The source of a field's offset.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Origin {
     /// This function of the engine.
@@ -47,20 +50,20 @@ pub enum Origin {
     Releases,
 }
 
-/// A layout that was found, and where each offset in it comes from.
+/// A layout that was found, with the source of each offset.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FoundLayout {
     /// The layout.
     pub layout: Layout,
-    /// Its offsets, but for those of `ggml_compute_params`, which no accessor shows.
+    /// Its offsets, except those of `ggml_compute_params`, which no accessor reveals.
     pub offsets: Vec<Offset>,
-    /// Fields that accessors show, in the order in which they were asked.
+    /// Fields that accessors reveal, in the order of the accessors.
     pub seen: Vec<&'static str>,
-    /// The releases whose layout it is, or that a fork began with.
+    /// The releases that have this layout, or that a fork is based on.
     pub releases: &'static str,
-    /// Bytes that a fork has put in before the fields that it moved.
+    /// Bytes that a fork has inserted before the fields that it moved.
     pub put_in: u32,
-    /// Bytes that a fork has put behind the last field.
+    /// Bytes that a fork has inserted after the last field.
     pub at_end: u32,
 }
 
@@ -69,9 +72,9 @@ pub struct FoundLayout {
 pub enum NoLayout {
     /// No file defines `ggml_get_name`.
     NoAccessor,
-    /// It is there, and not understood.
+    /// It exists, but could not be followed.
     NameNotUnderstood,
-    /// It is not there, and what is left of the other accessors does not tell.
+    /// It does not exist, and the remaining accessors do not determine the layout.
     NameGone,
     /// An accessor does not find its field where the releases with that name have it.
     Disagrees {
@@ -79,26 +82,26 @@ pub enum NoLayout {
         accessor: &'static str,
         /// The field.
         field: &'static str,
-        /// Where it should be.
+        /// Expected offset.
         offset: u32,
-        /// In these releases.
+        /// The releases with that offset.
         releases: &'static str,
     },
     /// The name is where no release has it.
     Unknown {
         /// Its offset.
         name: i64,
-        /// Why it is no fork's layout either.
+        /// Why it is not a fork's layout either.
         why: Unfitting,
     },
 }
 
-/// Why a fork's layout is not known.
+/// Why a fork's layout is unknown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unfitting {
     /// More than one would agree with its accessors.
     Several,
-    /// Its accessors do not show all that matters.
+    /// Its accessors do not reveal all fields that matter.
     Hidden,
 }
 

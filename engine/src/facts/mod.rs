@@ -1,4 +1,4 @@
-//! What an engine says of its structs, its operators and itself.
+//! What an engine's files reveal about its structs, its operators and its version.
 
 pub(crate) mod accessors;
 pub(crate) mod fitting;

@@ -1,8 +1,8 @@
 //! Names of operators and element types, read from the engine's own arrays.
 //!
 //! Stage: before attaching. From: the file's relocations: an array of pointers to strings. To:
-//! [`Tables`]. Promises: only what the engine itself would print; an array counts when it begins with the
-//! strings that it has begun with in every release.
+//! [`Tables`]. Promises: only names that the engine itself would print. An array counts when it
+//! begins with the strings that it begins with in every release.
 
 use crate::file::elf::Image;
 use crate::file::relocs::{POINTER, Relocations};
@@ -36,21 +36,23 @@ pub struct Tables {
 const FIRST_OPS: [&str; 3] = ["NONE", "DUP", "ADD"];
 const FIRST_UNARY: [&str; 3] = ["ABS", "SGN", "NEG"];
 const FIRST_GLU: [&str; 3] = ["REGLU", "GEGLU", "SWIGLU"];
-/// An operator that every release has, behind those.
+/// An operator of every release, after those.
 const SURE: &str = "MUL_MAT";
-/// First names of the array `type_traits` and what blocks of them have always been: (name, elements, bytes).
+/// First names of the array `type_traits`, and the blocks that they have always had: (name,
+/// elements, bytes).
 const FIRST_TYPES: [(&str, u32, u32); 4] = [("f32", 1, 4), ("f16", 1, 2), ("q4_0", 32, 18), ("q4_1", 32, 20)];
-/// Longest arrays believed.
+/// Longest accepted arrays.
 const MOST_NAMES: u64 = 512;
 const MOST_TYPES: u64 = 256;
 
-/// Whether the file has the name of an operator that every release has. Without it there is no array, and the relocations
-/// need not be read: a driver's compiler, which an accelerator's backend brings along, has a million of them.
+/// Whether the file has the name of an operator of every release. Without it there is no array, and
+/// the relocations need not be read: the compiler of a driver, which an accelerator's backend
+/// loads, has a million of them.
 pub(crate) fn may_be_in(image: &Image<'_>) -> bool {
     memchr::memmem::find(image.data, b"MUL_MAT\0").is_some()
 }
 
-/// Reads all arrays; those that the file does not have stay empty.
+/// Reads all arrays. Those that the file does not have stay empty.
 pub(crate) fn read(calls: &Calls<'_, '_>) -> Tables {
     let (image, relocations) = (calls.image, calls.relocations());
     let mut tables = Tables::default();
@@ -78,7 +80,8 @@ fn names(image: &Image<'_>, relocations: &Relocations<'_>, word: u64, first: &[&
     let mut names = Vec::new();
     for index in 0..MOST_NAMES {
         let Some(name) = at(index).filter(|n| is_name(n)) else { break };
-        // The next array may follow without a gap. Operators of 2023 had ABS, SGN and NEG among them, before others.
+        // The next array may follow without a gap. Operators of 2023 included ABS, SGN and NEG,
+        // before others.
         let whole = first != &FIRST_OPS || names.iter().any(|n| n == SURE);
         if index > 0 && whole && [&FIRST_OPS, &FIRST_UNARY, &FIRST_GLU].iter().any(|with| begins(index, with))
         {
@@ -96,7 +99,7 @@ fn is_name(text: &str) -> bool {
 
 /// Types from the name pointer at `word` on, if the array begins there.
 fn types(image: &Image<'_>, relocations: &Relocations<'_>, word: u64) -> Vec<DataType> {
-    // Stride and the offset of the block's size differ between releases: found, not known.
+    // Stride and the offset of the block's size differ between releases: they are found, not known.
     for stride in (24..=160).step_by(8) {
         for bytes_at in [16, 24] {
             let shape = Shape { word, stride, bytes_at };
@@ -118,7 +121,7 @@ fn types(image: &Image<'_>, relocations: &Relocations<'_>, word: u64) -> Vec<Dat
     Vec::new()
 }
 
-/// How the array of types is laid out.
+/// Layout of the array of types.
 struct Shape {
     word: u64,
     stride: u64,
@@ -126,7 +129,7 @@ struct Shape {
 }
 
 impl Shape {
-    /// A type; its name is empty when the engine no longer uses the number. None behind the end.
+    /// A type; its name is empty when the engine no longer uses the number. None after the end.
     fn entry(&self, image: &Image<'_>, relocations: &Relocations<'_>, index: u64) -> Option<DataType> {
         let at = self.word.checked_add(index * self.stride)?;
         let unused = DataType { name: String::new(), block_elements: 0, block_bytes: 0 };

@@ -1,8 +1,8 @@
-//! Whether the engine numbers its graphs, and where the number is.
+//! Whether the engine numbers its graphs, and the offset of the number.
 //!
-//! Since mid-2026 `ggml_cgraph` has a field `uid`: two graphs with the same non-zero number have the same nodes.
-//! The scheduler sets it, in `ggml_backend_sched_split_graph`, from a function that counts up. Promises:
-//! an offset only where that store was seen in the engine's code.
+//! Since mid-2026 `ggml_cgraph` has a field `uid`: two graphs with the same non-zero number have
+//! the same nodes. The scheduler sets it, in `ggml_backend_sched_split_graph`, from a function that
+//! counts up. Promises: an offset only where that store is in the engine's code.
 
 use crate::code::decode::{decode, effect, mnemonic};
 use crate::code::function::Function;
@@ -45,7 +45,7 @@ pub(crate) fn offset(calls: &Calls<'_, '_>) -> Option<u32> {
     None
 }
 
-/// Whether the function does nothing but add 1 to a variable of the file, atomically.
+/// Whether the function only adds 1 to a variable of the file, atomically.
 fn is_counter(image: &Image<'_>, address: u64) -> bool {
     let Some(end) = address.checked_add(48) else { return false };
     let code = decode(image, address, end);

@@ -12,7 +12,7 @@ pub(crate) fn llama(calls: &Calls<'_, '_>) -> Option<String> {
     }
     let number = object(calls, "LLAMA_BUILD_NUMBER")?;
     let number = calls.image.bytes(number, 4)?.try_into().map(i32::from_le_bytes).ok()?;
-    // Built from a copy of the sources without their history: the count of commits says nothing.
+    // Built from a copy of the sources without their history: the commit count means nothing.
     if number <= 1 {
         return None;
     }

@@ -11,7 +11,8 @@ pub(crate) fn build_id<'d>(image: &Image<'d>) -> Option<&'d [u8]> {
         let end = segment.p_offset.checked_add(segment.p_filesz)?;
         let mut notes = image.data.get(offset(segment.p_offset)..offset(end))?;
         loop {
-            // Three words, then name and content, each padded to a multiple of 4 (System V gABI, "Note Section").
+            // Three words, then name and content, each padded to a multiple of 4 (System V gABI,
+            // "Note Section").
             let (head, rest) = notes.split_at_checked(12)?;
             let word = |n: usize| head[n * 4..n * 4 + 4].try_into().map_or(0, u32::from_le_bytes);
             let (name, rest) = rest.split_at_checked(offset(u64::from(word(0)).next_multiple_of(4)))?;

@@ -1,8 +1,8 @@
 //! One ELF file: its segments, its symbols and how addresses map to file offsets.
 //!
-//! Stage: before attaching. From: the bytes of a file that a process maps. To: [`Image`], which every
-//! other part of the crate reads. Promises: no panic, no allocation larger than the file
-//! allows, whatever the bytes; section headers are used where present, but never needed.
+//! Stage: before attaching. From: the bytes of a file that a process maps. To: [`Image`], which
+//! every other part of the crate reads. Promises: no panic, and no allocation larger than the file
+//! allows, whatever the bytes. Section headers are used where present, but never needed.
 
 use std::cell::OnceCell;
 
@@ -18,13 +18,13 @@ use super::frame::Frame;
 
 const CTX: Ctx = Ctx { container: Container::Big, le: Endian::Little };
 const SYMBOL_SIZE: u64 = 24;
-/// Addresses of programs are below half of what 64 bits can say.
+/// Addresses of programs are in the lower half of 64 bits.
 const HIGHEST: u64 = i64::MAX.cast_unsigned();
 /// More loaded segments than any linker makes.
 const MOST_SEGMENTS: usize = 64;
-/// Most copies of a text that are looked at.
+/// Most copies of a text that are examined.
 const MOST_PLACES: usize = 4096;
-/// Symbols with longer names are left out; none that matters here has one.
+/// Symbols with longer names are left out; none of them matters here.
 const LONGEST_NAME: usize = 1024;
 
 /// Instruction set of a file.
@@ -49,7 +49,7 @@ pub(crate) struct Symbol<'d> {
     pub(crate) exported: bool,
 }
 
-/// A 64-bit ELF file for a machine that is supported.
+/// A 64-bit ELF file for a supported machine.
 #[derive(Debug)]
 pub struct Image<'d> {
     pub(crate) path: String,
@@ -67,7 +67,7 @@ pub struct Image<'d> {
 }
 
 impl<'d> Image<'d> {
-    /// Reads the headers of `bytes`, the whole content of the file `path`.
+    /// Reads the headers of `bytes`, the complete content of the file `path`.
     ///
     /// # Errors
     /// When the bytes are not a 64-bit ELF file for x86-64 or arm64, or when they end before a
@@ -127,7 +127,8 @@ impl<'d> Image<'d> {
                 what: format!("more than {MOST_SEGMENTS} loaded segments"),
             });
         }
-        // Sections may be stripped or lie past a cut: a process runs without them, so do we.
+        // Sections may be stripped or be beyond a cut. A process runs without them, so this code
+        // works without them.
         let sections = sections(bytes, &head);
         let dynamic = Dynamic::parse(bytes, &segments, CTX).ok().flatten();
         Ok(Self {
@@ -160,7 +161,7 @@ impl<'d> Image<'d> {
         self.dynamic.as_ref()?.dyns.iter().find(|d| d.d_tag == tag).map(|d| d.d_val)
     }
 
-    /// Loaded bytes from a virtual address to the end of what the file holds of its segment.
+    /// Loaded bytes from a virtual address to the end of its segment's content in the file.
     pub(crate) fn at(&self, address: u64) -> Option<&'d [u8]> {
         let segment = self.segment(address)?;
         let from = address - segment.p_vaddr;
@@ -185,7 +186,7 @@ impl<'d> Image<'d> {
         if text.iter().all(|b| (0x20..0x7f).contains(b)) { std::str::from_utf8(text).ok() } else { None }
     }
 
-    /// Virtual addresses at which the text is, with the zero byte that ends it; it may be the end of a longer one.
+    /// Virtual addresses of the text with its final zero byte. It may be the end of a longer text.
     pub(crate) fn places(&self, text: &str) -> Vec<u64> {
         let wanted = [text.as_bytes(), b"\0"].concat();
         let finder = memchr::memmem::Finder::new(&wanted);
@@ -220,7 +221,8 @@ impl<'d> Image<'d> {
         self.segment(address).is_some_and(|s| s.p_flags & PF_X != 0)
     }
 
-    /// Address and bytes of the frame descriptions, by the name of their section: static programs have no table of them.
+    /// Address and bytes of the frame descriptions, by the name of their section: static programs
+    /// have no table of them.
     pub(crate) fn frame_section(&self) -> Option<(u64, &'d [u8])> {
         let names = self.sections.get(self.section_names)?;
         let names = self.raw(names.sh_offset, names.sh_size)?;
@@ -250,7 +252,8 @@ impl<'d> Image<'d> {
         })
     }
 
-    /// Name of entry `index` of the dynamic symbol table, defined or not, and its address (0 if undefined).
+    /// Name of entry `index` of the dynamic symbol table, defined or not, and its address (0 if
+    /// undefined).
     pub(crate) fn dynamic_symbols(&self) -> DynamicSymbols<'d> {
         let (table, names) = self.symbol_table(SHT_DYNSYM).unwrap_or_default();
         DynamicSymbols { table, names }
@@ -267,7 +270,8 @@ impl<'d> Image<'d> {
         if kind != SHT_DYNSYM {
             return None;
         }
-        // Without section headers the table's length is nowhere; all linkers put the names right behind.
+        // Without section headers no field has the table's length, but all linkers put the names
+        // directly after it.
         let (symbols, names) = (self.dynamic_value(DT_SYMTAB)?, self.dynamic_value(DT_STRTAB)?);
         let count = names.checked_sub(symbols)? / SYMBOL_SIZE;
         self.bytes(symbols, count * SYMBOL_SIZE)?;
@@ -313,7 +317,7 @@ fn name_at(names: &[u8], start: usize) -> Option<&str> {
     std::str::from_utf8(&rest[..end]).ok()
 }
 
-/// File offsets and lengths fit `usize` on every machine that the agent is built for.
+/// File offsets and lengths fit `usize` on every machine for which the agent is built.
 pub(crate) fn offset(value: u64) -> usize {
     usize::try_from(value).unwrap_or(usize::MAX)
 }

@@ -20,10 +20,11 @@ pub enum ElfError {
     WrongMachine {
         /// The file.
         path: String,
-        /// What it is for.
+        /// Its machine.
         machine: String,
     },
-    /// For x86-64, in an agent that is made for arm64 boards and leaves the other decoder out (without the feature `x86`).
+    /// For x86-64, in an agent for arm64 boards that is built without the other decoder (without
+    /// the feature `x86`).
     #[error(
         "{path}: an ELF file for x86-64; this agent is made for arm64 boards: examine it with one made for x86-64"
     )]
@@ -31,24 +32,24 @@ pub enum ElfError {
         /// The file.
         path: String,
     },
-    /// The file ends before what its headers promise.
+    /// The file ends before the end that its headers state.
     #[error("{path}: the ELF file is cut short: {what} ends at byte {end}, the file has {size}")]
     Cut {
         /// The file.
         path: String,
-        /// The part that is not all there.
+        /// The incomplete part.
         what: &'static str,
-        /// Where that part should end, in bytes from the start of the file.
+        /// Stated end of that part, in bytes from the start of the file.
         end: u64,
         /// Length of the file in bytes.
         size: u64,
     },
-    /// Headers that make no sense.
+    /// Invalid headers.
     #[error("{path}: broken ELF file: {what}")]
     Broken {
         /// The file.
         path: String,
-        /// What is wrong.
+        /// The problem.
         what: String,
     },
 }

@@ -1,12 +1,12 @@
-//! A function as the unwind tables know it.
+//! A function in the unwind tables.
 
-/// What the unwind tables say of a function, or of one part of it.
+/// An entry of the unwind tables: a function, or one part of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Frame {
     /// Its first address.
     pub(super) start: u64,
-    /// The address behind its last byte.
+    /// The address after its last byte.
     pub(super) end: u64,
-    /// Whether control may come to it by an exception.
+    /// Whether an exception may lead into it.
     pub(super) landing_pads: bool,
 }

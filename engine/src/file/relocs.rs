@@ -1,8 +1,10 @@
-//! Relocations: which words of a file become pointers, and which slots hold the address of a symbol.
+//! Relocations: which words of a file become pointers, and which slots hold the address of a
+//! symbol.
 //!
-//! Stage: before attaching. From: [`Image`]. To: [`Relocations`], through which [`tables`](crate::facts::tables)
-//! reads arrays of strings and [`calls`](crate::symbols::calls) learns what a call goes to. Promises: what
-//! the dynamic linker would write, for RELA and RELR, without symbols of other files.
+//! Stage: before attaching. From: [`Image`]. To: [`Relocations`], through which
+//! [`tables`](crate::facts::tables) reads arrays of strings and [`calls`](crate::symbols::calls)
+//! learns the targets of calls. Promises: the values that the dynamic linker would write, for RELA
+//! and RELR, without symbols of other files.
 
 use goblin::container::{Container, Ctx, Endian};
 use goblin::elf::RelocSection;
@@ -15,7 +17,7 @@ const CTX: Ctx = Ctx { container: Container::Big, le: Endian::Little };
 const DT_RELRSZ: u64 = 35;
 const DT_RELR: u64 = 36;
 
-/// What the dynamic linker writes into a file's data.
+/// The values that the dynamic linker writes into a file's data.
 #[derive(Debug, Default)]
 pub(crate) struct Relocations<'d> {
     /// Address of a word → address that it will point to, for targets in the same file.
@@ -66,7 +68,8 @@ impl<'d> Relocations<'d> {
         }
     }
 
-    /// An even word is an address; an odd one says which of the 63 words after it are pointers as well.
+    /// An even word is an address; an odd one shows which of the 63 words after it are pointers,
+    /// too.
     fn read_relr(&mut self, image: &Image<'d>) {
         let (Some(table), Some(size)) = (image.dynamic_value(DT_RELR), image.dynamic_value(DT_RELRSZ)) else {
             return;
@@ -134,5 +137,5 @@ fn find<T>(table: &[(u64, T)], address: u64) -> Option<&T> {
     table.get(first).filter(|(word, _)| *word == address).map(|(_, value)| value)
 }
 
-/// Number of bytes in a pointer of the engines that can be examined.
+/// Number of bytes in a pointer of the supported engines.
 pub(crate) const POINTER: u64 = 8;

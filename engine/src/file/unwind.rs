@@ -10,20 +10,20 @@ const MOST_FRAMES: usize = 1 << 20;
 
 /// The function around an address: (start, end), or none without unwind information for it.
 ///
-/// A function that the compiler has split has an entry for each part.
+/// A function that the compiler has split has one entry per part.
 pub(crate) fn function_around(image: &Image<'_>, address: u64) -> Option<(u64, u64)> {
     frame(image, address).map(|frame| (frame.start, frame.end))
 }
 
-/// Whether the function around an address has landing pads for exceptions, as far as the tables know it.
+/// Whether the function around an address has landing pads for exceptions, according to the tables.
 pub(crate) fn has_landing_pads(image: &Image<'_>, address: u64) -> bool {
     frame(image, address).is_some_and(|frame| frame.landing_pads)
 }
 
 fn frame(image: &Image<'_>, address: u64) -> Option<Frame> {
     let Some((header_address, header)) = image.frame_header() else { return without_table(image, address) };
-    // The third byte says how the number of entries is stored. All linkers store 32 bits; gimli multiplies
-    // wider ones unchecked.
+    // The third byte is the format of the number of entries. All linkers store 32 bits; gimli
+    // multiplies wider ones unchecked.
     if header.get(2) != Some(&gimli::DW_EH_PE_udata4.0) {
         return None;
     }
@@ -46,7 +46,7 @@ fn frame(image: &Image<'_>, address: u64) -> Option<Frame> {
     (whole && image.is_code(start)).then_some(Frame { start, end, landing_pads })
 }
 
-/// The same in a file that has the descriptions, but no table of them: statically linked programs.
+/// The same in a file with descriptions but without a table of them: statically linked programs.
 fn without_table(image: &Image<'_>, address: u64) -> Option<Frame> {
     let all = image.unsorted_frames.get_or_init(|| read_all(image).unwrap_or_default());
     let behind = all.partition_point(|frame| frame.start <= address);

@@ -1,4 +1,4 @@
-//! Puts together what the files of a process say into one plan.
+//! Combines the files of a process into one plan.
 
 use super::types::{EnginePlan, FileFindings, Role};
 use crate::code::decode::mnemonic;
@@ -24,7 +24,7 @@ const FUNCTIONS: [(ProbeKind, &[&str]); 6] = [
     (ProbeKind::LlamaDecode, &["llama_decode"]),
     (ProbeKind::LlamaProcess, &["llama_process"]),
     (ProbeKind::LlamaEncode, &["llama_encode"]),
-    // The first one that is there: the second one calls it.
+    // The first one that exists: the second one calls it.
     (
         ProbeKind::SchedulerGraph,
         &["ggml_backend_sched_graph_compute_async", "ggml_backend_sched_graph_compute"],
@@ -33,20 +33,21 @@ const FUNCTIONS: [(ProbeKind, &[&str]); 6] = [
     (ProbeKind::BackendGraph, &[handover::FUNCTION]),
 ];
 
-/// The accessor that tells the layout apart; where it is, the other accessors and the names are.
+/// The accessor that determines the layout. The file that has it also has the other accessors and
+/// the names.
 const ACCESSOR: &str = "ggml_get_name";
 
-/// What one file names, and what of its functions can be recovered where it names none.
+/// The names in one file, and the functions that can be recovered where it has no names.
 fn calls_of<'p, 'd>(image: &'p Image<'d>, backends: &[BackendFunction]) -> Calls<'p, 'd> {
     let mut calls = Calls::new(image, backends);
     messages::recover(&mut calls);
     calls
 }
 
-/// Whether a file has something to say: a function that is probed, an accessor or a table. `backends` are the functions of
-/// backends other than the CPU that are worth a probe.
+/// Whether a file has something to examine: a probed function, an accessor or a table. `backends`
+/// are the functions of backends other than the CPU that deserve a probe.
 ///
-/// Quick for files that have not: it looks at names of symbols, then at pointers to strings.
+/// Quick for other files: it searches names of symbols, then pointers to strings.
 #[must_use]
 pub fn is_engine_part(image: &Image<'_>, backends: &[BackendFunction]) -> bool {
     let calls = calls_of(image, backends);
@@ -57,16 +58,16 @@ pub fn is_engine_part(image: &Image<'_>, backends: &[BackendFunction]) -> bool {
         || (tables::may_be_in(image) && !tables::read(&calls).ops.is_empty())
 }
 
-/// File offset of the function that the dynamic linker calls when the list of loaded libraries changes
-/// (`r_brk` of `struct r_debug`); only a dynamic linker has one.
+/// File offset of the function that the dynamic linker calls when the list of loaded libraries
+/// changes (`r_brk` of `struct r_debug`); only a dynamic linker has one.
 #[must_use]
 pub fn library_event_site(image: &Image<'_>) -> Option<u64> {
     let event = image.symbols().find(|s| s.name == "_dl_debug_state" && image.is_code(s.address))?;
     image.file_offset(event.address)
 }
 
-/// The functions of GGML and llama.cpp that would be known in the file if it named none: name and address. For those who hold
-/// them against the names of a file that has them.
+/// The functions of GGML and llama.cpp that would be recovered if the file had no names: name and
+/// address. Tests compare them with the names of a file that has them.
 #[must_use]
 pub fn stripped_functions(image: &Image<'_>) -> Vec<(&'static str, u64)> {
     let calls = calls_of(image, &[]);
@@ -102,7 +103,7 @@ pub fn examine(files: &[Image<'_>], backends: &[BackendFunction]) -> EnginePlan 
     plan
 }
 
-/// The layout: the first file with accessors says it for all.
+/// The layout: the first file with accessors determines it.
 fn read_layout(files: &[Calls<'_, '_>]) -> Result<FoundLayout, NoLayout> {
     let with = |name: &str| files.iter().find(|c| c.function(name).is_some());
     let calls = with(ACCESSOR).or_else(|| with(ALLOCATES)).ok_or(NoLayout::NoAccessor)?;
@@ -111,7 +112,7 @@ fn read_layout(files: &[Calls<'_, '_>]) -> Result<FoundLayout, NoLayout> {
     Ok(found)
 }
 
-/// Names: from where the accessors are, else from any file.
+/// Names: from the file with the accessors, otherwise from any file.
 fn read_tables(files: &[Calls<'_, '_>]) -> Tables {
     let mut files: Vec<_> = files.iter().collect();
     files.sort_by_key(|c| c.function(ACCESSOR).is_none());
@@ -124,7 +125,8 @@ fn read_version(files: &[Calls<'_, '_>]) -> String {
 }
 
 impl EnginePlan {
-    /// Adds the sites in one file; returns what it is to the engine, and where its operators can be recorded without a trap.
+    /// Adds the sites in one file. Returns its roles for the engine, and where its operators can be
+    /// recorded without a trap.
     fn read_sites(
         &mut self,
         file: usize,
@@ -163,7 +165,8 @@ impl EnginePlan {
         (roles, places)
     }
 
-    /// Adds the places where the scheduler calls backends itself; the function's own site stays if it is called too.
+    /// Adds the places where the scheduler itself calls backends. The function's own site stays if
+    /// the function is called, too.
     fn handover(&mut self, calls: &Calls<'_, '_>, function: Site) -> Option<Site> {
         let (found, offset, called) = match handover::handover(calls) {
             None | Some(Handover::Called) => return Some(function),
@@ -186,7 +189,8 @@ impl EnginePlan {
         (called > 0).then_some(function)
     }
 
-    /// Notes levels that nothing was found for; `stripped` says that a file is the engine and names nothing.
+    /// Records levels without any site. `stripped` means that a file is the engine and has no
+    /// names.
     fn miss(&mut self, stripped: bool) {
         let has = |kinds: &[ProbeKind]| self.sites.iter().any(|s| kinds.contains(&s.kind));
         let mut missing = Vec::new();

@@ -1,4 +1,4 @@
-//! What a plan comes to, level by level: which way it takes, or why there is none.
+//! The result of a plan, level by level: the way to trace it, or why there is none.
 
 use super::types::EnginePlan;
 use crate::facts::layout::NoLayout;
@@ -12,35 +12,35 @@ use crate::symbols::names::By;
 pub struct Strategy {
     /// The level.
     pub level: Level,
-    /// What is probed, each way once, or why nothing can be.
+    /// The ways to trace it, each once, or why nothing can be probed.
     pub ways: Result<Vec<Way>, NoWay>,
-    /// Symbols of the level that were looked for in vain.
+    /// Symbols of the level that were searched and not found.
     pub without: Vec<String>,
 }
 
 /// A way to trace a level.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Way {
-    /// By these functions, each with by what it is known if the file does not name it.
+    /// By these functions, each with its clue if the file does not name it.
     Functions(Vec<(String, Option<By>)>),
-    /// Operators by the function that is one, under these names.
+    /// Operators by the function that is one, with these names.
     OperatorFunctions(Vec<String>),
-    /// Operators by a function that was found by what it does.
+    /// Operators by a function that was found by its behaviour.
     Structure,
-    /// Operators by the calls of a function that every one of them begins with.
+    /// Operators by the calls of a function with which every operator begins.
     Calls {
         /// The function.
         symbol: String,
-        /// By what it is known if the file does not name it.
+        /// Its clue, if the file does not name it.
         by: Option<By>,
-        /// How many calls of fused kernels there are besides.
+        /// Number of calls of fused kernels besides.
         fused: usize,
     },
     /// A backend's operators, or nested calls, by this function of it.
     Backend {
         /// The backend.
         backend: String,
-        /// Whole operators.
+        /// Complete operators.
         whole: bool,
         /// The function.
         symbol: String,
@@ -50,11 +50,11 @@ pub enum Way {
 /// Why a level cannot be traced.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum NoWay {
-    /// Operators are found, but not what they work on.
+    /// Operators are found, but not the graph that they belong to.
     NoLayout(NoLayout),
-    /// What was looked for first is missing.
+    /// The first item of the search is missing.
     Missing(Missing),
-    /// There was no file to look at.
+    /// There was no file to examine.
     NoFile,
 }
 
@@ -92,7 +92,7 @@ fn ways(plan: &EnginePlan, level: Level, missing: Option<&Missing>) -> Result<Ve
     Ok(ways)
 }
 
-/// By what a site's function is known if the file does not name it.
+/// The clue for a site's function, if the file does not name it.
 fn by(site: &Site) -> Option<By> {
     site.evidence.clue().map(|clue| clue.by())
 }
@@ -103,7 +103,7 @@ fn functions(sites: &[&Site]) -> Option<Way> {
     (!names.is_empty()).then_some(Way::Functions(names))
 }
 
-/// A backend's function, with what it is to operators.
+/// A backend's function, with its relation to operators.
 fn backend(site: &Site) -> Option<Way> {
     let Evidence::Backend { backend, .. } = &site.evidence else { return None };
     let whole = matches!(site.kind, ProbeKind::BackendOp(_));

@@ -1,4 +1,4 @@
-//! What an engine's files come to.
+//! The result for an engine's files.
 
 use crate::direct::places::{DirectPlaces, NoDirect};
 use crate::facts::layout::{FoundLayout, Layout, NoLayout};
@@ -34,18 +34,18 @@ impl EnginePlan {
 /// What was found in one file.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct FileFindings {
-    /// What it is to the engine; nothing when it is no part of one.
+    /// Its roles for the engine; empty when it is no part of one.
     pub roles: Vec<Role>,
     /// GNU build id.
     pub build_id: Vec<u8>,
-    /// Where operators can be recorded without a trap; nothing where it has none.
+    /// Where operators can be recorded without a trap; `None` where there are no operators.
     pub direct: Option<Result<DirectPlaces, NoDirect>>,
 }
 
-/// What a file is to an engine.
+/// A role of a file for an engine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Role {
-    /// It has the token calls.
+    /// It has the functions of decode calls.
     Token,
     /// It has the scheduler.
     Graph,

@@ -1,9 +1,10 @@
 //! Functions of backends other than the CPU, by the symbols that the backend profiles name.
 //!
-//! Stage: before attaching. From: one file's [`Calls`]; which library it is does not matter, for static builds have them in
-//! the executable. To: [`Site`]s. Promises: the probed function returns by itself. One that only jumps to another shares its
-//! stack pointer, and Linux on arm64 loses its way among return probes of one stack pointer (see [`entry`]) and kills the
-//! process: there the other one is probed.
+//! Stage: before attaching. From: one file's [`Calls`]. Which library it is does not matter,
+//! because static builds have them in the executable. To: [`Site`]s. Promises: the probed function
+//! returns by itself. A function that only jumps to another shares its stack pointer. Linux on
+//! arm64 cannot distinguish return probes with one stack pointer (see [`entry`]) and kills the
+//! process, so the other function is probed.
 
 use super::evidence::{Evidence, Site};
 use super::kind::ProbeKind;
@@ -27,7 +28,7 @@ pub(crate) fn in_file(calls: &Calls<'_, '_>) -> bool {
     calls.names.backends().any(|(_, symbol)| calls.image.is_code(symbol.address))
 }
 
-/// Their sites in the file with this index, and what cannot be probed.
+/// Their sites in the file with this index, and those that cannot be probed.
 pub(crate) fn find(
     calls: &Calls<'_, '_>,
     file: usize,
@@ -38,7 +39,8 @@ pub(crate) fn find(
         let (Some(function), Ok(slot)) = (backends.get(slot), u8::try_from(slot)) else { continue };
         let kind = if function.whole { ProbeKind::BackendOp(slot) } else { ProbeKind::NestedCall(slot) };
         match site(calls, file, kind, symbol, function) {
-            // Two names of one function would be two probes in one place, and count everything twice.
+            // Two names of one function would be two probes in one place, and count everything
+            // twice.
             Ok(site) if sites.iter().any(|s| s.offset == site.offset) => {}
             Ok(site) => sites.push(site),
             Err(reason) => {
@@ -69,7 +71,7 @@ fn site(
     Ok(Site { kind, file, offset, symbol: symbol.name.to_owned(), mnemonic, emulated, evidence })
 }
 
-/// Address and size (0: unknown) of the function itself, where the one at `address` does nothing but jump to it.
+/// Address and size (0: unknown) of the real function, where the one at `address` only jumps to it.
 fn returning(image: &Image<'_>, mut address: u64, mut size: u64) -> Result<(u64, u64), Unprobable> {
     for _ in 0..=MOST_JUMPS {
         let end = match unwind::function_around(image, address) {

@@ -1,12 +1,13 @@
 //! The loop that runs a graph's nodes on the CPU: where an operator starts and where it ends.
 //!
-//! Since 2025 compilers inline `ggml_compute_forward` into the loop over the nodes, so no function is
-//! an operator any more. Two things remain. Before its own kernels the dispatcher asks other kernels
-//! (`ggml_cpu_extra_compute_forward(params, tensor)`, in another translation unit, thus a real call): an
-//! operator starts. And all of the about one hundred cases of the switch over the operator meet again
-//! behind it: the operator ends. Operators that are computed together bypass the former and have calls of
-//! their own (`ggml_compute_forward_*_fused`). Promises: a start or an end is an instruction that exists
-//! at that address, and the paths between them have been followed (see [`paths`](crate::symbols::paths)).
+//! Since 2025 compilers inline `ggml_compute_forward` into the loop over the nodes, so no function
+//! is an operator any more. Two features remain. Before its own kernels the dispatcher tries other
+//! kernels (`ggml_cpu_extra_compute_forward(params, tensor)`, in another translation unit, thus a
+//! real call): an operator starts. After the switch over the operator, all of its about one hundred
+//! cases meet again: the operator ends. Operators that are computed together bypass the former and
+//! have separate calls (`ggml_compute_forward_*_fused`). Promises: a start or an end is an
+//! instruction that exists at that address, and the paths between them have been followed (see
+//! [`paths`](crate::symbols::paths)).
 
 use std::collections::BTreeSet;
 
@@ -22,7 +23,7 @@ use crate::symbols::paths::Paths;
 /// The call that every dispatched node makes first.
 pub(crate) const START: &str = "ggml_cpu_extra_compute_forward";
 
-/// What the functions that compute operators are called.
+/// Names of the functions that compute operators.
 const KERNEL: &str = "ggml_compute_forward_";
 
 /// Most calls of [`START`] in a file; builds seen have one.
@@ -31,10 +32,11 @@ const MOST_CALLS: usize = 16;
 /// Fewest jumps to the place where the operators meet; builds seen have 85 and more.
 const FEWEST_JUMPS: u32 = 24;
 
-/// Most instructions from where the operators meet to their end; builds seen have up to 6.
+/// Most instructions from the place where the operators meet to their end; builds seen have up to
+/// 6.
 const LONGEST_END: usize = 24;
 
-/// What part of the jumps that meet may go to a place behind; one build seen has 3 beside 97.
+/// Share of the jumps that may go to a later place; one build seen has 3, and 97 that meet.
 const FEW: u32 = 16;
 
 /// An instruction of the dispatching function that an operator passes.
@@ -43,12 +45,12 @@ pub(crate) struct Waypoint {
     pub(crate) address: u64,
     pub(crate) emulated: bool,
     pub(crate) mnemonic: String,
-    /// The function that is called, or the dispatching one; empty if that has no name.
+    /// The called function, or the dispatching one; empty if that has no name.
     pub(crate) symbol: String,
     pub(crate) evidence: Evidence,
 }
 
-/// What was found in one dispatching function.
+/// Findings in one dispatching function.
 #[derive(Debug)]
 pub(crate) struct Dispatcher {
     pub(crate) body: Function,
@@ -75,7 +77,7 @@ pub(crate) fn dispatchers(calls: &Calls<'_, '_>) -> Result<Vec<Dispatcher>, NoSt
             reason = NoStart::NoUnwind(site);
             continue;
         };
-        // Bytes that look like a call, but within another instruction.
+        // Bytes that look like a call, but are inside another instruction.
         if body.at(site).is_some() {
             found.push(dispatcher(calls, body));
         }
@@ -88,8 +90,8 @@ fn dispatcher(calls: &Calls<'_, '_>, body: Function) -> Dispatcher {
         (0..).zip(&body.code).filter_map(|(n, i)| Some((n, calls.called_by(i.flow).map(plain)?))).collect();
     let starts: Vec<_> = called.iter().copied().filter(|(_, name)| *name == START).collect();
     let paths = Paths::new(&body, calls);
-    // Every operator is behind the function's entry or behind the end of the one before it: a kernel that is
-    // reached from there without passing a start computes operators on a way of its own.
+    // Every operator follows the function's entry or the end of the previous operator. A kernel
+    // that is reached from there without passing a start computes operators on a separate way.
     let ways = |end: Option<usize>| {
         let bypassing = |walls: &[usize]| -> Vec<(usize, &str)> {
             let reached: Vec<_> =
@@ -111,7 +113,8 @@ fn dispatcher(calls: &Calls<'_, '_>, body: Function) -> Dispatcher {
             let (_, fused, unseen) = ways(None);
             (fused, unseen, Err(reason))
         }
-        // Where fused operators meet the others later than those meet each other, only a later end is one of all.
+        // Where fused operators meet the others later than those meet each other, only a later end
+        // serves all.
         Ok(ends) => {
             let tried = ends.into_iter().map(|(n, place)| {
                 let (walls, fused, unseen) = ways(Some(n));
@@ -161,7 +164,8 @@ pub(crate) fn ends(
             return Err(NoEnd::ResultLeadsElsewhere { join, ways });
         }
     }
-    // Where registers are put back, the cases meet before the result that skips them does: the end is behind both.
+    // Where registers are restored, the cases meet before the result that skips them does: the end
+    // is after both.
     let meeting = meeting.first().copied().unwrap_or(join);
     let symbol = calls.names.at(body.start).unwrap_or_default();
     let waypoint = |n: usize| {
@@ -185,8 +189,8 @@ pub(crate) fn ends(
     if ends.is_empty() { Err(NoEnd::SingleStepped { join: meeting }) } else { Ok(ends) }
 }
 
-/// Checks that no start is reached from another one, or from itself, without passing the end between them, and that the
-/// function is not left in between: where the dispatcher is a function of its own, its cases return.
+/// Checks that no start is reached from a start without passing the end, and that the function is
+/// not left in between: where the dispatcher is a separate function, its cases return.
 pub(crate) fn closed(body: &Function, paths: &Paths, starts: &[usize], end: usize) -> Result<(), NoEnd> {
     for &start in starts {
         let reached = paths.reached(start, &[end]);
@@ -202,9 +206,9 @@ pub(crate) fn closed(body: &Function, paths: &Paths, starts: &[usize], end: usiz
     Ok(())
 }
 
-/// Instructions from the address on where so many jumps meet, in a straight line but for branches that are not taken, and that only
-/// few others reach without passing the address: nodes without an operator or without elements, which no start was
-/// passed for, and fused operators.
+/// Instructions from the address on where this many jumps meet, in a straight line except for
+/// branches that are not taken. Only few other nodes reach them without passing the address: nodes
+/// without an operator or without elements, for which no start was passed, and fused operators.
 pub(crate) fn line(body: &Function, from: u64, jumps: u32) -> Vec<usize> {
     let mut found = Vec::new();
     let Some(index) = body.index(from) else { return found };
@@ -226,8 +230,8 @@ pub(crate) fn line(body: &Function, from: u64, jumps: u32) -> Vec<usize> {
     found
 }
 
-/// Whether an instruction behind an address lies in a short loop, as where threads wait for each other: it would end an
-/// operator many times.
+/// Whether an instruction after an address is in a short loop, as where threads wait for each
+/// other: it would end an operator many times.
 fn repeated(body: &Function, from: u64, n: usize) -> bool {
     let at = body.code[n].address;
     body.code.iter().skip(n).take(LONGEST_END).any(|i| match i.flow {

@@ -6,14 +6,15 @@ use crate::symbols::names::Clue;
 /// One instruction to probe.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Site {
-    /// What is seen there.
+    /// The event that is seen there.
     pub kind: ProbeKind,
     /// Index of the file in the slice given to [`examine`](crate::examine).
     pub file: usize,
-    /// File offset of the instruction. For kinds with a return it lies where the stack pointer and (on arm64) the link
-    /// register still are as at entry, so that a uretprobe works there too.
+    /// File offset of the instruction. For kinds with a return, the stack pointer and (on arm64)
+    /// the link register are still as at entry there, so that a uretprobe works, too.
     pub offset: u64,
-    /// The function that led there: as the file names it, or as the engine's sources do; empty for one that has no name.
+    /// The function that led there, by its name in the file or in the engine's sources; empty for
+    /// one without a name.
     pub symbol: String,
     /// Mnemonic of the instruction.
     pub mnemonic: String,
@@ -23,7 +24,7 @@ pub struct Site {
     pub evidence: Evidence,
 }
 
-/// How a place was found. `entry` is how many bytes behind the function's first instruction it lies.
+/// How a place was found. `entry` is its distance in bytes from the function's first instruction.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Evidence {
     /// The file names the function.
@@ -35,48 +36,49 @@ pub enum Evidence {
     Recovered {
         /// Where it is.
         address: u64,
-        /// By what it is known.
+        /// Its clue.
         clue: Clue,
         /// Bytes from its first instruction.
         entry: u64,
     },
-    /// The file names the function that runs one operator, and it is really called.
+    /// The file names the function that runs one operator, and the function is really called.
     OperatorFunction {
-        /// From how many places.
+        /// Number of calling places.
         callers: usize,
-        /// The call that every dispatched node makes is in it.
+        /// It contains the call that every dispatched node makes.
         dispatches: bool,
         /// Bytes from its first instruction.
         entry: u64,
     },
-    /// The function that runs one operator, by what it does.
+    /// The function that runs one operator, found by its behaviour.
     Structure {
         /// Where it is.
         address: u64,
-        /// What it compares the operator with.
+        /// The constant that it compares the operator with.
         bound: u64,
-        /// How many different functions it calls.
+        /// Number of different functions that it calls.
         kernels: usize,
-        /// From how many places it is called.
+        /// Number of places that call it.
         callers: usize,
         /// Bytes from its first instruction.
         entry: u64,
     },
-    /// The call of a function that the file names, in the function that dispatches operators.
+    /// The call of a named function, in the function that dispatches operators.
     DispatchCall {
-        /// Where that one begins.
+        /// Start of the dispatching function.
         function: u64,
     },
-    /// The call of a function that the file does not name, in the function that dispatches operators.
+    /// The call of a function without a name in the file, in the function that dispatches
+    /// operators.
     RecoveredCall {
-        /// By what the called one is known.
+        /// The clue for the called function.
         clue: Clue,
     },
-    /// Behind where the operators of the dispatching function meet.
+    /// After the place where the operators of the dispatching function meet.
     Join {
         /// Where they meet.
         address: u64,
-        /// How many jumps go there.
+        /// Number of jumps to that place.
         jumps: u32,
     },
     /// The scheduler's own call of a backend.
@@ -84,7 +86,7 @@ pub enum Evidence {
         /// Offset in bytes of the pointer in the backend.
         offset: i64,
     },
-    /// The file names a function that a backend profile tells of.
+    /// The file names a function of a backend profile.
     Backend {
         /// The backend.
         backend: String,
@@ -96,7 +98,7 @@ pub enum Evidence {
 }
 
 impl Evidence {
-    /// By what the function is known, where the file does not name it.
+    /// The function's clue, where the file does not name it.
     #[must_use]
     pub const fn clue(&self) -> Option<Clue> {
         match self {

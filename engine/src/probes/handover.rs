@@ -1,10 +1,11 @@
 //! Where the scheduler hands a split to a backend.
 //!
-//! `ggml_backend_graph_compute_async(backend, cgraph)` does nothing but jump through the backend's pointer
-//! `iface.graph_compute`. gcc leaves the scheduler's calls of it, clang puts the call through the pointer in their place, and
-//! the function is there but never called. Stage: before attaching. From: the function, which shows where the pointer is,
-//! and the scheduler's code. To: [`Handover`]. Promises: an inlined call is one through that very field of what is its
-//! first argument, with an address that was computed just before as its second, inside the scheduler.
+//! `ggml_backend_graph_compute_async(backend, cgraph)` only jumps through the backend's pointer
+//! `iface.graph_compute`. gcc keeps the scheduler's calls of it. clang replaces them with the call
+//! through the pointer, so that the function exists but is never called. Stage: before attaching.
+//! From: the function, which reveals the offset of the pointer, and the scheduler's code. To:
+//! [`Handover`]. Promises: an inlined call is inside the scheduler, goes through that very field of
+//! its first argument, and has an address computed just before as its second.
 
 use std::collections::BTreeSet;
 
@@ -18,7 +19,7 @@ use crate::symbols::names::plain;
 
 /// The function that every split passes where it is not inlined.
 pub(crate) const FUNCTION: &str = "ggml_backend_graph_compute_async";
-/// The scheduler's entries; which functions they call in the file is theirs too.
+/// The scheduler's entries. The functions in the file that they call belong to it, too.
 const SCHEDULER: [&str; 2] = ["ggml_backend_sched_graph_compute_async", "ggml_backend_sched_graph_compute"];
 
 /// How the scheduler reaches a backend.
@@ -26,13 +27,14 @@ const SCHEDULER: [&str; 2] = ["ggml_backend_sched_graph_compute_async", "ggml_ba
 pub(crate) enum Handover {
     /// It calls the function.
     Called,
-    /// It calls through the backend's pointer, at this offset in bytes, and the function from that many places.
+    /// It calls through the backend's pointer, at this offset in bytes, and calls the function from
+    /// that many places.
     Inlined { sites: Vec<Instruction>, offset: i64, called: usize },
-    /// Neither was seen, and why that may be.
+    /// Neither was seen, and the possible reason.
     Unseen(MissingReason),
 }
 
-/// Looks into the scheduler; none where the file has no scheduler or not the function.
+/// Examines the scheduler; `None` where the file has no scheduler or lacks the function.
 pub(crate) fn handover(calls: &Calls<'_, '_>) -> Option<Handover> {
     let function = calls.names.get(FUNCTION).filter(|s| calls.image.is_code(s.address))?;
     let bodies = scheduler(calls);
@@ -41,7 +43,7 @@ pub(crate) fn handover(calls: &Calls<'_, '_>) -> Option<Handover> {
     }
     let named = |flow| {
         let name = match flow {
-            // A call as the last thing is a jump.
+            // A call as the last action is a jump.
             Flow::Jump(to) => calls.callee(to),
             flow => calls.called_by(flow),
         };
@@ -65,7 +67,7 @@ pub(crate) fn handover(calls: &Calls<'_, '_>) -> Option<Handover> {
     })
 }
 
-/// The scheduler's functions: the exported ones, and what these call in the file.
+/// The scheduler's functions: the exported ones, and those in the file that they call.
 fn scheduler(calls: &Calls<'_, '_>) -> Vec<Function> {
     let entries: BTreeSet<_> = SCHEDULER.iter().filter_map(|name| calls.function(name)).collect();
     let own: Vec<_> = entries.iter().filter_map(|address| Function::around(calls.image, *address)).collect();
@@ -77,7 +79,7 @@ fn scheduler(calls: &Calls<'_, '_>) -> Vec<Function> {
             _ => None,
         })
         .collect();
-    // Others that have a name of their own in the file's interface are not the scheduler's.
+    // Other exported functions are not the scheduler's.
     let own_or_unnamed = |address: &u64| {
         let name = calls.callee(*address);
         name.is_none_or(|name| plain(name).starts_with("ggml_backend_sched")) && !entries.contains(address)
@@ -95,7 +97,8 @@ fn scheduler(calls: &Calls<'_, '_>) -> Vec<Function> {
     all
 }
 
-/// Offset in the backend of the pointer that the function at `address` goes to with its arguments.
+/// Offset in the backend of the pointer through which the function at `address` passes its
+/// arguments on.
 fn pointer(image: &Image<'_>, address: u64, size: u64) -> Option<i64> {
     let end = address.checked_add(if size > 0 { size } else { 64 })?;
     let body = Function::new(image, address, end);
@@ -125,31 +128,31 @@ fn inlined<'b>(image: &Image<'_>, body: &'b Function, offset: i64) -> Vec<&'b In
     found
 }
 
-/// A call, or a jump, to what a field points to.
+/// A call of, or a jump to, the target of a field.
 #[derive(Debug, Clone, Copy)]
 struct Field {
     base: u32,
     offset: i64,
 }
 
-/// How a register got its value.
+/// Origin of a register's value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum What {
     Unknown,
-    /// Copied or added up.
+    /// Copied or summed.
     Computed,
-    /// Read at that offset from what has that number.
+    /// Read at that offset from the value with that number.
     Loaded(u32, i64),
 }
 
 #[derive(Debug, Clone, Copy)]
 struct Value {
-    /// Two registers with the same number hold the same.
+    /// Two registers with the same number have the same value.
     id: u32,
     what: What,
 }
 
-/// What is known of the general registers on the straight way to an instruction.
+/// Known values of the general registers on the straight path to an instruction.
 struct Known {
     values: [Value; 32],
     next: u32,
@@ -177,7 +180,7 @@ impl Known {
         }
     }
 
-    /// Forgets every register but those of `saved`, one bit each.
+    /// Forgets every register except those of `saved`, one bit each.
     fn forget(&mut self, saved: u32) {
         for register in 0..32 {
             if saved >> register & 1 == 0 {
@@ -186,7 +189,8 @@ impl Known {
         }
     }
 
-    /// Takes in an instruction; the field, if it is a call (or with `jumps` also a jump) through one.
+    /// Adds an instruction. Returns the field, if it is a call (or with `jumps` also a jump)
+    /// through one.
     fn step(
         &mut self,
         image: &Image<'_>,
@@ -211,7 +215,7 @@ impl Known {
                 self.forget(image.machine.convention().callee_saved)
             }
             Flow::Next | Flow::Branch(_) => self.apply(decode::effect(image, instruction)),
-            // What is behind is reached from elsewhere.
+            // The code after it is reached from elsewhere.
             Flow::Jump(_) | Flow::JumpSlot(_) | Flow::JumpAny | Flow::Return | Flow::Stop => self.forget(0),
         }
         through

@@ -1,6 +1,6 @@
-//! What probes are for.
+//! The purposes of probes.
 
-/// What a probe sees. Their order is that in which they may be removed: starts before ends.
+/// The purpose of a probe. The order is that in which they may be removed: starts before ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ProbeKind {
     /// Entry and return of `llama_decode`.
@@ -9,11 +9,13 @@ pub enum ProbeKind {
     LlamaProcess,
     /// Entry and return of `llama_encode`.
     LlamaEncode,
-    /// Entry and return of `ggml_backend_sched_graph_compute_async` (of old builds: `…_sched_graph_compute`).
+    /// Entry and return of `ggml_backend_sched_graph_compute_async` (of old builds:
+    /// `…_sched_graph_compute`).
     SchedulerGraph,
     /// Entry and return of `ggml_graph_compute`.
     CpuGraph,
-    /// Entry of `ggml_backend_graph_compute_async`, or the scheduler's call of a backend's own where that was inlined.
+    /// Entry of `ggml_backend_graph_compute_async`, or the scheduler's call of a backend's function
+    /// where that was inlined.
     BackendGraph,
     /// A `call` instruction with `(params, tensor)` in the argument registers: an operator starts.
     OpStart,
@@ -21,19 +23,20 @@ pub enum ProbeKind {
     OpFused,
     /// An instruction that every operator reaches when its work is done.
     OpEnd,
-    /// Entry and return of `ggml_compute_forward(params, tensor)` where it is a function of its own: start and end.
+    /// Entry and return of `ggml_compute_forward(params, tensor)` where it is a separate function:
+    /// start and end.
     OpFunction,
-    /// Entry and return of a backend's function that is one whole operator of a scheduler split; its slot among the
-    /// [`BackendFunction`](crate::BackendFunction)s tells which.
+    /// Entry and return of a backend's function that is one complete operator of a scheduler split.
+    /// Its slot among the [`BackendFunction`](crate::BackendFunction)s identifies it.
     BackendOp(u8),
-    /// The same of a function that works inside operators.
+    /// As above, for a function that works inside operators.
     NestedCall(u8),
 }
 
-/// What a trace can be made of.
+/// A level of a trace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Level {
-    /// Token calls.
+    /// Decode calls.
     Token,
     /// Graphs.
     Graph,
@@ -58,7 +61,7 @@ impl ProbeKind {
         }
     }
 
-    /// The slot of the function of a backend other than the CPU that it is for.
+    /// The slot of its function, for a backend other than the CPU.
     #[must_use]
     pub const fn backend_slot(self) -> Option<u8> {
         match self {
@@ -67,7 +70,7 @@ impl ProbeKind {
         }
     }
 
-    /// Whether the return is probed as well as the entry.
+    /// Whether the return is probed, too.
     #[must_use]
     pub const fn has_return(self) -> bool {
         !matches!(self, Self::OpStart | Self::OpFused | Self::OpEnd | Self::BackendGraph)

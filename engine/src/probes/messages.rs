@@ -1,11 +1,12 @@
-//! Functions of a file without names, by the messages that they print.
+//! Finds the functions of a file without names by the messages that they print.
 //!
-//! An executable that has llama.cpp linked in, or a library that hides it, names none of its functions once it is stripped.
-//! What they say when something is wrong is still there: the texts of their assertions, the formats of their messages, and
-//! their own names as `__func__`. Stage: before attaching. From: one file's [`Calls`]. To: addresses under the names that the
-//! functions have in the engine's sources. Promises: a function is named only if it is the only one in the file that refers to
-//! all of its texts, and if it reads its arguments as the function does; where two do (inlined copies), there is none.
-//! Which texts are a function's own was held against builds with names: see the tests.
+//! A stripped executable that has llama.cpp linked in, or a stripped library that hides it, names
+//! none of its functions. Their messages remain: the texts of assertions, the formats of messages,
+//! and their own names as `__func__`. Stage: before attaching. From: one file's [`Calls`]. To:
+//! addresses with the names that the functions have in the engine's sources. Promises: a function
+//! is named only if it is the only one in the file that refers to all of its texts, and if it reads
+//! its arguments as the function does. Where two do (inlined copies), there is none. Builds with
+//! names confirm which texts identify a function: see the tests.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -22,7 +23,7 @@ use crate::symbols::references::{self, Reference};
 /// A function and its texts.
 struct Known {
     name: &'static str,
-    /// All of these are referred to by it, and by no other function.
+    /// It refers to all of these, and no other function does.
     texts: &'static [&'static str],
     /// (argument, offset in bytes) of a field that it reads first.
     reads: Option<(u8, i64)>,
@@ -47,16 +48,16 @@ const KNOWN: [Known; 5] = [
 
 /// The function that runs a graph on the CPU.
 pub(crate) const GRAPH: &str = "ggml_graph_compute";
-/// What the caller of [`SCHEDULER`] says when it fails.
+/// The message of [`SCHEDULER`]'s caller when it fails.
 const SCHEDULER_FAILS: &str = "%s: ggml_backend_sched_graph_compute_async failed with error %d\n";
 const SCHEDULER: &str = "ggml_backend_sched_graph_compute_async";
-/// What every failed assertion hands to [`ABORTS`].
+/// The text that every failed assertion passes to [`ABORTS`].
 const ASSERTS: &str = "GGML_ASSERT(%s) failed";
 const ABORTS: &str = "ggml_abort";
-/// How far behind the text the call is, in instructions.
+/// Distance of the call after the text, in instructions.
 const NEAR: usize = 12;
 
-/// Finds the functions of a file that has the engine in it and names none of these.
+/// Finds the functions of a file that contains the engine and names none of these.
 pub(crate) fn recover(calls: &mut Calls<'_, '_>) {
     calls.stripped = names_nothing(calls);
     if calls.stripped {
@@ -66,15 +67,15 @@ pub(crate) fn recover(calls: &mut Calls<'_, '_>) {
     }
 }
 
-/// Whether the file has the engine in it, and names none of these functions.
+/// Whether the file contains the engine and names none of these functions.
 fn names_nothing(calls: &Calls<'_, '_>) -> bool {
     let named = |name: &str| calls.names.get(name).is_some();
-    // ggml-base: the operators' names are in it, but neither of the functions that run graphs.
+    // ggml-base: it has the operators' names, but neither of the functions that run graphs.
     let known = KNOWN.iter().any(|known| named(known.name)) || named(SCHEDULER) || named("ggml_get_name");
     !known && tables::may_be_in(calls.image)
 }
 
-/// The functions of a file, whether it names them or not.
+/// The functions of a file, named or not.
 pub(crate) fn find(calls: &Calls<'_, '_>) -> Vec<Recovered> {
     let texts = KNOWN.iter().flat_map(|known| known.texts).copied().chain([SCHEDULER_FAILS, ASSERTS]);
     let texts: BTreeMap<&str, BTreeSet<u64>> =
@@ -119,14 +120,14 @@ fn only(addresses: BTreeSet<u64>) -> Option<u64> {
     if addresses.len() == 1 { addresses.first().copied() } else { None }
 }
 
-/// The function at `address` under a name, if one begins there.
+/// The function at `address` with a name, if one begins there.
 pub(crate) fn one(calls: &Calls<'_, '_>, name: &'static str, address: u64, clue: Clue) -> Option<Recovered> {
     let (start, end) = unwind::function_around(calls.image, address)?;
     let symbol = Symbol { name, address, size: end - start, exported: false };
     (start == address).then_some(Recovered { symbol, clue })
 }
 
-/// The texts that a function would be known by if the file does not name it; nothing where there are none.
+/// The texts that identify a function if the file does not name it; empty where there are none.
 pub(crate) fn texts_of(name: &str) -> &'static [&'static str] {
     match KNOWN.iter().find(|known| known.name == name) {
         Some(known) => known.texts,
@@ -135,9 +136,9 @@ pub(crate) fn texts_of(name: &str) -> &'static [&'static str] {
     }
 }
 
-/// The function whose result decides whether the text is come to.
+/// The function whose result decides whether the text is reached.
 fn tested(calls: &Calls<'_, '_>, text: &Reference) -> Option<u64> {
-    // The text may be in a part of the function that is put elsewhere.
+    // The text may be in a part of the function that the compiler moved.
     let body = Function::around(calls.image, references::owner(calls, text.part)?)?;
     let elsewhere = (text.part != body.start).then(|| Function::around(calls.image, text.site)).flatten();
     let comes = |from: u64| {
@@ -151,7 +152,7 @@ fn tested(calls: &Calls<'_, '_>, text: &Reference) -> Option<u64> {
     only(called.filter(|to| calls.callee(*to).is_none() || calls.names.at(*to).is_some()).collect())
 }
 
-/// The function that is called next behind the text.
+/// The function that is called next after the text.
 fn called_behind(calls: &Calls<'_, '_>, text: &Reference) -> Option<u64> {
     let body = Function::around(calls.image, text.site)?;
     let behind = body.code.iter().skip(body.index(text.site)? + 1).take(NEAR);

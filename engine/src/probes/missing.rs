@@ -1,15 +1,15 @@
-//! What was looked for in vain, and why it is not there.
+//! What was searched and not found, and why.
 
 use super::kind::ProbeKind;
 
-/// Something that was looked for in vain.
+/// An item that was searched and not found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Missing {
-    /// What it was to be.
+    /// Its purpose.
     pub kind: ProbeKind,
-    /// Symbol looked for.
+    /// The symbol.
     pub symbol: String,
-    /// Why not.
+    /// The reason.
     pub reason: MissingReason,
 }
 
@@ -18,39 +18,42 @@ pub struct Missing {
 pub enum MissingReason {
     /// No file defines it.
     NotDefined,
-    /// The engine's file names none of its functions, and this one is not known by these texts (none: by no text at all).
+    /// The engine's file names none of its functions, and these texts do not identify this one
+    /// (empty: no text does).
     Stripped(&'static [&'static str]),
     /// Neither the loop over the nodes nor a function for operators was found.
     NoOperators {
-        /// Why not the loop.
+        /// The reason for the loop.
         start: NoStart,
-        /// Why not the function; `None` where there is one, but no instruction of it can be probed.
+        /// The reason for the function; `None` where there is one, but no instruction of it can be
+        /// probed.
         function: Option<NoFunction>,
     },
-    /// Operators are seen to start, but not to end.
+    /// Starts of operators were found, but no ends.
     NoEnd(NoEnd),
     /// A kernel is reached without passing a start.
     Unseen,
-    /// No fused kernel is known by its position in a file that names nothing.
+    /// The position identifies no fused kernel in a file without names.
     FusedUnknown,
     /// The calls of fused kernels were inlined.
     FusedInlined,
-    /// The scheduler does not call the function, and what it does does not show where a backend's pointer is.
+    /// The scheduler does not call the function, and the function does not reveal the offset of a
+    /// backend's pointer.
     HandoverHidden,
     /// The scheduler calls neither the function nor through this offset of a backend.
     HandoverNotCalled(i64),
-    /// A function of a backend that is there cannot be probed.
+    /// A function of a backend exists but cannot be probed.
     Unprobable(Unprobable),
 }
 
 /// Why the loop over the nodes was not found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NoStart {
-    /// Nothing calls what every dispatched node calls.
+    /// Nothing calls the function that every dispatched node calls.
     NotCalled,
-    /// It is called from that many places.
+    /// Number of places that call it.
     CalledTooOften(usize),
-    /// The call at this address is in no function that the unwind tables know.
+    /// The call at this address is in no function of the unwind tables.
     NoUnwind(u64),
 }
 
@@ -63,37 +66,37 @@ pub enum NoFunction {
     NotCalledSo,
 }
 
-/// Why operators are not seen to end. All are addresses.
+/// Why no ends of operators were found. All are addresses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NoEnd {
     /// The dispatching function has no jumps.
     NoJumps,
     /// The cases do not meet.
     NoJoin {
-        /// Where most jumps go.
+        /// The target of most jumps.
         join: u64,
         /// How many.
         jumps: u32,
     },
-    /// What the start returns is not looked at.
+    /// The start's return value is not checked.
     ResultNotTested,
-    /// What the start returns leads elsewhere.
+    /// The start's return value leads elsewhere.
     ResultLeadsElsewhere {
         /// Where the cases meet.
         join: u64,
-        /// Where the result leads.
+        /// Where the return value leads.
         ways: [u64; 2],
     },
-    /// The kernel emulates no instruction behind the place where they meet.
+    /// The kernel emulates no instruction after the place where they meet.
     SingleStepped {
         /// That place.
         join: u64,
     },
-    /// A start is reached from another one, or itself, without passing the end.
+    /// A start is reached from a start without passing the end.
     StartReached {
-        /// The one before.
+        /// The earlier start.
         from: u64,
-        /// The one that is reached.
+        /// The start that is reached.
         to: u64,
     },
     /// The function is left without passing the end.
@@ -108,7 +111,7 @@ pub enum NoEnd {
 /// Why a function of a backend cannot be probed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unprobable {
-    /// Its code cannot be read.
+    /// Its code cannot be decoded.
     Unreadable,
     /// Its code is not in the file.
     NotInFile,

@@ -1,10 +1,11 @@
-//! Where operators start and end in one file: a function of their own, or the dispatch loop.
+//! Where operators start and end in one file: a separate function, or the dispatch loop.
 //!
-//! Stage: before attaching. From: one file's [`Calls`]. To: the [`Site`]s of the operator level, as a usable
-//! set or not at all. Builds up to spring 2025 have the function `ggml_compute_forward(params, tensor)`, or
-//! what the compiler made of it (`.part.0`, `.constprop.0`, …); it is preferred where it is really called, for
-//! it includes every operator and its return is the operator's end. Later builds: [`dispatch`](super::dispatch). Where
-//! nothing has a name: [`structure`].
+//! Stage: before attaching. From: one file's [`Calls`]. To: the [`Site`]s of the operator level, as
+//! a usable set or not at all. Builds up to spring 2025 have the function
+//! `ggml_compute_forward(params, tensor)`, or the compiler's clones of it (`.part.0`,
+//! `.constprop.0`, …). It is preferred where it is really called, because it includes every
+//! operator and its return is the operator's end. Later builds: [`dispatch`](super::dispatch).
+//! Where nothing has a name: [`structure`].
 
 use super::dispatch::{self, Dispatcher, Waypoint};
 use super::evidence::{Evidence, Site};
@@ -21,9 +22,9 @@ use crate::symbols::names::plain;
 
 /// The function that runs one operator.
 const FUNCTION: &str = "ggml_compute_forward";
-/// Most operators of an engine that does not ask other kernels first (before b4291).
+/// Most operators of an engine that does not try other kernels first (before b4291).
 const MOST_BEFORE_START: usize = 83;
-/// Most clones of it that are looked at; builds seen have two.
+/// Most clones of it that are examined; builds seen have two.
 const MOST_FUNCTIONS: usize = 8;
 
 /// Sites of the operator level in a file, and what is missing.
@@ -31,13 +32,13 @@ const MOST_FUNCTIONS: usize = 8;
 pub(crate) struct Operators {
     pub(crate) sites: Vec<Site>,
     pub(crate) missing: Vec<Missing>,
-    /// Where the probed functions that are operators begin.
+    /// Entries of the probed functions that are operators.
     pub(crate) functions: Vec<u64>,
     /// The probed loops over the nodes.
     pub(crate) loops: Vec<Dispatcher>,
 }
 
-/// Looks for operators in the file with this index, in an engine with that many operators.
+/// Searches operators in the file with this index, in an engine with that many operators.
 pub(crate) fn find(
     calls: &Calls<'_, '_>,
     file: usize,
@@ -73,8 +74,8 @@ pub(crate) fn find(
             return found;
         }
     }
-    // The dispatcher may be that function without its name (stripped builds up to spring 2025): its cases return,
-    // instead of meeting.
+    // The dispatcher may be that function without its name (stripped builds up to spring 2025): its
+    // cases return, instead of meeting.
     let op = layout.map(|l| l.tensor_op);
     let by_structure: Vec<_> = match (&dispatchers, op) {
         (Ok(all), Some(op)) => {
@@ -91,7 +92,7 @@ pub(crate) fn find(
     match dispatchers {
         Ok(all) => {
             all.iter().for_each(|d| found.add(calls, file, d));
-            // Graphs are numbered since b9842, as operators are computed together.
+            // Graphs are numbered since b9842, like operators that are computed together.
             let fuses = layout.is_some_and(|l| l.graph_uid.is_some());
             if calls.stripped && fuses && all.iter().all(|d| d.fused.is_empty()) {
                 found.miss(ProbeKind::OpFused, stripped::FUSED, MissingReason::FusedUnknown);
@@ -135,16 +136,16 @@ impl Operators {
         self.sites.extend(sites(ProbeKind::OpEnd, std::slice::from_ref(end)));
     }
 
-    /// Says of a newer engine in which nothing calls what every dispatched node calls that calls were inlined, so that
-    /// fused kernels may have been too: seen in a build with link-time optimisation (v0.5.0, RMS_NORM with MUL) and in a
-    /// fork (ik_llama.cpp).
+    /// For a newer engine in which nothing calls the function that every dispatched node calls:
+    /// records that calls were inlined, possibly those of fused kernels, too. Seen in a build with
+    /// link-time optimisation (v0.5.0, RMS_NORM with MUL) and in a fork (ik_llama.cpp).
     fn doubt_fused(&mut self, inlined: bool, operators: usize) {
         if inlined && operators > MOST_BEFORE_START {
             self.miss(ProbeKind::OpFused, stripped::FUSED, MissingReason::FusedInlined);
         }
     }
 
-    /// Adds operator functions without a name; whether there are any.
+    /// Adds operator functions without a name. Returns whether there are any.
     fn add_by_structure(&mut self, calls: &Calls<'_, '_>, file: usize, all: &[structure::Found]) -> bool {
         for found in all {
             let stack = stack(all.len());
@@ -176,7 +177,8 @@ impl Operators {
     }
 }
 
-/// The functions that run one operator each, with the number of their callers, or why there are none.
+/// The functions that run one operator each, with the number of their callers, or why there are
+/// none.
 fn functions<'d>(
     calls: &Calls<'_, 'd>,
     layout: Option<&Layout>,
@@ -195,7 +197,7 @@ fn functions<'d>(
             !around.and_then(|start| calls.names.at(start)).is_some_and(|name| is_function(plain(name)))
         };
         let count = sites.iter().filter(outside).count();
-        // A compiler may have changed what a clone takes.
+        // A compiler may have changed the parameters of a clone.
         let takes_tensor = Trace::new(calls.image, symbol.address, 64).touches(1, op);
         if count > 0 && takes_tensor {
             callers.push((symbol, count));
@@ -207,7 +209,7 @@ fn functions<'d>(
     Ok(callers)
 }
 
-/// `ggml_compute_forward` and what compilers make of it. `.cold` is a part that is jumped to.
+/// `ggml_compute_forward` and its clones. `.cold` is a part that is jumped to.
 fn is_function(name: &str) -> bool {
     let Some(rest) = name.strip_prefix(FUNCTION) else { return false };
     let parts = ["part", "constprop", "isra", "lto_priv"];
@@ -215,7 +217,7 @@ fn is_function(name: &str) -> bool {
         && (rest.is_empty() || rest.starts_with('.'))
 }
 
-/// An operator calls nothing else whose return is probed, unless there are clones that call each other.
+/// An operator calls no other function whose return is probed, unless clones call each other.
 const fn stack(functions: usize) -> Stack {
     if functions == 1 { Stack::MayMove } else { Stack::AsAtEntry }
 }

@@ -1,12 +1,14 @@
-//! The calls that operators begin with, in a file without names.
+//! The calls with which operators begin, in a file without names.
 //!
-//! The loop over the nodes that [`dispatch`](super::dispatch) reads is known by the names of what it calls. Where there are
-//! none, it is known by what it does: it is come to from `ggml_graph_compute`, compares the operator with the number of
-//! operators, jumps through a table, and right before asks other kernels, whose answer decides whether the table is jumped
-//! through at all. Stage: before attaching. From: one file's [`Calls`]. To: the functions under the names of
-//! [`dispatch`](super::dispatch), which then checks the paths between them. Promises: the function that is asked is called from
-//! nowhere else and hands its arguments on through pointers, twice; a fused kernel is one whose return leads to where all
-//! operators meet, without the former having been called.
+//! The names of the called functions identify the loop over the nodes that
+//! [`dispatch`](super::dispatch) reads. Without names, its behaviour identifies it: it is reached
+//! from `ggml_graph_compute`, compares the operator with the number of operators, and jumps through
+//! a table. Just before, it tries other kernels, whose answer decides whether it jumps at all.
+//! Stage: before attaching. From: one file's [`Calls`]. To: the functions with the names of
+//! [`dispatch`](super::dispatch), which then checks the paths between them. Promises: the function
+//! that tries other kernels is called from nowhere else and passes its arguments on through
+//! pointers, twice. A fused kernel is one whose return leads to the place where all operators meet,
+//! without a call of that function before.
 
 use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
@@ -22,16 +24,19 @@ use crate::symbols::calls::Calls;
 use crate::symbols::names::{Clue, Recovered};
 use crate::symbols::paths::Paths;
 
-/// A fused kernel whose own name is not there.
+/// Stands for a fused kernel whose own name is missing.
 pub(crate) const FUSED: &str = "ggml_compute_forward_*_fused";
-/// How many calls the loop is away from `ggml_graph_compute`: one where OpenMP starts the threads, or none.
+/// Distance of the loop from `ggml_graph_compute`, in calls: one where OpenMP starts the threads,
+/// or none.
 const DEEPEST: usize = 2;
-/// How far before the comparison of the operator the call is, in instructions.
+/// Distance of the call before the comparison of the operator, in instructions.
 const FARTHEST: usize = 16;
-/// How many calls and jumps through pointers the first function has at least: for the kernels of the tensor's buffer, and to them.
+/// Fewest calls and jumps through pointers in the first function: for the kernels of the tensor's
+/// buffer, and to them.
 const FEWEST_POINTERS: usize = 2;
 
-/// [`dispatch::START`] and the fused kernels of a file that names neither; nothing where more than one function could be it.
+/// [`dispatch::START`] and the fused kernels of a file that names neither; nothing where more than
+/// one function could be it.
 pub(crate) fn functions(calls: &Calls<'_, '_>, operators: usize) -> Vec<Recovered> {
     let (Some(bounds), Some(graph)) = (structure::bounds(operators), calls.function(GRAPH)) else {
         return Vec::new();
@@ -39,7 +44,7 @@ pub(crate) fn functions(calls: &Calls<'_, '_>, operators: usize) -> Vec<Recovere
     let mut found = reached(calls, graph).into_iter().filter_map(|start| {
         let body = Function::around(calls.image, start)?;
         let asked = asked(calls, &body, &bounds)?;
-        // The function that plans the work asks as well, but its cases do not meet.
+        // The function that plans the work also tries other kernels, but its cases do not meet.
         dispatch::ends(calls, &body, &[(asked.0, dispatch::START)]).is_ok().then_some((body, asked))
     });
     match (found.next(), found.next()) {
@@ -48,7 +53,7 @@ pub(crate) fn functions(calls: &Calls<'_, '_>, operators: usize) -> Vec<Recovere
     }
 }
 
-/// Functions that are called from the one at `start`, or that it makes the address of, and those that are from these.
+/// Functions that the one at `start` calls or whose address it computes, and the same from these.
 fn reached(calls: &Calls<'_, '_>, start: u64) -> BTreeSet<u64> {
     let mut all = BTreeSet::from([start]);
     let mut new = vec![start];
@@ -76,7 +81,7 @@ fn reached(calls: &Calls<'_, '_>, start: u64) -> BTreeSet<u64> {
     all
 }
 
-/// The call before the switch over the operator: its index and what it calls.
+/// The call before the switch over the operator: its index and its target.
 fn asked(calls: &Calls<'_, '_>, body: &Function, bounds: &RangeInclusive<u64>) -> Option<(usize, u64)> {
     body.code.iter().enumerate().find_map(|(n, i)| {
         compared(calls.image, i).filter(|bound| bounds.contains(bound))?;
@@ -92,7 +97,8 @@ fn asked(calls: &Calls<'_, '_>, body: &Function, bounds: &RangeInclusive<u64>) -
     })
 }
 
-/// Whether the comparison decides about a jump through a table: behind it, or where the branch behind it goes.
+/// Whether the comparison decides about a jump through a table: after it, or at the target of the
+/// branch after it.
 fn switches(body: &Function, comparison: usize) -> bool {
     let jumps =
         |from: usize| body.code.iter().skip(from).take(FARTHEST_JUMP).any(|i| i.flow == Flow::JumpAny);
@@ -103,7 +109,7 @@ fn switches(body: &Function, comparison: usize) -> bool {
     branch.is_some_and(|to| jumps(comparison + 1) || jumps(to))
 }
 
-/// Whether the function calls through pointers as often as it has to.
+/// Whether the function calls through pointers often enough.
 fn hands_on(calls: &Calls<'_, '_>, address: u64) -> bool {
     let Some(body) = Function::around(calls.image, address).filter(|b| b.start == address) else {
         return false;

@@ -1,10 +1,11 @@
-//! The operator function of a file without symbols, found by what it does.
+//! Finds the operator function of a file without symbols by its behaviour.
 //!
-//! `ggml_compute_forward(params, tensor)` reads the operator of its second argument, compares it with the number of
-//! operators and jumps through a table to one of some dozens of kernels. Few functions do: the one that plans how
-//! many threads an operator gets (its tensor is the first argument, and it calls next to nothing), and the one that
-//! builds gradients (it calls the functions that make tensors, which are exported). Promises: a function that is found
-//! does all of this and is called from elsewhere; none is found where the number of operators is not known.
+//! `ggml_compute_forward(params, tensor)` reads the operator of its second argument, compares it
+//! with the number of operators and jumps through a table to one of several dozen kernels. Few
+//! other functions do: the one that plans how many threads an operator gets (its tensor is the
+//! first argument, and it calls almost nothing), and the one that builds gradients (it calls the
+//! functions that make tensors, which are exported). Promises: a found function does all of this
+//! and is called from elsewhere. None is found where the number of operators is unknown.
 
 use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
@@ -20,9 +21,10 @@ use crate::symbols::names::plain;
 
 /// The bound is the last operator's number or `GGML_OP_COUNT`; the last ones may share a branch.
 const BELOW: u64 = 4;
-/// Fewest different functions of the file that a dispatcher calls; where compilers inline most kernels, 17 are left.
+/// Fewest different functions of the file that a dispatcher calls; where compilers inline most
+/// kernels, 17 are left.
 const FEWEST_KERNELS: usize = 12;
-/// Functions that make tensors: whoever calls them does not compute.
+/// Functions that make tensors: their callers do not compute.
 const MAKES: [&str; 5] = ["ggml_add", "ggml_mul", "ggml_scale", "ggml_repeat", "ggml_new_tensor"];
 
 /// A function that was found.
@@ -30,15 +32,16 @@ const MAKES: [&str; 5] = ["ggml_add", "ggml_mul", "ggml_scale", "ggml_repeat", "
 pub(crate) struct Found {
     pub(crate) address: u64,
     pub(crate) size: u64,
-    /// From how many places it is called.
+    /// Number of places that call it.
     pub(crate) callers: usize,
-    /// How many different functions it calls.
+    /// Number of different functions that it calls.
     pub(crate) kernels: usize,
-    /// What the operator is compared with.
+    /// The constant that it compares the operator with.
     pub(crate) bound: u64,
 }
 
-/// Functions that dispatch the operator at offset `op` of their second argument, of which there are `operators`.
+/// Functions that dispatch the operator at offset `op` of their second argument, in an engine with
+/// that many `operators`.
 pub(crate) fn functions(calls: &Calls<'_, '_>, op: u32, operators: usize) -> Vec<Found> {
     let Some(bounds) = bounds(operators) else { return Vec::new() };
     let around = |address| unwind::function_around(calls.image, address).map(|(start, _)| start);
@@ -47,7 +50,7 @@ pub(crate) fn functions(calls: &Calls<'_, '_>, op: u32, operators: usize) -> Vec
     starts.into_iter().filter_map(|start| function(calls, start, op, operators)).collect()
 }
 
-/// What the operator may be compared with.
+/// Possible bounds of the comparison.
 pub(crate) fn bounds(operators: usize) -> Option<RangeInclusive<u64>> {
     let operators = u64::try_from(operators).ok().filter(|n| *n > BELOW)?;
     Some(operators - BELOW..=operators)
@@ -60,7 +63,7 @@ pub(crate) fn function(calls: &Calls<'_, '_>, start: u64, op: u32, operators: us
         return None;
     }
     let body = Function::around(calls.image, start)?;
-    // A table that is jumped through behind a comparison with the number of operators.
+    // A jump through a table after a comparison with the number of operators.
     let bound = body.code.iter().enumerate().find_map(|(n, i)| {
         let bound = compared(calls.image, i).filter(|b| bounds.contains(b))?;
         let mut behind = body.code.iter().skip(n + 1).take(FARTHEST_JUMP);

@@ -1,8 +1,9 @@
-//! Calls: what a call goes to, and where a function is called from.
+//! Calls: their targets, and the places that call a function.
 //!
-//! Stage: before attaching. From: machine code, [`Names`] and [`Relocations`]. To: call sites of a named
-//! function, through the procedure linkage table or not. Promises: a call site found by its bytes is
-//! only a candidate; [`Function`](crate::code::function::Function) confirms that an instruction starts there.
+//! Stage: before attaching. From: machine code, [`Names`] and [`Relocations`]. To: call sites of a
+//! named function, through the procedure linkage table or not. Promises: a call site found by its
+//! bytes is only a candidate. [`Function`](crate::code::function::Function) confirms that an
+//! instruction starts there.
 
 use std::cell::OnceCell;
 use std::collections::HashMap;
@@ -14,18 +15,20 @@ use crate::code::scan;
 use crate::file::elf::Image;
 use crate::file::relocs::Relocations;
 
-/// What is known about one file's calls.
+/// The known calls of one file.
 #[derive(Debug)]
 pub(crate) struct Calls<'p, 'd> {
     pub(crate) image: &'p Image<'d>,
     pub(crate) names: Names<'d>,
-    /// Whether the file has the engine in it and names none of its functions, so that they have to be recovered.
+    /// Whether the file contains the engine and names none of its functions, so that they must be
+    /// recovered.
     pub(crate) stripped: bool,
     relocations: OnceCell<Relocations<'d>>,
 }
 
 impl<'p, 'd> Calls<'p, 'd> {
-    /// What the file names; functions that it does not name are added by [`messages::recover`](crate::probes::messages::recover).
+    /// The names in the file. [`messages::recover`](crate::probes::messages::recover) adds
+    /// functions without a name.
     pub(crate) fn new(image: &'p Image<'d>, backends: &[BackendFunction]) -> Self {
         Self { image, names: Names::read(image, backends), stripped: false, relocations: OnceCell::new() }
     }
@@ -40,7 +43,7 @@ impl<'p, 'd> Calls<'p, 'd> {
         Some(self.names.get(name).filter(|s| self.image.is_code(s.address))?.address)
     }
 
-    /// Name of the function that a call of this address ends up in.
+    /// Name of the function that a call of this address reaches.
     pub(crate) fn callee(&self, address: u64) -> Option<&'d str> {
         self.names.at(address).or_else(|| self.relocations().slot(self.stub_slot(address)?))
     }
@@ -54,8 +57,8 @@ impl<'p, 'd> Calls<'p, 'd> {
         }
     }
 
-    /// Slot through which the stub at the address jumps: `jmp *slot(%rip)`, or `adrp`, `ldr`, `br`, with or
-    /// without a landing pad in front.
+    /// Slot through which the stub at the address jumps: `jmp *slot(%rip)`, or `adrp`, `ldr`, `br`,
+    /// with or without a landing pad before it.
     fn stub_slot(&self, address: u64) -> Option<u64> {
         if !self.image.is_code(address) {
             return None;
@@ -66,9 +69,9 @@ impl<'p, 'd> Calls<'p, 'd> {
         }
     }
 
-    /// Addresses of calls whose callee passes the test, with the callee's name.
+    /// Addresses of calls whose target passes the test, with its name.
     pub(crate) fn sites(&self, wanted: impl Fn(&str) -> bool) -> Vec<(u64, &'d str)> {
-        // Hardly any callee is called from one place only.
+        // Hardly any function is called from only one place.
         let mut known: HashMap<Flow, Option<&'d str>> = HashMap::new();
         let mut sites = Vec::new();
         scan::calls(self.image, |site, flow| {

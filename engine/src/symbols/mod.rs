@@ -1,4 +1,4 @@
-//! What functions are called, and who calls and refers to whom.
+//! Names of functions, and references and calls between them.
 
 pub(crate) mod calls;
 pub(crate) mod names;

@@ -1,7 +1,7 @@
 //! Symbols by name and by address.
 //!
-//! Some programs carry GGML under a prefix, so that two copies can live in one process (`lm_ggml_…` in
-//! llama.rn, `wsp_ggml_…` in whisper.rn). Lookups here are by GGML's own name.
+//! Some programs have GGML with a prefix, so that two copies can be in one process (`lm_ggml_…` in
+//! llama.rn, `wsp_ggml_…` in whisper.rn). Lookups here use GGML's own name.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -10,7 +10,7 @@ use crate::file::elf::{Image, Symbol};
 
 const PREFIXES: [&str; 2] = ["lm_", "wsp_"];
 
-/// Functions that never return, so that what lies behind their call is not reached from it.
+/// Functions that never return: code after their call is not reached from it.
 pub(crate) const NEVER_RETURN: [&str; 8] = [
     "abort",
     "exit",
@@ -22,46 +22,49 @@ pub(crate) const NEVER_RETURN: [&str; 8] = [
     "ggml_abort",
 ];
 
-/// A function of a backend other than the CPU that is probed wherever an engine's files have it. Which ones there are, the
-/// backend profiles say, and whoever has them passes them in; its place among them is its slot.
+/// A function of a backend other than the CPU that is probed wherever an engine's files have it.
+/// The backend profiles list them, and the caller passes the list in; a function's index in it is
+/// its slot.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BackendFunction {
     /// Symbol, mangled where it is C++.
     pub symbol: String,
     /// Name of the backend, for people.
     pub backend: String,
-    /// A call is one whole operator of a scheduler split that the backend was given; else it works inside operators.
+    /// A call is one complete operator of a scheduler split of the backend; otherwise it works
+    /// inside operators.
     pub whole: bool,
 }
 
-/// By what a function is known that its file does not name.
+/// Identifies a function that its file does not name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Clue {
     /// It is the only function that refers to all of these texts.
     Texts(&'static [&'static str]),
-    /// It is what is called before this text, which its caller prints where it fails.
+    /// It is called before this text, which its caller prints on failure.
     CalledBefore(&'static str),
-    /// It is what is called with this text.
+    /// It is called with this text.
     CalledWith(&'static str),
-    /// It is what is called before the switch over the operator in the function at this address.
+    /// It is called before the switch over the operator in the function at this address.
     BeforeSwitch(u64),
-    /// It is called without the one before the switch, and returns to where all operators meet.
+    /// It is called without the one before the switch, and returns to the place where all operators
+    /// meet.
     InsteadOfSwitch,
 }
 
-/// What kind of [`Clue`] it is, for a level's line.
+/// The kind of a [`Clue`], for a level's line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum By {
-    /// What it says itself.
+    /// Its own texts.
     Messages,
-    /// What its caller says.
+    /// Its caller's texts.
     CallersMessages,
-    /// Where it is called.
+    /// The place of its call.
     Position,
 }
 
 impl Clue {
-    /// What kind it is.
+    /// Its kind.
     #[must_use]
     pub const fn by(self) -> By {
         match self {
@@ -85,7 +88,8 @@ pub(crate) fn plain(name: &str) -> &str {
     PREFIXES.iter().find_map(|p| name.strip_prefix(p).filter(own)).unwrap_or(name)
 }
 
-/// A name without the prefixes that some programs give GGML's names; in a mangled one, every name is preceded by its length.
+/// A name without the prefixes that some programs add to GGML's names; in a mangled one, its length
+/// precedes every name.
 fn unprefixed(name: &str) -> Cow<'_, str> {
     let mut plain = Cow::Borrowed(plain(name));
     for prefix in PREFIXES {
@@ -101,7 +105,7 @@ fn unprefixed(name: &str) -> Cow<'_, str> {
     plain
 }
 
-/// The slot of the function of a backend that has this name in a file, with or without a vendor's prefix.
+/// The slot of the backend function with this name in a file, with or without a vendor's prefix.
 fn slot(backends: &[BackendFunction], name: &str) -> Option<usize> {
     let plain = unprefixed(name);
     backends.iter().position(|f| f.symbol == plain)
@@ -114,9 +118,9 @@ pub(crate) struct Names<'d> {
     own: HashMap<&'d str, Symbol<'d>>,
     /// Functions of other backends, by slot.
     backends: Vec<Option<Symbol<'d>>>,
-    /// Functions whose names say that they belong to them, and those that never return, by address.
+    /// Functions with names of the engine, and those that never return, by address.
     by_address: Vec<(u64, &'d str)>,
-    /// By what those are known that the file does not name.
+    /// The clues for those that the file does not name.
     recovered: HashMap<&'d str, Clue>,
 }
 
@@ -126,7 +130,8 @@ impl<'d> Names<'d> {
         let mut backends = vec![None; functions.len()];
         for symbol in image.symbols() {
             let slot = slot(functions, symbol.name);
-            // Of 85,000 names in one file, half are other people's; on a board they would be megabytes.
+            // Of 85,000 names in one file, half are other people's; on a board they would be
+            // megabytes.
             let relevant = ["ggml", "llama", "LLAMA"].iter().any(|own| symbol.name.contains(own))
                 || NEVER_RETURN.contains(&symbol.name)
                 || slot.is_some();
@@ -158,7 +163,7 @@ impl<'d> Names<'d> {
         self.recovered.insert(symbol.name, found.clue);
     }
 
-    /// By what the function is known, if the file does not name it.
+    /// The function's clue, if the file does not name it.
     pub(crate) fn clue(&self, name: &str) -> Option<Clue> {
         self.recovered.get(name).copied()
     }
@@ -173,7 +178,8 @@ impl<'d> Names<'d> {
         self.backends.iter().enumerate().filter_map(|(slot, symbol)| Some((slot, (*symbol)?)))
     }
 
-    /// Symbols of GGML and llama.cpp that pass a test on the name without prefix, in order of address.
+    /// Symbols of GGML and llama.cpp that pass a test on the name without prefix, in order of
+    /// address.
     pub(crate) fn matching(&self, test: impl Fn(&str) -> bool) -> Vec<Symbol<'d>> {
         let passing = self.by_address.iter().map(|(_, name)| plain(name)).filter(|name| test(name));
         let mut found: Vec<_> = passing.filter_map(|name| self.get(name)).collect();
@@ -181,7 +187,7 @@ impl<'d> Names<'d> {
         found
     }
 
-    /// Name of what is at the address.
+    /// Name of the item at the address.
     pub(crate) fn at(&self, address: u64) -> Option<&'d str> {
         let first = self.by_address.partition_point(|(a, _)| *a < address);
         self.by_address.get(first).filter(|(a, _)| *a == address).map(|(_, name)| *name)

@@ -1,9 +1,10 @@
 //! Which instructions of a function are reached from which, and past which.
 //!
-//! A start that reaches the next start without passing the end would leave an operator open; an operator's
-//! code reached without passing a start would go unseen. [`dispatch`](crate::probes::dispatch) looks for both in
-//! this control flow graph before anything is attached. Promises: a path that is found exists in the graph;
-//! the targets of a jump table are those that it names, and the blocks that nothing leads to, no table either.
+//! A start that reaches the next start without passing the end would leave an operator open. An
+//! operator's code that is reached without passing a start would be missed.
+//! [`dispatch`](crate::probes::dispatch) searches both in this control flow graph before anything
+//! is attached. Promises: a path that is found exists in the graph. The targets of a jump table are
+//! those in the table, and the blocks that nothing leads to, not even a table.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,9 +18,9 @@ use crate::code::jump_table;
 /// Control flow graph of a function, by index of its instructions.
 #[derive(Debug)]
 pub(crate) struct Paths {
-    /// What may follow an instruction directly.
+    /// The instructions that may directly follow an instruction.
     next: Vec<[Option<usize>; 2]>,
-    /// Where each instruction that jumps through a table may lead.
+    /// Possible targets of each instruction that jumps through a table.
     tables: BTreeMap<usize, Vec<usize>>,
 }
 
@@ -44,8 +45,8 @@ impl Paths {
         Self { next, tables }
     }
 
-    /// Which instructions are reached from behind `from` without passing through a wall. Walls that were met
-    /// are reached.
+    /// Instructions that are reached after `from` without passing through a wall. Walls that were
+    /// met are reached.
     pub(crate) fn reached(&self, from: usize, walls: &[usize]) -> Vec<bool> {
         let mut wall = vec![false; self.next.len()];
         for &index in walls {
@@ -66,8 +67,8 @@ impl Paths {
     }
 }
 
-/// Where each jump through a table may lead: where its table says, and where nothing says that anything leads. A jump whose
-/// table cannot be read may lead to each of the orphans.
+/// Possible targets of each jump through a table: those in its table, and blocks that nothing else
+/// leads to. A jump whose table cannot be read may lead to each of the orphans.
 fn tables(body: &Function, calls: &Calls<'_, '_>, orphans: &[usize]) -> BTreeMap<usize, Vec<usize>> {
     let jumps = body.code.iter().enumerate().filter(|(_, i)| i.flow == Flow::JumpAny).map(|(n, _)| n);
     let read: Vec<_> = jumps.map(|jump| (jump, jump_table::targets(calls.image, body, jump))).collect();
@@ -81,14 +82,14 @@ fn tables(body: &Function, calls: &Calls<'_, '_>, orphans: &[usize]) -> BTreeMap
     read.into_iter().map(|(jump, targets)| (jump, all(targets))).collect()
 }
 
-/// Instructions that nothing leads to directly: where jump tables go.
+/// Instructions that nothing leads to directly: targets of jump tables.
 fn orphans(body: &Function, calls: &Calls<'_, '_>, next: &[[Option<usize>; 2]]) -> Vec<usize> {
     let mut led_to = vec![false; next.len()];
     for to in next.iter().flatten().flatten() {
         led_to[*to] = true;
     }
     let mut orphans = Vec::new();
-    // Padding leads nowhere: what lies behind it has to be led to by something else.
+    // Padding leads nowhere: something else must lead to the code after it.
     let mut behind_padding = false;
     for (index, instruction) in body.code.iter().enumerate().skip(1) {
         let unled = !led_to[index] || (behind_padding && !body.is_target(instruction.address));

@@ -1,9 +1,10 @@
-//! Which functions refer to which texts, in files that name nothing.
+//! Which functions refer to which texts, in files without names.
 //!
-//! Stage: before attaching. From: machine code and addresses of data. To: the functions whose code makes those addresses.
-//! Promises: an instruction that makes the address exists there, as decoded from the beginning of the function around it by
-//! the unwind tables. What compilers put elsewhere because it is hardly ever run (`.cold`) counts for the function that jumps
-//! there, if only one does.
+//! Stage: before attaching. From: machine code and addresses of data. To: the functions whose code
+//! computes those addresses. Promises: an instruction that computes the address exists there, as
+//! decoded from the beginning of the function around it in the unwind tables. Code that compilers
+//! moved because it is rarely run (`.cold`) counts for the function that jumps there, if only one
+//! does.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,14 +15,14 @@ use crate::code::scan;
 use crate::file::elf::Image;
 use crate::file::unwind;
 
-/// An instruction behind which a register holds an address.
+/// An instruction after which a register holds an address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Reference {
     /// Address of the instruction.
     pub(crate) site: u64,
-    /// What it refers to.
+    /// The address that it refers to.
     pub(crate) target: u64,
-    /// Start of the piece of code around it that has an entry of its own in the unwind tables.
+    /// Start of the piece of code around it that has a separate entry in the unwind tables.
     pub(crate) part: u64,
 }
 
@@ -42,8 +43,8 @@ pub(crate) fn to(image: &Image<'_>, targets: &BTreeSet<u64>) -> Vec<Reference> {
     found
 }
 
-/// The start of the function that a piece of code belongs to: of itself if something calls it or points to it, else of the only
-/// one that jumps to it.
+/// The start of the function that a piece of code belongs to: its own if something calls it or
+/// points to it; otherwise that of the only function that jumps to it.
 pub(crate) fn owner(calls: &Calls<'_, '_>, part: u64) -> Option<u64> {
     let image = calls.image;
     let (start, end) = unwind::function_around(image, part)?;

@@ -12,7 +12,7 @@ pub(crate) enum Arch {
 /// Both, for tests that run on each.
 pub(crate) const BOTH: [Arch; 2] = [Arch::X86, Arch::Arm];
 
-/// Bytes with labels that are filled in at the end.
+/// Bytes with labels that are resolved at the end.
 #[derive(Debug)]
 pub(crate) struct Asm {
     pub(crate) arch: Arch,
@@ -144,8 +144,8 @@ impl Asm {
         self.either(&[0xff, 0xe0], &[0xd61f_0100]);
     }
 
-    /// Jumps through the table at a label, if what was read is not above `last`: cmp, ja, lea, movslq, add, jmp. On arm64 as
-    /// [`Self::jump_table`], without a table.
+    /// Jumps through the table at a label, if the value read is not above `last`: cmp, ja, lea,
+    /// movslq, add, jmp. On arm64 as [`Self::jump_table`], without a table.
     pub(crate) fn switch(&mut self, last: u8, table: &str, otherwise: &str) {
         if self.arch == Arch::Arm {
             return self.jump_table();
@@ -159,7 +159,7 @@ impl Asm {
         self.jump_table();
     }
 
-    /// Jumps to a label if what was compared is equal: with a displacement of 8 bits on x86-64.
+    /// Jumps to a label if the compared values are equal: with a displacement of 8 bits on x86-64.
     pub(crate) fn short_jump(&mut self, to: u64) {
         let by = to.wrapping_sub(self.here() + 2).to_le_bytes()[0];
         self.raw(&[0x74, by]);
@@ -177,8 +177,9 @@ impl Asm {
         self.either(&[0xff, 0x67, offset], &[0xf940_0002 | u32::from(offset / 8) << 10, 0xd61f_0040]);
     }
 
-    /// Calls what the word at an offset from a callee-saved register points to, with that register as first argument and, as second,
-    /// an address in the frame or a pointer that is read; the label names the call.
+    /// Calls through the word at an offset from a callee-saved register, with that register as
+    /// first argument. The second is an address in the frame or a pointer that is read; the label
+    /// names the call.
     pub(crate) fn call_through_callee_saved(&mut self, label: &str, offset: u8, address: bool) {
         // lea 16(%rsp),%rsi or mov 16(%rsp),%rsi; add x1, sp, #16 or ldr x1, [sp, #16]
         self.either(
@@ -244,7 +245,7 @@ impl Asm {
         }
     }
 
-    /// Compares what was read with a constant.
+    /// Compares the value read with a constant.
     pub(crate) fn compare(&mut self, with: u8) {
         self.either(&[0x83, 0xf8, with], &[0x7100_011f | u32::from(with) << 10]);
     }
@@ -255,7 +256,8 @@ impl Asm {
         self.either(&[0xb8, a, b, 0, 0, 0xc3], &[0x5280_0000 | u32::from(value) << 5, 0xd65f_03c0]);
     }
 
-    /// Stores the result of a call at an offset of 88, from a callee-saved register or in the function's own frame.
+    /// Stores the result of a call at an offset of 88, from a callee-saved register or in the
+    /// function's own frame.
     pub(crate) fn store_result_at_88(&mut self, own_frame: bool) {
         if own_frame {
             self.either(&[0x48, 0x89, 0x44, 0x24, 0x58], &[0xf900_2fe0]);
@@ -264,7 +266,7 @@ impl Asm {
         }
     }
 
-    /// Adds 1 to the word at a label, atomically, and returns what it was.
+    /// Adds 1 to the word at a label, atomically, and returns the previous value.
     pub(crate) fn count_up(&mut self, counter: &str) {
         match self.arch {
             Arch::X86 => {
@@ -300,7 +302,7 @@ impl Asm {
         self.ret();
     }
 
-    /// Fills in the labels, those of `outside` included.
+    /// Resolves the labels, those of `outside` included.
     pub(crate) fn finish(&mut self, outside: &BTreeMap<String, u64>) {
         for (at, fixup, to) in std::mem::take(&mut self.fixups) {
             let target =

@@ -1,4 +1,4 @@
-//! Broken files: whatever the bytes, the agent answers, soon, and within bounds of memory.
+//! Broken files: whatever the bytes, the agent answers soon and within its memory limit.
 
 use std::path::PathBuf;
 
@@ -14,7 +14,8 @@ use crate::program::{Shape, base, cpu};
 use crate::real::libraries;
 use crate::synthetic::ways;
 
-/// Bytes of address space for the whole test process: far more than is needed, far less than a broken size asks for.
+/// Address space of the test process, bytes: far more than needed, far less than a broken size
+/// requests.
 const MEMORY: u64 = 4 << 30;
 
 fn limit_memory() {
@@ -22,7 +23,7 @@ fn limit_memory() {
     setrlimit(Resource::RLIMIT_AS, MEMORY.min(hard), hard).expect("lowered");
 }
 
-/// Examines bytes and checks that no site lies outside of them; returns whether they were an ELF file.
+/// Examines bytes and checks that every site is inside them; returns whether they were an ELF file.
 fn survives(bytes: &[u8]) -> bool {
     let Ok(image) = Image::parse("broken", bytes) else { return false };
     assert!(library_event_site(&image).is_none_or(|offset| offset < bytes.len() as u64));
@@ -47,7 +48,8 @@ impl Numbers {
     }
 }
 
-/// Small engines that are in order: a base library, a CPU library without section headers, one with, and one with a jump table.
+/// Small valid engines: a base library, a CPU library without section headers, one with, and one
+/// with a jump table.
 fn small_engines(arch: Arch) -> [Vec<u8>; 4] {
     let bypass = Some("ggml_compute_forward_norm_mul_fused");
     let mut relr = base(arch, 256, 248);
@@ -62,7 +64,7 @@ fn small_engines(arch: Arch) -> [Vec<u8>; 4] {
     ]
 }
 
-/// What the fuzzer begins with.
+/// The fuzzer's first inputs.
 #[test]
 #[ignore = "ci/fuzz.sh runs it"]
 fn write_seeds() {
@@ -135,7 +137,8 @@ fn real_libraries_cut_and_changed() {
         }
         let mut bytes = good.clone();
         for _ in 0..60 {
-            // Half of the changes where the tables are: at the start and at the end of the file.
+            // Half of the changes are where the tables are: at the start and at the end of the
+            // file.
             let changes: Vec<usize> = (0..1 + numbers.below(64))
                 .map(|n| match n % 4 {
                     0 => numbers.below(1024),
@@ -154,8 +157,8 @@ fn real_libraries_cut_and_changed() {
     }
 }
 
-/// Without the names of its functions, the old library's operator function is found by its structure, and the damaged
-/// structure is survived.
+/// Without the names of its functions, the old library's operator function is found by its
+/// structure; a damaged structure does no harm.
 #[test]
 fn a_real_library_without_names_damaged() {
     limit_memory();
@@ -170,7 +173,8 @@ fn a_real_library_without_names_damaged() {
     };
     let (named, by_name) = found(&bytes);
     assert_eq!(named, Ok("function ggml_compute_forward".to_owned()));
-    // e_shoff, e_shnum and e_shstrndx of the ELF header: without sections there is no full table of symbols.
+    // e_shoff, e_shnum and e_shstrndx of the ELF header: without sections there is no full table of
+    // symbols.
     bytes[40..48].fill(0);
     bytes[60..64].fill(0);
     let (stripped, by_structure) = found(&bytes);

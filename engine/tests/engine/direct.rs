@@ -1,4 +1,4 @@
-//! Where operators can be recorded without a trap, and where not.
+//! Where operators can be recorded without a trap, and where they cannot.
 
 use profinfer_engine::{DirectPlaces, DirectRole, EnginePlan, Machine, NoDirect, ProbeKind, describe};
 
@@ -16,8 +16,8 @@ const LOAD_ARM: u32 = 0xb942_1a68;
 /// Instructions.
 type Body = fn(&mut Asm);
 
-/// A loop over the nodes, with what the tests change. Labels: `start`, `fused`, `join` where the operators meet, and there, in the
-/// middle of the instruction that can be moved, `inside`.
+/// A loop over the nodes, with the parts that the tests change. Labels: `start`, `fused`, `join`
+/// where the operators meet, and `inside` in the middle of the movable instruction there.
 struct Loop {
     arch: Arch,
     /// Calls through a stub.
@@ -27,13 +27,13 @@ struct Loop {
     fused: bool,
     /// Where fused operators meet the others.
     fused_meets: &'static str,
-    /// What is put in where the first operator was computed.
+    /// Code inserted where the first operator is computed.
     first: Body,
-    /// What stands where the operators meet, in place of a load.
+    /// Code where the operators meet, in place of a load.
     meets: Option<Body>,
-    /// A jump whose table is not known.
+    /// A jump whose table is unknown.
     unknown: bool,
-    /// Where one entry of the table leads.
+    /// Target of one entry of the table.
     entry: &'static str,
 }
 
@@ -135,12 +135,12 @@ impl Loop {
     }
 }
 
-/// The whole file, with a table.
+/// The complete file, with a table.
 pub(crate) fn library(arch: Arch) -> Vec<u8> {
     looped(arch).elf().build()
 }
 
-/// What was found in the last of the files.
+/// The result for the last of the files.
 fn found(plan: &EnginePlan) -> Result<&DirectPlaces, NoDirect> {
     let file = plan.files.last().expect("a file");
     file.direct.as_ref().expect("it has operators").as_ref().map_err(|reason| *reason)
@@ -186,7 +186,7 @@ fn a_branch_into_the_instruction_is_refused_wherever_it_comes_from() {
         let (refused, place, by) = (refused(elf), elf.address(place), elf.address(by));
         assert_eq!(refused, NoDirect::LedInto { place, by });
     };
-    // From the function itself, a branch leads nowhere that an instruction begins.
+    // From the function itself, a branch may not lead to the middle of an instruction.
     let first: Body = |asm| {
         asm.label("by");
         asm.jump("inside");
@@ -194,11 +194,11 @@ fn a_branch_into_the_instruction_is_refused_wherever_it_comes_from() {
     into(&mut Loop { first, ..looped(Arch::X86) }.elf(), "inside", "by");
     let mut elf = Loop { entry: "inside", ..looped(Arch::X86) }.elf();
     assert!(matches!(refused(&mut elf), NoDirect::LedInto { place, .. } if place == elf.address("inside")));
-    // To its first byte, any may lead.
+    // Any branch may lead to its first byte.
     let mut elf = Loop { first: |asm| asm.jump_if_result("join"), ..looped(Arch::X86) }.elf();
     assert!(found(&plan(&mut [&mut elf])).is_ok());
 
-    // What jumps into a function counts as a part of it.
+    // Code that jumps into a function counts as a part of it.
     let outside: [(&str, Body); 3] = [
         ("inside", |asm| asm.jump("inside")),
         ("join", |asm| asm.call("inside")),
@@ -212,7 +212,7 @@ fn a_branch_into_the_instruction_is_refused_wherever_it_comes_from() {
         });
         into(&mut elf, place, "by");
     }
-    // A branch that is two bytes long.
+    // A branch of two bytes.
     let mut elf = looped(Arch::X86).elf();
     let inside = elf.address("inside");
     elf.function("other", |asm| {
@@ -269,7 +269,7 @@ fn what_not_every_operator_passes_is_no_end() {
 fn what_cannot_be_followed_is_refused() {
     let mut elf = Loop { unknown: true, ..looped(Arch::X86) }.elf();
     assert!(matches!(refused(&mut elf), NoDirect::UnknownTable(_)));
-    // On arm64 no table can lead anywhere but to an instruction.
+    // On arm64 every table leads to an instruction.
     let mut elf = Loop { unknown: true, ..looped(Arch::Arm) }.elf();
     assert!(found(&plan(&mut [&mut elf])).is_ok());
 
@@ -287,7 +287,7 @@ fn a_start_that_is_called_through_a_pointer_is_refused() {
     assert_eq!(refused(&mut elf), NoDirect::NotACall(elf.address("start")));
 }
 
-/// An engine whose operators are calls of a function, and what else there is.
+/// An engine whose operators are calls of a function, with additional code.
 fn old(arch: Arch, more: impl FnOnce(&mut Elf)) -> Elf {
     let mut elf = Elf::new(arch);
     elf.function("ggml_compute_forward", |asm| {
@@ -324,7 +324,7 @@ fn calls_of_an_operator_function_are_taken_whole() {
             let callee = elf.address("ggml_compute_forward");
             let places: Vec<_> = direct.places.iter().map(|p| (p.address, p.role)).collect();
             let whole = DirectRole::Whole { callee };
-            // The one within the function is part of the operator that makes it.
+            // The call within the function is part of the calling operator.
             assert_eq!(places, [(elf.address("first"), whole), (elf.address("second"), whole)], "{arch:?}");
             assert_eq!((direct.file, direct.has_phase, direct.proof.references), (1, phases, 3));
         }
@@ -405,15 +405,15 @@ fn a_call_through_a_stub_of_the_same_file_will_do() {
 fn it_is_said_in_words() {
     let mut elf = looped(Arch::X86).elf();
     let plan_of = plan(&mut [&mut elf]);
-    let said = describe::direct(plan_of.files[0].direct.as_ref().expect("operators"));
+    let text = describe::direct(plan_of.files[0].direct.as_ref().expect("operators"));
     let (start, end) = (elf.offset("start"), elf.offset("join"));
     assert!(
-        said.starts_with(&format!("offsets: start {start:#x}; end {end:#x} (8 bytes moved)\n")),
-        "{said}"
+        text.starts_with(&format!("offsets: start {start:#x}; end {end:#x} (8 bytes moved)\n")),
+        "{text}"
     );
-    assert!(said.contains("1 jump table"), "{said}");
+    assert!(text.contains("1 jump table"), "{text}");
     let mut elf = Loop { unknown: true, ..looped(Arch::X86) }.elf();
     let plan_of = plan(&mut [&mut elf]);
-    let said = describe::direct(plan_of.files[0].direct.as_ref().expect("operators"));
-    assert!(said.starts_with("none: where the jump at "), "{said}");
+    let text = describe::direct(plan_of.files[0].direct.as_ref().expect("operators"));
+    assert!(text.starts_with("none: the targets of the jump at "), "{text}");
 }

@@ -1,10 +1,10 @@
-//! Writes small ELF files: what a linker would, as far as the agent reads it.
+//! Writes small ELF files like a linker, as far as the agent reads them.
 
 use std::collections::BTreeMap;
 
 use crate::asm::{Arch, Asm};
 
-/// Addresses in the file are this much higher than offsets, so that mixing them up shows.
+/// Difference of addresses and offsets in the file: a test that confuses them fails.
 pub(crate) const BIAS: u64 = 0x1_0000;
 /// ELF header and six program headers.
 const HEADERS: u64 = 400;
@@ -19,11 +19,11 @@ pub(crate) enum Pointing {
     Rela,
     /// Packed relocations.
     Relr,
-    /// They have them: the file's address is fixed.
+    /// They have their values: the file's address is fixed.
     Fixed,
 }
 
-/// What goes into a file.
+/// The content of a file.
 #[derive(Debug)]
 pub(crate) struct Elf {
     pub(crate) code: Asm,
@@ -35,7 +35,8 @@ pub(crate) struct Elf {
     data_labels: BTreeMap<String, u64>,
     /// Words that become pointers: (offset in the data, label they point to).
     pointers: Vec<(usize, String)>,
-    /// 32-bit distances from the first label, in the data, to the second one, in the code: (offset in the data, labels).
+    /// 32-bit distances from the first label, in the data, to the second one, in the code: (offset
+    /// in the data, labels).
     distances: Vec<(usize, String, String)>,
     /// Words that hold a symbol of another file: (offset in the data, symbol).
     imports: Vec<(usize, String)>,
@@ -44,7 +45,7 @@ pub(crate) struct Elf {
     /// Whether the file has section headers.
     pub(crate) sections: bool,
     pub(crate) build_id: Vec<u8>,
-    /// Whether the unwind tables say that exceptions may come to the functions.
+    /// Whether the unwind tables give the functions landing pads for exceptions.
     pub(crate) landing_pads: bool,
 }
 
@@ -136,7 +137,7 @@ impl Elf {
         self.address(label) - BIAS
     }
 
-    /// The whole file.
+    /// The complete file.
     pub(crate) fn build(&mut self) -> Vec<u8> {
         let mut out = vec![0; HEADERS as usize];
         self.place_data();
@@ -168,7 +169,7 @@ impl Elf {
         out
     }
 
-    /// Strings behind the data, pointers into it, labels of the code.
+    /// Strings after the data, pointers to them, labels of the code.
     fn place_data(&mut self) {
         let base = (self.code.base + self.code.bytes.len() as u64).next_multiple_of(16);
         let mut labels: BTreeMap<String, u64> =
@@ -216,7 +217,7 @@ impl Elf {
             add(name, 0x11, 1, data + self.data_labels[label], 8);
         }
         let symbols = range(out, &table);
-        // Names right behind the table, as linkers do.
+        // Names directly after the table, as linkers place them.
         let start = BIAS + out.len() as u64;
         out.extend(&names);
         (symbols, (start, names.len() as u64))
@@ -291,7 +292,7 @@ fn range(out: &mut Vec<u8>, bytes: &[u8]) -> Range {
     (start, bytes.len() as u64)
 }
 
-/// Addresses as RELR: one as it is, then bits for the 63 words behind it.
+/// Addresses as RELR: one unchanged, then bits for the 63 words after it.
 fn pack(addresses: &[u64]) -> Vec<u8> {
     let mut out = Vec::new();
     let mut rest = addresses;
@@ -316,8 +317,8 @@ fn pack(addresses: &[u64]) -> Vec<u8> {
 /// `.eh_frame` and the table that leads to it; returns the latter.
 fn frames(out: &mut Vec<u8>, functions: &[Function], landing_pads: bool) -> Range {
     let common = align(out);
-    // Version 1, augmentation "zR", code and data alignment, return register, pointers absolute with 8 bytes.
-    // With landing pads "zLR": absolute pointers to their descriptions, too.
+    // Version 1, augmentation "zR", code and data alignment, return register, pointers absolute
+    // with 8 bytes. With landing pads "zLR": absolute pointers to their descriptions, too.
     let body: [u8; 12] = if landing_pads {
         [1, b'z', b'L', b'R', 0, 1, 0x78, 16, 2, 0x00, 0x00, 0]
     } else {

@@ -1,4 +1,4 @@
-//! Names, struct offsets and numbers of graphs, from files made for the purpose.
+//! Names, struct offsets and numbers of graphs, from synthetic files.
 
 use profinfer_engine::describe;
 
@@ -91,7 +91,7 @@ fn what_an_accessor_does_behind_a_call_or_a_choice_is_no_evidence() {
 
 #[test]
 fn a_graph_has_a_number_where_the_scheduler_is_seen_to_set_it() {
-    // (what the scheduler calls, whether it stores in its own frame, the offset)
+    // (the function that the scheduler calls, whether it stores in its own frame, the offset)
     let cases = [
         ("counter", false, Some(88)),
         ("counter", true, None),

@@ -1,4 +1,5 @@
-//! Forks whose structs are longer than any release's: offsets come from their accessors, or there are none.
+//! Forks whose structs are longer than any release's: offsets come from their accessors, or there
+//! are none.
 
 use profinfer_engine::{Layout, describe};
 
@@ -7,7 +8,8 @@ use crate::elfgen::Elf;
 use crate::program::base;
 use crate::synthetic::plan;
 
-/// Accessors for a struct with `more` bytes put in before `src`, and `behind` at its end; `src` may be hidden.
+/// Accessors for a struct with `more` bytes inserted before `src`, and `behind` bytes at its end;
+/// `src` may be hidden.
 fn fork(arch: Arch, more: u32, behind: u32, shows_src: bool) -> Elf {
     let mut elf = base(arch, 256 + more, 248 + more);
     elf.function("ggml_tensor_overhead", |asm| {
@@ -73,7 +75,7 @@ fn what_no_accessor_shows_is_not_guessed() {
     for arch in BOTH {
         let (found, note) = layout(&mut fork(arch, 16, 0, false));
         assert_eq!(found, None);
-        assert!(note.contains("offset 272") && note.contains("do not show"), "{note}");
+        assert!(note.contains("offset 272") && note.contains("do not reveal"), "{note}");
         // Shorter than any release's.
         let mut short = base(arch, 256, 248);
         short.function("ggml_tensor_overhead", |asm| asm.return_constant(300 + 32));
@@ -81,7 +83,7 @@ fn what_no_accessor_shows_is_not_guessed() {
     }
 }
 
-/// Where a linker has left of the accessors only the one that gives a tensor its memory.
+/// A linker has left only the accessor that gives a tensor its memory.
 #[test]
 fn without_the_name_what_tells_the_layouts_apart_is_enough() {
     let left = |arch, offsets: [u32; 3]| {
@@ -98,11 +100,11 @@ fn without_the_name_what_tells_the_layouts_apart_is_enough() {
             assert_eq!(found.map(|l| l.tensor_name), Some(name), "{note}");
             assert!(note.contains("seen in accessors: buffer, data, view_src;"), "{note}");
         }
-        // Of no release, and of two.
+        // An offset of no release, and one of two.
         for offsets in [[8, 232, 256], [8, 8, 8]] {
             let (found, note) = left(arch, offsets);
             assert_eq!(found, None);
-            assert!(note.contains("ggml_get_name is not there"), "{note}");
+            assert!(note.contains("ggml_get_name is missing"), "{note}");
         }
     }
 }

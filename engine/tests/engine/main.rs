@@ -1,4 +1,4 @@
-//! What is found in engines' files, against files made for the purpose and against real ones.
+//! Results for engines' files, synthetic and real ones.
 
 #![cfg(feature = "x86")]
 

@@ -1,4 +1,4 @@
-//! What functions are known by in files that name none, held against real files that do name them.
+//! The clues for functions in files without names, compared with real files that have names.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use profinfer_skip::needed_path;
 use crate::oracle;
 use crate::real::libraries;
 
-/// Functions that were found and have names: file, name. Panics where a name is not that of the function.
+/// Functions that were found and have names: file, name. Panics where a name is not the function's.
 fn held_against_names(files: &[PathBuf]) -> Vec<(PathBuf, &'static str)> {
     let mut right = Vec::new();
     for file in files {
@@ -18,7 +18,7 @@ fn held_against_names(files: &[PathBuf]) -> Vec<(PathBuf, &'static str)> {
         let found = stripped_functions(&image);
         let symbols = if found.is_empty() { BTreeMap::new() } else { oracle::symbols(file) };
         for (name, address) in found {
-            // Some name nothing, some only what they export.
+            // Some files name nothing, some only their exports.
             let Some((known, _)) = symbols.get(name) else { continue };
             assert_eq!(address, *known, "{name} in {}", file.display());
             right.push((file.clone(), name));
@@ -42,7 +42,7 @@ fn what_is_found_is_named_so() {
     }
 }
 
-/// Every build that is in the cache, which `ci/engines/matrix.sh` fills and names.
+/// Every build in the cache, which `ci/engines/matrix.sh` fills and names.
 #[test]
 #[ignore = "ci/engines/matrix.sh runs it"]
 fn what_is_found_is_named_so_in_every_build() {

@@ -1,4 +1,4 @@
-//! What binutils say about a file: the tests' second opinion.
+//! The output of binutils for a file, as a second opinion.
 
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -1,13 +1,13 @@
-//! An engine in miniature: accessors, tables and a dispatch loop shaped as compilers shape GGML's.
+//! A miniature engine: accessors, tables and a dispatch loop shaped as compilers shape GGML's.
 
 use crate::asm::{Arch, Asm};
 use crate::elfgen::Elf;
 
-/// Number of operators; each has a kernel of its own.
+/// Number of operators; each has a separate kernel.
 pub(crate) const OPERATORS: usize = 30;
 pub(crate) const START: &str = "ggml_cpu_extra_compute_forward";
 
-/// Ways in which the loop can differ.
+/// Variations of the loop.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Shape {
     /// Vendor's prefix of all symbols.
@@ -16,19 +16,19 @@ pub(crate) struct Shape {
     pub(crate) imported: bool,
     /// A kernel that bypasses the start, by name.
     pub(crate) bypass: Option<&'static str>,
-    /// One operator goes on to the next node without passing the end.
+    /// One operator continues with the next node without passing the end.
     pub(crate) leak: bool,
     /// One operator returns instead of going to the end.
     pub(crate) returns: bool,
-    /// A nonzero result of the start leads somewhere else than to the end.
+    /// A nonzero result of the start leads somewhere other than to the end.
     pub(crate) strange_result: bool,
-    /// Registers are put back where the cases meet, and the start's result goes behind that.
+    /// Registers are restored where the cases meet, and the start's result goes past that.
     pub(crate) puts_back: bool,
-    /// How many operators there are; 0 for [`OPERATORS`].
+    /// Number of operators; 0 for [`OPERATORS`].
     pub(crate) operators: usize,
 }
 
-/// Adds a function of a vendor's prefix that the loop calls: a real one, or a stub.
+/// Adds a function with a vendor's prefix that the loop calls: a real one, or a stub.
 fn callee(elf: &mut Elf, shape: Shape, name: &str) {
     let name = format!("{}{name}", shape.prefix);
     if shape.imported {
@@ -42,7 +42,8 @@ fn callee(elf: &mut Elf, shape: Shape, name: &str) {
     }
 }
 
-/// The CPU library: `ggml_graph_compute` and the loop, with labels `start`, `fused` and `end` in the code.
+/// The CPU library: `ggml_graph_compute` and the loop, with labels `start`, `fused` and `end` in
+/// the code.
 pub(crate) fn cpu(arch: Arch, shape: Shape) -> Elf {
     let mut elf = Elf::new(arch);
     let operators = if shape.operators == 0 { OPERATORS } else { shape.operators };
@@ -69,7 +70,7 @@ pub(crate) fn cpu(arch: Arch, shape: Shape) -> Elf {
             asm.jump("join");
             asm.label("ordinary");
         }
-        // Padding before a block that is jumped to must not be taken for the target of a table.
+        // Padding before a block that is jumped to must not count as the target of a table.
         asm.jump("go");
         asm.nop();
         asm.label("go");
@@ -113,7 +114,8 @@ pub(crate) fn cpu(arch: Arch, shape: Shape) -> Elf {
     elf
 }
 
-/// Offset in the file of the instruction that ends an operator: on x86-64 the branch is behind a test.
+/// Offset in the file of the instruction that ends an operator: on x86-64 the branch follows a
+/// test.
 pub(crate) fn end(elf: &Elf) -> u64 {
     elf.offset("before end") + if elf.code.arch == Arch::X86 { 2 } else { 0 }
 }
@@ -135,7 +137,7 @@ pub(crate) fn base(arch: Arch, name: u32, data: u32) -> Elf {
     elf.data("others");
     (0..70).for_each(|n| elf.text_pointer(&format!("other {n}")));
     elf.data("ops");
-    // One table right behind the other, as linkers lay them out.
+    // Consecutive tables, as linkers place them.
     let ops = ["NONE", "DUP", "ADD", "MUL_MAT", "UNARY", "GLU"];
     let unary = ["ABS", "SGN", "NEG", "SILU"];
     let glu = ["REGLU", "GEGLU", "SWIGLU"];
@@ -161,7 +163,7 @@ pub(crate) fn base(arch: Arch, name: u32, data: u32) -> Elf {
         }
         [elements, 0, bytes, 0].into_iter().for_each(|word| elf.word(word));
     }
-    // What follows is no type, nor is what follows that, even if it looks like one.
+    // The next entry is not a type. Nor is the one after it, although it looks like one.
     [7, 7, 7, 7, 7].into_iter().for_each(|word| elf.word(word));
     elf.text_pointer("ghost");
     [32, 0, 18, 0].into_iter().for_each(|word| elf.word(word));

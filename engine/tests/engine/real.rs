@@ -1,6 +1,7 @@
 //! Real engines' libraries, with binutils as the second opinion.
 //!
-//! `scripts/test.sh` names the engines in the environment; a variable that is not set is a test that says so.
+//! `scripts/test.sh` sets the engines in the environment; without its variable a test reports a
+//! skip.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -30,7 +31,7 @@ pub(crate) fn libraries(variable: &str) -> Option<Vec<PathBuf>> {
     Some(found.into_iter().collect())
 }
 
-/// An engine's libraries, and what the agent makes of them.
+/// An engine's libraries, and the agent's result for them.
 struct Engine {
     files: Vec<PathBuf>,
     plan: EnginePlan,
@@ -51,7 +52,7 @@ impl Engine {
         sites.map(|s| (s, self.files[s.file].as_path()))
     }
 
-    /// The CPU backends, one for each kind of processor, or the one library of old builds.
+    /// The CPU backends, one per kind of processor, or the one library of old builds.
     fn cpu_files(&self) -> BTreeSet<usize> {
         let name = |f: &PathBuf| f.file_name().expect("a file").to_string_lossy().into_owned();
         let split = self.files.iter().any(|f| name(f).starts_with("libggml-cpu"));
@@ -65,7 +66,7 @@ impl Engine {
     }
 }
 
-/// The instruction at a site, and whether it is said rightly if the kernel emulates it.
+/// The instruction at a site, and whether `emulated` is right for it.
 fn at(site: &Site, file: &Path) -> Line {
     let address = oracle::address(&oracle::segments(file), site.offset);
     let line = oracle::disassemble(file, address, address + 16).into_iter().next().expect("an instruction");
@@ -76,7 +77,7 @@ fn at(site: &Site, file: &Path) -> Line {
     line
 }
 
-/// Between a function's first instruction and the probed one, nothing that a probe reads may change.
+/// Nothing that a probe reads may change between a function's first instruction and the probed one.
 fn entry_is_untouched(site: &Site, file: &Path) {
     let (start, _) = oracle::symbols(file)[&site.symbol];
     let address = oracle::address(&oracle::segments(file), site.offset);
@@ -137,7 +138,7 @@ fn current_engine_has_starts_and_ends_of_operators() {
     for (site, file) in engine.sites(ProbeKind::OpEnd) {
         let line = at(site, file);
         assert!(line.mnemonic.starts_with('j') && line.mnemonic != "jmp", "{line:?}");
-        // Of all jumps nearby, those to the place shortly before the end are by far the most.
+        // Of all jumps nearby, by far the most go to the place shortly before the end.
         let mut jumps: BTreeMap<u64, u32> = BTreeMap::new();
         for line in oracle::disassemble(file, line.address - 0x2000, line.address + 0x4000) {
             let target = line.operands.split(' ').next().and_then(|t| u64::from_str_radix(t, 16).ok());
@@ -153,7 +154,8 @@ fn current_engine_has_starts_and_ends_of_operators() {
     }
 }
 
-/// Every place is one instruction as binutils sees it, and nothing that they see jumps behind its first byte.
+/// Every place is one instruction according to binutils, and no jump that they see leads past its
+/// first byte.
 fn direct_places_are_whole_instructions(variable: &str, wanted: fn(&DirectRole) -> bool) {
     let Some(engine) = engine(variable) else { return };
     for number in engine.cpu_files() {

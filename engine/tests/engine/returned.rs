@@ -1,4 +1,4 @@
-//! What a function returns, computed with a memory made for the purpose, on both instruction sets.
+//! Return values of functions, computed with a synthetic memory, on both instruction sets.
 
 use std::collections::BTreeMap;
 
@@ -32,7 +32,7 @@ fn a_constant_text() {
     }
 }
 
-/// As `get_name` of buffers whose name is in the type's own context.
+/// Like `get_name` of buffers whose name is in the type's own context.
 #[test]
 fn a_word_of_the_argument() {
     for arch in BOTH {

@@ -7,15 +7,15 @@ use crate::elfgen::Elf;
 use crate::program::{START, base};
 use crate::synthetic::{offsets, plan, reason, ways};
 
-/// How the function differs from a real one.
+/// Differences of the function from a real one.
 #[derive(Debug, Clone, Copy)]
 struct Dispatching {
     kernels: usize,
-    /// What the operator is compared with; the engine has 6 operators.
+    /// The constant that the operator is compared with; the engine has 6 operators.
     bound: u8,
     /// The tensor is the second argument.
     second: bool,
-    /// An exported function that it calls as well.
+    /// An exported function that it also calls.
     calls: Option<&'static str>,
     called: bool,
     jumps: bool,
@@ -54,7 +54,7 @@ fn cpu(arch: Arch, shape: Dispatching) -> Elf {
         asm.label("out");
         asm.ret();
     });
-    // Code goes on behind it, as in every real file.
+    // Code continues after it, as in every real file.
     elf.function("ggml_graph_compute", |asm| {
         asm.landing_pad();
         asm.prologue();
@@ -84,7 +84,8 @@ fn it_is_found_by_what_it_does() {
             let way = ways(&plan)[2].clone().expect("a way");
             assert_eq!(way, "dispatcher found by its structure");
         }
-        // A fork's own function in it does not matter, nor does it that other kernels are asked first and cases return.
+        // Neither a fork's own function in it matters, nor that other kernels are tried first and
+        // cases return.
         for calls in ["ggml_is_empty", START] {
             let (_, found, dispatcher) = examined(arch, Dispatching { calls: Some(calls), ..REAL });
             assert_eq!(found, [dispatcher], "{arch:?} {calls}");

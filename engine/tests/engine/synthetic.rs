@@ -1,4 +1,4 @@
-//! Files made for the purpose: one fact each, on both instruction sets.
+//! Synthetic files with one fact each, on both instruction sets.
 
 use profinfer_engine::{
     ElfError, EnginePlan, Image, ProbeKind, Role, describe, examine, is_engine_part, library_event_site,
@@ -24,7 +24,7 @@ pub(crate) fn reason(plan: &EnginePlan, kind: ProbeKind) -> String {
     describe::reason(missing.unwrap_or_else(|| panic!("{kind:?} should be missing: {:?}", plan.sites)))
 }
 
-/// How each level is traced, or why it is not, in words.
+/// The way to trace each level, or the reason why there is none, in words.
 pub(crate) fn ways(plan: &EnginePlan) -> [Result<String, String>; 3] {
     strategies(plan).map(|strategy| describe::way(&strategy))
 }
@@ -146,7 +146,8 @@ fn cases_may_meet_before_the_start_s_result_does() {
     }
 }
 
-/// A base library whose scheduler hands over splits in this way, with a label `handover` at a call through a pointer.
+/// A base library whose scheduler hands over splits in this way, with a label `handover` at a call
+/// through a pointer.
 fn scheduler(arch: Arch, body: fn(&mut Asm)) -> Elf {
     let mut elf = base(arch, 256, 248);
     elf.function("ggml_backend_graph_compute_async", |asm| {
@@ -181,7 +182,8 @@ fn splits_are_seen_where_the_scheduler_hands_them_over() {
 
         let mut inlined = scheduler(arch, |asm| {
             asm.call_through_callee_saved("handover", 104, true);
-            // Another function of a backend, and one that gets a pointer that was read: an event, not a graph.
+            // Another function of a backend, and one that gets a pointer that was read: an event,
+            // not a graph.
             asm.call_through_callee_saved("other", 112, true);
             asm.call_through_callee_saved("event", 104, false);
         });
@@ -195,7 +197,8 @@ fn splits_are_seen_where_the_scheduler_hands_them_over() {
     }
 }
 
-/// A file with an operator function of this name, which reads the operator of its second argument or not.
+/// A file with an operator function of this name, which may read the operator of its second
+/// argument.
 fn old_engine(arch: Arch, name: &str, called: bool, reads: bool) -> Elf {
     let mut elf = Elf::new(arch);
     elf.function(name, |asm| {
@@ -247,7 +250,7 @@ fn an_operator_function_is_preferred_where_it_is_called_with_a_tensor() {
 #[test]
 fn the_entry_is_probed_where_nothing_has_changed_yet() {
     type Body = fn(&mut Asm);
-    // (what the function does, label of the instruction to probe on x86-64 and on arm64)
+    // (the function's code, label of the instruction to probe on x86-64 and on arm64)
     let cases: [(&str, Body, [&str; 2]); 7] = [
         (
             "stack moved by a push that is single-stepped",
@@ -292,7 +295,7 @@ fn the_entry_is_probed_where_nothing_has_changed_yet() {
                 body(asm);
             });
             let plan = plan(&mut [&mut elf]);
-            // The branch on x86-64 is behind the two bytes of a test.
+            // The branch on x86-64 follows the two bytes of a test.
             let test = if arch == Arch::X86 && label == "at" { 2 } else { 0 };
             assert_eq!(
                 offsets(&plan, ProbeKind::LlamaDecode),
@@ -324,7 +327,8 @@ fn only_a_lone_operator_function_is_probed_behind_its_frame() {
             functions[..count].iter().for_each(|name| asm.call(name));
             asm.ret();
         });
-        // A clone may call the other one with the stack pointer that it was itself probed with: Linux would forget it.
+        // A clone may call the other one with the stack pointer that it was itself probed with:
+        // Linux would forget it.
         let expected: &[&str] = if count == 1 { &["in0"] } else { &["f0", "f1"] };
         let expected: Vec<_> = expected.iter().map(|label| elf.offset(label)).collect();
         assert_eq!(offsets(&plan(&mut [&mut elf]), ProbeKind::OpFunction), expected);

@@ -64,7 +64,7 @@ fn cpu_backend<'a>(
         Some((found.0, found.1, l.path.clone()))
     });
     called.or_else(|| {
-        let library = libraries.clone().find(|l| l.has_cpu_backend)?;
+        let library = libraries.clone().find(|l| l.has_cpu_backend())?;
         Some((CpuBackend::BuiltIn, None, library.path.clone()))
     })
 }
@@ -101,6 +101,7 @@ fn named(path: &str) -> Option<Named<'_>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use profinfer_trace::model::LibraryRole;
 
     #[test]
     fn names_of_real_builds() {
@@ -137,8 +138,8 @@ mod tests {
     }
 
     fn library(path: &str, has_cpu_backend: bool) -> Library {
-        let (build_id, role) = (String::new(), String::new());
-        Library { pid: 1, path: path.to_owned(), build_id, role, has_cpu_backend }
+        let roles = if has_cpu_backend { vec![LibraryRole::CpuGraph] } else { Vec::new() };
+        Library { pid: 1, path: path.to_owned(), build_id: String::new(), roles }
     }
 
     #[test]

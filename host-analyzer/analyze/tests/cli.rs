@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
 use profinfer_wire::accumulator::{Accumulator, Found};
-use profinfer_wire::frame::{Frame, MAX_ENCODED, MAX_PAYLOAD, encode};
+use profinfer_wire::frame::MAX_ENCODED;
 use profinfer_wire::hello::Hello;
 use profinfer_wire::record::{Record, control};
 
@@ -194,13 +194,12 @@ fn a_live_session_is_kept_and_analysed() {
 
 #[test]
 fn a_refusing_agent_is_quoted() {
-    let record =
-        Record::Refused(control::Refused { reason: "loading: not permitted\n  help: run it as root" });
-    let (mut payload, mut frame) = ([0; MAX_PAYLOAD], [0; MAX_ENCODED]);
-    let payload = record.encode(&mut payload).unwrap();
-    let len = encode(&Frame { kind: record.kind(), seq: 0, payload }, &mut frame).unwrap();
+    let (tried, answer, help) = ("loading", "not permitted", "run it as root");
+    let record = Record::Refused2(control::Refused2 { tried, answer, help });
+    let mut frame = [0; MAX_ENCODED];
+    let frame = record.encode_frame(0, &mut frame).unwrap();
     let hello = Hello { wire_version: 1, agent_version: [0, 1, 0], build: [0; 8], nonce: [0; 16] };
-    let stream = [&hello.to_bytes()[..], &frame[..len]].concat();
+    let stream = [&hello.to_bytes()[..], frame].concat();
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let source = format!("tcp:{}", listener.local_addr().unwrap());
     let agent = std::thread::spawn(move || serve(&listener, &stream));

@@ -1,4 +1,5 @@
-//! Prints the time of each operator type in a recording: `cargo run -p profinfer-trace --example operators -- FILE.pfi`.
+//! Prints the time of each operator type in a recording: `cargo run -p profinfer-trace --example
+//! operators -- FILE.pfi`.
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -13,7 +14,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut time_ns: BTreeMap<&str, u64> = BTreeMap::new();
     for row in 0..model.spans.len() {
         let call = model.spans.graph_call[row];
-        // A node is looked up in the graph that was current when the operator ran.
+        // Look up a node in the graph that was current when the operator ran.
         let Some(topology) = model.graph_calls.topology[call.0 as usize] else { continue };
         let node = model.topologies.get(topology).node(model.spans.node[row]);
         *time_ns.entry(model.texts.get(node.op)).or_default() += model.spans.work_ns[row];

@@ -1,5 +1,5 @@
-//! What Cargo.toml cannot say of this crate: its tables know no wire record, and nothing in it opens a file or a socket, so that every part of
-//! it can be fuzzed.
+//! Rules of this crate that Cargo.toml cannot express: its tables use no wire record, and nothing
+//! in it opens a file or a socket, so that every part of it can be fuzzed.
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 use std::fs;
@@ -13,7 +13,8 @@ fn sources(dir: &Path) -> Vec<PathBuf> {
         .collect()
 }
 
-/// No file below `folder` may contain one of `words`. Comments count: they link to what they name.
+/// No file below `folder` may contain one of `words`. Comments count: they link to the names in
+/// them.
 fn never(folder: &str, words: &[&str]) {
     let files =
         sources(&Path::new(&std::env::var_os("CARGO_MANIFEST_DIR").unwrap()).join("src").join(folder));

@@ -1,4 +1,4 @@
-//! Writes the spans of a batch.
+//! Encodes the spans of a batch.
 
 use super::{Expected, Memory, State, flag, order};
 use crate::bits::Writer;
@@ -8,7 +8,7 @@ use crate::span::Span;
 use crate::usual::{put, put_or_escape};
 use crate::varint::zigzag;
 
-/// Writes one span after the other.
+/// Encodes one span at a time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Encoder {
     state: State,
@@ -16,7 +16,8 @@ pub struct Encoder {
 }
 
 impl Encoder {
-    /// The state before the first span of a batch whose base time and CPU these are. `memory` must know nothing yet.
+    /// The state before the first span of a batch with this base time and CPU. `memory` must be
+    /// cleared.
     #[must_use]
     pub fn new(base_ns: u64, cpu: u16, memory: &Memory<'_>) -> Self {
         Self { state: State::new(base_ns, cpu, memory.usually.len()), to: Writer::default() }
@@ -34,8 +35,9 @@ impl Encoder {
         self.to.is_empty()
     }
 
-    /// Appends `span`, with what it counted if `memory` has room for counts. False, with nothing changed, when there is no room
-    /// for the longest span or when the span starts before the last one ended: begin a new batch then.
+    /// Appends `span`, with its counter values if `memory` has space for counts. False, with
+    /// nothing changed, when there is no space for the longest span or when the span starts before
+    /// the last one ended: begin a new batch then.
     #[must_use]
     pub fn encode(
         &mut self,
@@ -110,7 +112,7 @@ impl Encoder {
         }
     }
 
-    /// Ends the batch; returns how many bytes it has.
+    /// Ends the batch; returns its length in bytes.
     pub fn finish(&mut self, buf: &mut [u8]) -> usize {
         self.to.finish(buf)
     }

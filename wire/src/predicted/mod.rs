@@ -1,15 +1,17 @@
-//! Packs the operator spans of one thread in one graph call so that a span costs only its surprises: some three bytes.
+//! Codes the operator spans of one thread in one graph call. A span costs only its difference from
+//! the expected one: about three bytes.
 //!
-//! A model is a stack of layers, so the nodes of its graph repeat with a period, and a batch of a few hundred spans has seen
-//! every kind of node many times. What is usual is kept by the node's index modulo the period: which node comes next, how long
-//! the thread waits for it, how long it works, what it counts. All of it is learnt within the batch, by the writer and the
-//! reader alike, so a batch needs no other record, and a frame that is lost costs nothing but its own spans.
+//! A model is a stack of layers, so the nodes of its graph repeat with a period. A batch of a few
+//! hundred spans has seen every kind of node many times. Writer and reader keep the usual values by
+//! the node's index modulo the period: the next node, the wait, the work, the counter values. Both
+//! learn them within the batch. A batch therefore needs no other record, and a lost frame costs
+//! only its own spans.
 //!
 //! ```text
 //! span      = [surprise] [wait] work count …         bits, see [`crate::bits`] and [`crate::usual`]
 //! surprise  = escape flags step [fused] [cpu] [mask switches why]
 //! ```
-//! `docs/wire-format.md` has the details. Every span can be written, whatever came before it.
+//! `docs/wire-format.md` has the details. Every span can be coded after any other.
 
 mod decode;
 mod encode;
@@ -23,18 +25,19 @@ use crate::bits::MAX_NUMBER_BITS;
 use crate::counts::SLOTS;
 use crate::usual::{Cold, Usual};
 
-/// Longest period, in nodes. A layer of today's models has 30 to 120 nodes; some repeat after four different layers.
+/// Longest period, in nodes. A layer of current models has 30 to 120 nodes. Some models repeat only
+/// after four different layers.
 pub const MAX_PERIOD: u16 = 512;
 
-/// Longest encoding of one span in bytes, with the bits that wait before it.
+/// Longest encoding of one span in bytes, pending bits included.
 pub const MAX_SPAN_LEN: usize = (5 * MAX_NUMBER_BITS + 32 + 31).div_ceil(8);
 /// The same with its counts.
 pub const MAX_COUNTED_SPAN_LEN: usize = MAX_SPAN_LEN + ((SLOTS + 2) * MAX_NUMBER_BITS + SLOTS).div_ceil(8);
 
-/// What is usual of the nodes with one remainder.
+/// The usual values of the nodes with one remainder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Usually {
-    /// How many nodes the next span skips, and how many nodes it covers besides its first.
+    /// The number of nodes that the next span skips, and of nodes that it covers besides its first.
     next: (u16, u16),
     wait: Usual,
     work: Usual,
@@ -46,13 +49,14 @@ const UNSEEN: (u16, u16) = (u16::MAX, u16::MAX);
 /// Nothing is known.
 pub const UNKNOWN: Usually = Usually { next: UNSEEN, wait: Usual::UNKNOWN, work: Usual::UNKNOWN };
 
-/// What the nodes with one remainder usually count, by slot.
+/// Usual counter values of the nodes with one remainder, by slot.
 pub type UsualCounts = [Usual; SLOTS];
 
 /// Nothing is known.
 pub const UNKNOWN_COUNTS: UsualCounts = [Usual::UNKNOWN; SLOTS];
 
-/// The memory in which a batch learns, one of each for every node of the period; the counts are empty without counters.
+/// The memory in which a batch learns, with one entry per node of the period. The counts are empty
+/// without counters.
 #[derive(Debug)]
 pub struct Memory<'m> {
     usually: &'m mut [Usually],
@@ -60,8 +64,9 @@ pub struct Memory<'m> {
 }
 
 impl<'m> Memory<'m> {
-    /// Memory for a batch; what another batch learnt there must be kept for that batch, or forgotten by [`Memory::forget`].
-    /// `None` if there is none at all, or more than [`MAX_PERIOD`], or not as much for the counts.
+    /// Memory for a batch. Keep what another batch has learnt there for that batch only, or clear
+    /// it with [`Memory::forget`]. `None` when the slice is empty or longer than [`MAX_PERIOD`], or
+    /// when the counts have another length.
     #[must_use]
     pub fn new(usually: &'m mut [Usually], counts: &'m mut [UsualCounts]) -> Option<Self> {
         let period = usually.len();
@@ -70,7 +75,7 @@ impl<'m> Memory<'m> {
         fits.then_some(Self { usually, counts })
     }
 
-    /// Forgets all, for the next batch.
+    /// Clears the memory for the next batch.
     pub fn forget(&mut self) {
         self.usually.fill(UNKNOWN);
         self.counts.fill(UNKNOWN_COUNTS);
@@ -85,7 +90,7 @@ mod flag {
     pub(super) const CPU: u64 = 2;
     /// It ended on another CPU than it began on.
     pub(super) const MIGRATED: u64 = 4;
-    /// What it counted, how often it lost its CPU and why counts are absent follow.
+    /// Its counter values follow, with the number of switches and the reasons for absent counts.
     pub(super) const COUNTS: u64 = 8;
     /// How many bits there are.
     pub(super) const BITS: u32 = 4;
@@ -100,21 +105,21 @@ mod order {
     pub(super) const WHY: u32 = 1;
 }
 
-/// What the writer and the reader of a batch both know before the next span.
+/// The state that writer and reader share before the next span.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct State {
-    /// The node behind the last one covered; may be one more than any node.
+    /// The node after the last one covered; may be one more than any node.
     next_node: u64,
     /// Remainder of the last node covered; the period's last before the first.
     place: usize,
     end_ns: u64,
     cpu: u16,
-    /// The slots that the last span counted.
+    /// The slots that have a value in the last span.
     mask: u64,
     cold: [Cold; 2 + SLOTS],
 }
 
-/// The next span's nodes, if it is as usual.
+/// The nodes of the next span, if it is as expected.
 #[derive(Clone, Copy)]
 struct Expected {
     node: u64,
@@ -128,7 +133,7 @@ impl State {
         Self { next_node: 0, place, end_ns: base_ns, cpu, mask: 0, cold: [Cold::default(); 2 + SLOTS] }
     }
 
-    /// What usually follows; nothing if it was not seen yet, or not how long it takes.
+    /// The expected next span; `None` if no next span or no wait was seen yet.
     #[inline]
     fn expected(&self, memory: &Memory<'_>) -> Option<Expected> {
         let (step, fused) = memory.usually.get(self.place)?.next;
@@ -148,7 +153,7 @@ impl State {
         memory.usually.get(place).is_some_and(|u| u.wait.known()).then_some(expected)
     }
 
-    /// Learns which nodes came, and goes on behind them.
+    /// Learns the nodes of a span and continues after them.
     #[inline]
     fn advance(&mut self, at: Expected, memory: &mut Memory<'_>) {
         let step = u16::try_from(at.node.wrapping_sub(self.next_node));

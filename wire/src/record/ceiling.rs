@@ -1,4 +1,4 @@
-//! Ceilings: what the board can do at best, as the agent measured it there.
+//! Ceilings: the board's best results, as measured by the agent.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,7 +9,8 @@ pub enum CeilingKind {
     Read,
     /// Copying memory, bytes per second; a byte that is read and written counts once.
     Copy,
-    /// Products of 8-bit integers, operations per second; a multiplication and an addition are two.
+    /// Products of 8-bit integers, operations per second; a multiplication and an addition are two
+    /// operations.
     Int8,
     /// Multiply-accumulate in 32-bit floats, operations per second.
     F32,
@@ -21,15 +22,15 @@ pub enum CeilingKind {
     WakeUp,
 }
 
-/// One ceiling. `median`, `min` and `max` are in the unit of the kind; without repetitions nothing was measured, and the
-/// three are 0.
+/// One ceiling. `median`, `min` and `max` are in the unit of the kind. With 0 repetitions nothing
+/// was measured, and the three are 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ceiling<'a> {
     /// What was measured.
     pub kind: CeilingKind,
-    /// Core type of its CPUs as the kernel tells it; several joined by `+`; empty when not known.
+    /// Core type of its CPUs as the kernel names it; several joined by `+`; empty when unknown.
     pub core: &'a str,
-    /// CPUs that the threads ran on, a thread each: `0-3,6`.
+    /// CPUs that the threads ran on, one thread per CPU: `0-3,6`.
     pub cpus: &'a str,
     /// What the measuring loop used, for example `sdot` or `AVX2`.
     pub how: &'a str,
@@ -37,11 +38,11 @@ pub struct Ceiling<'a> {
     pub repeats: u32,
     /// Median of the repetitions.
     pub median: u64,
-    /// Least of them.
+    /// Smallest of them.
     pub min: u64,
-    /// Most of them.
+    /// Largest of them.
     pub max: u64,
-    /// Why there are no repetitions, or what makes the figures doubtful; empty when nothing does.
+    /// Why there are no repetitions, or what makes the figures doubtful; otherwise empty.
     pub note: &'a str,
 }
 
@@ -50,11 +51,11 @@ pub struct Ceiling<'a> {
 pub enum CurveEnd {
     /// It is not a curve, or larger points follow.
     Open,
-    /// It reached four times the last-level cache: what is read again has left the cache.
+    /// It reached four times the last-level cache: data that is read again has left the cache.
     Cache,
-    /// The memory allowed no more.
+    /// The memory limit was reached.
     Memory,
-    /// The time allowed no more.
+    /// The time limit was reached.
     Time,
 }
 
@@ -66,29 +67,30 @@ pub mod doubt {
     pub const ENGINE_RAN: u32 = 2;
 }
 
-/// A ceiling at one working set. A ceiling with such points is judged by them: their `doubts` decide, and the `note` of its
-/// [`Ceiling`] is for people only. Kinds that read no memory have one point, whose working set is 0.
+/// A ceiling at one working set. If a ceiling has such points, their `doubts` decide whether it is
+/// usable; the `note` of its [`Ceiling`] is only for people. Kinds that read no memory have one
+/// point with working set 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CeilingPoint<'a> {
     /// What was measured.
     pub kind: CeilingKind,
     /// Core type of its CPUs, as in [`Ceiling`].
     pub core: &'a str,
-    /// CPUs that the threads ran on, a thread each: `0-3,6`.
+    /// CPUs that the threads ran on, one thread per CPU: `0-3,6`.
     pub cpus: &'a str,
     /// What the measuring loop used.
     pub how: &'a str,
-    /// Bytes that all threads together went through again and again; 0 for kinds that read no memory.
+    /// Bytes that all threads together read repeatedly; 0 for kinds that read no memory.
     pub working_set_bytes: u64,
     /// Repetitions, at least 1.
     pub repeats: u32,
     /// Median of the repetitions.
     pub median: u64,
-    /// Least of them.
+    /// Smallest of them.
     pub min: u64,
-    /// Most of them.
+    /// Largest of them.
     pub max: u64,
-    /// Bits of [`doubt`]; a reader takes a bit that it does not know for a doubt.
+    /// Bits of [`doubt`]. A reader treats an unknown bit as a doubt.
     pub doubts: u32,
     /// Why no larger point follows.
     pub end: CurveEnd,

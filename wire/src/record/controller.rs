@@ -5,26 +5,26 @@ use serde::{Deserialize, Serialize};
 /// The limit that the controller keeps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ControllerLimit {
-    /// Decode speed not below, thousandths of a token per second.
+    /// Minimum decode speed, thousandths of a token per second.
     KeepAbove(u32),
-    /// Slowdown not above, millionths of the time of all tokens.
+    /// Maximum slowdown, millionths of the time of all tokens.
     MaxSlowdown(u32),
 }
 
 /// Why the controller changed the duty.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum StepReason {
-    /// The measured speed is under the limit.
+    /// The measured speed is below the limit.
     TooSlow,
-    /// The measured speed was above the limit, by a margin, for long enough.
+    /// The measured speed was above the limit by a margin for long enough.
     FastEnough,
-    /// The measured slowdown is above the limit, with its interval.
+    /// The measured slowdown and its interval are above the limit.
     TooDear,
-    /// The measured slowdown was under the limit, with its interval and a margin, for long enough.
+    /// The measured slowdown and its interval were below the limit by a margin for long enough.
     CheapEnough,
 }
 
-/// A slowdown with the ends of its 95 % interval, millionths: 10,000 are one per cent. Negative: faster.
+/// A slowdown with the ends of its 95 % interval, millionths: 10,000 is 1 %. Negative: faster.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Slowdown {
     /// Lower end.
@@ -35,7 +35,8 @@ pub struct Slowdown {
     pub high_ppm: i32,
 }
 
-/// The controller changed how many token calls have operators. [`super::duty::ProbeSwitch`] tells when that took effect.
+/// The controller changed the share of decode calls with operators. [`super::duty::ProbeSwitch`]
+/// records when that took effect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ControllerStep {
     /// When, ns.
@@ -46,12 +47,14 @@ pub struct ControllerStep {
     pub limit: ControllerLimit,
     /// Why.
     pub reason: StepReason,
-    /// Median speed of the last decode token calls, thousandths of a token per second; `None`: not known.
+    /// Median speed of the last decode calls with one token, thousandths of a token per second;
+    /// `None`: unknown.
     pub speed_milli: Option<u32>,
-    /// What operators cost all tokens at the duty of before, by traced against untraced token calls; `None`: not known.
+    /// Cost of operators over all tokens at the previous duty, from traced and untraced decode
+    /// calls; `None`: unknown.
     pub slowdown: Option<Slowdown>,
-    /// Share of the token calls whose operators were captured, thousandths.
+    /// Previous share of the decode calls whose operators were captured, thousandths.
     pub before_permille: u16,
-    /// The same from now on; 0: none, token and graph level stay.
+    /// Share from now on, thousandths; 0: none, and token and graph level stay.
     pub after_permille: u16,
 }

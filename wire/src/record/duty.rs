@@ -1,8 +1,8 @@
-//! When operators were captured: their probes put in and taken out while the session runs.
+//! When operators were captured: the agent inserted and removed their probes during the session.
 
 use serde::{Deserialize, Serialize};
 
-/// Why operator probes were put in or taken out.
+/// Why operator probes were inserted or removed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum SwitchReason {
     /// The session, or the tracing of a process, began.
@@ -11,19 +11,21 @@ pub enum SwitchReason {
     Duty,
     /// The controller.
     Controller,
-    /// A filter on token calls or requests.
+    /// A filter on decode calls or requests.
     Filter,
     /// The session ended.
     End,
 }
 
-/// The operators of a process begin or cease to be captured. Absent where that never changes: then they are captured from
-/// the attaching of the probes on.
+/// Capture of a process's operators begins or ends. Absent where that never changes: operators are
+/// then captured from the time at which the probes were attached.
 ///
-/// A token call (where there is none around it, a graph call) is captured whole if it began at or after `done_ns` of a switch
-/// on and before `began_ns` of the next switch off: the probes stay until it has ended. If it began at or after `began_ns` of a
-/// switch off and before `began_ns` of the next switch on, it has no spans. Calls that began in between are at an edge: they may
-/// have spans, and nothing may be concluded from their time. At the end of the session, calls that had not ended are at an edge.
+/// The rules apply to a decode call, or to a graph call outside of any. It is captured completely
+/// if it began at or after `done_ns` of a switch on and before `began_ns` of the next switch off:
+/// the probes stay until it has ended. It has no spans if it began at or after `began_ns` of a
+/// switch off and before `began_ns` of the next switch on. Calls that began in between are
+/// partially traced: they may have spans, and their time proves nothing. So are calls that had not
+/// ended at the end of the session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProbeSwitch {
     /// Process.
@@ -32,12 +34,13 @@ pub struct ProbeSwitch {
     pub on: bool,
     /// Why.
     pub reason: SwitchReason,
-    /// On: the first probe was about to be put in. Off: calls that begin from here on are not captured. ns.
+    /// On: time before the first probe was inserted. Off: calls that begin from here on are not
+    /// captured. ns.
     pub began_ns: u64,
-    /// On: calls that begin from here on are captured. Off: the last probe is out. ns.
+    /// On: calls that begin from here on are captured. Off: the last probe is removed. ns.
     pub done_ns: u64,
-    /// Probes put in or taken out; 0 where they stay and only what they do has changed.
+    /// Probes inserted or removed; 0 where they stay and only their effect has changed.
     pub probes: u16,
-    /// Longest time for which the engine stood still for it, ns; `None`: not measured.
+    /// Longest time for which the engine was stopped for it, ns; `None`: not measured.
     pub pause_ns: Option<u64>,
 }

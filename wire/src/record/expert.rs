@@ -5,8 +5,9 @@ use serde::{Deserialize, Serialize};
 use super::totals::totals;
 use crate::experts::Runs;
 
-/// Selections of the routers in one graph call. Several batches may belong to one call, and one selection may be spread over several; a
-/// batch may come before the [`super::graph::GraphCall`] that its `graph` names.
+/// Selections of the routers in one graph call. Several batches may belong to one call, and one
+/// selection may be in several batches. A batch may come before the [`super::graph::GraphCall`]
+/// that its `graph` names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ExpertBatch<'a> {
     /// Number of the graph call.
@@ -28,16 +29,18 @@ impl<'a> ExpertBatch<'a> {
 }
 
 totals! {
-    /// Totals of selected experts since the session began: one for each token, layer and rank. The last record received is valid.
+    /// Totals of selected experts since the session began: one per token, layer and rank. The last
+    /// record received is valid.
     ///
-    /// `chosen = sent + ring_full + queue_full + unreadable + no_graph` holds in every record taken while none is between kernel and
-    /// queue, and always in the last one, which comes before [`super::loss::End`]. A session that met no `MUL_MAT_ID`, or was not
-    /// asked for experts, has none.
+    /// `chosen = sent + ring_full + queue_full + unreadable + no_graph` holds in every record taken
+    /// while no expert is between kernel and queue, and always in the last one, which comes before
+    /// [`super::loss::End`]. Absent in a session that met no `MUL_MAT_ID` or did not request
+    /// experts.
     #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
     pub struct ExpertLoss {
         /// When the totals were taken, ns.
         pub at_ns: u64,
-        /// Experts that routers selected, by the tensors of ids.
+        /// Experts that routers selected, counted from the tensors of ids.
         pub chosen: u64,
         /// Handed to the link.
         pub sent: u64,
@@ -47,7 +50,7 @@ totals! {
         pub queue_full: u64,
         /// Not read: the memory could not be read, or did not hold a valid expert number.
         pub unreadable: u64,
-        /// Of a node that belongs to no graph whose topology is known.
+        /// In a node that belongs to no known topology.
         pub no_graph: u64,
     }
 }

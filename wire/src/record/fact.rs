@@ -1,11 +1,11 @@
-//! Facts: what the system and the engine's processes are set to, and what the kernel counts of them.
+//! Facts: settings of the system and of the engine's processes, and the kernel's counts of them.
 
 use serde::{Deserialize, Serialize};
 
 /// What a fact is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum FactScope {
-    /// The whole system.
+    /// The system.
     System,
     /// A process, by its id.
     Process(u32),
@@ -26,8 +26,8 @@ pub enum FactValue<'a> {
     Absent(&'a str),
 }
 
-/// One fact, by a name of docs/facts.md. Sent again when its value has changed. Facts that were read together have the same
-/// time.
+/// One fact, with a name of docs/facts.md. Sent again when its value has changed. Facts that were
+/// read together have the same time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Fact<'a> {
     /// When it was read, ns.

@@ -37,18 +37,18 @@ pub enum GaugeUnit {
     Microwatts,
 }
 
-/// How a sensor's text is read.
+/// Format of a sensor's text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum GaugeParse {
-    /// One whole number.
+    /// One integer.
     Integer,
-    /// One whole number of thousands of the unit: cpufreq's kHz.
+    /// One integer in thousands of the unit: cpufreq's kHz.
     Thousands,
-    /// One whole number, with or without a `%` after it.
+    /// One integer, with or without a `%` after it.
     Percent,
     /// `37@528000000Hz`: a load in percent and the frequency that it belongs to, which is not read.
     LoadAtFrequency,
-    /// `NPU load:  Core0:  0%, Core1:  0%, Core2:  0%,`: a gauge for each core.
+    /// `NPU load:  Core0:  0%, Core1:  0%, Core2:  0%,`: one gauge per core.
     RknpuLoad,
 }
 

@@ -1,6 +1,6 @@
-//! The records, one file a family, named as the same family is named in every other module.
+//! The records, one file per family. Other modules use the same family names.
 //!
-//! A published record never changes. A new need gets a new kind; retired kinds stay as holes.
+//! A published record never changes. A new need gets a new kind. Retired kinds stay unused.
 
 pub mod capture;
 pub mod ceiling;
@@ -30,7 +30,7 @@ pub mod weight;
 
 use serde::{Deserialize, Serialize, Serializer};
 
-use crate::frame::{Frame, MAX_PAYLOAD};
+use crate::frame::{self, Frame, MAX_ENCODED, MAX_PAYLOAD};
 
 /// Kind numbers, the first field of a frame. 0xF000 and above are for private use.
 pub mod kind {
@@ -72,6 +72,10 @@ pub mod kind {
     pub const PART_BATCH: u16 = 0x11;
     /// [`super::part::PartLoss`].
     pub const PART_LOSS: u16 = 0x12;
+    /// [`super::session::Library2`].
+    pub const LIBRARY2: u16 = 0x13;
+    /// [`super::session::Agent`].
+    pub const AGENT: u16 = 0x14;
     /// [`super::graph::Topology`].
     pub const TOPOLOGY: u16 = 0x20;
     /// [`super::graph::Tensors`].
@@ -152,10 +156,11 @@ pub mod kind {
     pub const CAPTURE_REQUEST: u16 = 0x109;
     /// [`super::filter::FilterRequest`], host to agent.
     pub const FILTER_REQUEST: u16 = 0x10a;
+    /// [`super::control::Refused2`], agent to host.
+    pub const REFUSED2: u16 = 0x10b;
 }
 
-/// Declares [`Record`], its decoding and encoding from one table, so that no kind can be known to one
-/// and not to the other.
+/// Declares [`Record`], its decoding and its encoding from one table, so that every kind has both.
 macro_rules! records {
     ($($(#[$doc:meta])* $name:ident = $kind:path => $ty:ty,)*) => {
         /// Any record. Serializes as its content alone, without the kind.
@@ -169,11 +174,11 @@ macro_rules! records {
             /// Decodes the record in a frame.
             ///
             /// # Errors
-            /// [`RecordError::Unknown`] for a kind that this build does not know: skip and count it.
-            /// [`RecordError::Malformed`] when the payload is not such a record.
+            /// [`RecordError::Unknown`] for a kind that this build does not know: skip and count
+            /// it. [`RecordError::Malformed`] when the payload is not a valid record of the kind.
             pub fn decode(frame: &Frame<'a>) -> Result<Self, RecordError> {
                 match frame.kind {
-                    $($kind => whole(frame.payload).map(Record::$name),)*
+                    $($kind => decode_payload(frame.payload).map(Record::$name),)*
                     kind => Err(RecordError::Unknown { kind }),
                 }
                 .map_err(|e| match e {
@@ -210,37 +215,41 @@ records! {
     Text = kind::TEXT => session::Text<'a>,
     /// A traced process.
     Process = kind::PROCESS => session::Process<'a>,
-    /// A library of the engine in a traced process.
+    /// The agent's process.
+    Agent = kind::AGENT => session::Agent,
+    /// A library of the engine in a traced process, its roles as text. Older agents send it.
     Library = kind::LIBRARY => session::Library<'a>,
+    /// A library of the engine in a traced process.
+    Library2 = kind::LIBRARY2 => session::Library2<'a>,
     /// A thread of a traced process.
     Thread = kind::THREAD => session::Thread<'a>,
-    /// What became of a probe.
+    /// The result for a probe.
     Probe = kind::PROBE => session::Probe<'a>,
-    /// What a probe costs on this machine.
+    /// Cost of a probe on this machine.
     ProbeCost = kind::PROBE_COST => cost::ProbeCost,
-    /// What became of a counter.
+    /// The result for a counter.
     Counter = kind::COUNTER => counter::Counter<'a>,
-    /// What became of a gauge.
+    /// The result for a gauge.
     Gauge = kind::GAUGE => gauge::Gauge<'a>,
-    /// A buffer of the engine in which weights lie.
+    /// A buffer of the engine that holds weights.
     Buffer = kind::BUFFER => weight::Buffer<'a>,
     /// A fact of the system or of a process.
     Fact = kind::FACT => fact::Fact<'a>,
-    /// What the board can do at best.
+    /// The board's best result in a measurement.
     Ceiling = kind::CEILING => ceiling::Ceiling<'a>,
-    /// What the board can do at best at one working set.
+    /// The board's best result at one working set.
     CeilingPoint = kind::CEILING_POINT => ceiling::CeilingPoint<'a>,
     /// How a process's operators are probed.
     ProbesUsed = kind::PROBES_USED => direct::ProbesUsed<'a>,
-    /// What is in force of the capture's options.
+    /// The capture options in force.
     CaptureOptions = kind::CAPTURE_OPTIONS => capture::CaptureOptions,
     /// A filter in force.
     Filter = kind::FILTER => filter::Filter<'a>,
-    /// A token call.
+    /// A decode call.
     Decode = kind::DECODE => token::Decode,
-    /// Sequences and positions of the tokens of a token call.
+    /// Sequences and positions of the tokens of a decode call.
     PartBatch = kind::PART_BATCH => part::PartBatch<'a>,
-    /// How many tokens were in batches, and of how many that is lost.
+    /// Totals of the tokens in batches, and of those without sequence and position.
     PartLoss = kind::PART_LOSS => part::PartLoss,
     /// Head of a graph's topology.
     Topology = kind::TOPOLOGY => graph::Topology,
@@ -248,55 +257,55 @@ records! {
     Tensors = kind::TENSORS => graph::Tensors<'a>,
     /// One computation of a graph.
     GraphCall = kind::GRAPH_CALL => graph::GraphCall,
-    /// How much context a computation of a graph began with.
+    /// The context length at which a computation of a graph began.
     Past = kind::PAST => graph::Past,
-    /// Which weights of a topology lie in which buffer.
+    /// Which buffer holds which weight of a topology.
     PlacementBatch = kind::PLACEMENT_BATCH => weight::PlacementBatch<'a>,
     /// A part of a graph's topology, in fewer bytes.
     TensorBatch = kind::TENSOR_BATCH => graph::TensorBatch<'a>,
     /// Operator spans of one thread in one graph call.
     SpanBatch = kind::SPAN_BATCH => op::SpanBatch<'a>,
-    /// The same with counters.
+    /// As the span batch, with counters.
     CountedBatch = kind::COUNTED_BATCH => counter::CountedBatch<'a>,
     /// Operator spans of one thread in one graph call, in fewer bytes.
     PredictedBatch = kind::PREDICTED_BATCH => op::PredictedBatch<'a>,
-    /// Calls of backends' functions inside operators.
+    /// Calls of backend functions inside operators.
     NestedBatch = kind::NESTED_BATCH => nested::NestedBatch<'a>,
     /// Selections of the routers in one graph call.
     ExpertBatch = kind::EXPERT_BATCH => expert::ExpertBatch<'a>,
-    /// How many were chosen, and how many were lost.
+    /// Totals of selected experts, and of lost ones.
     ExpertLoss = kind::EXPERT_LOSS => expert::ExpertLoss,
-    /// What the gauges said at one time.
+    /// Values of the gauges at one time.
     GaugeBatch = kind::GAUGE_BATCH => gauge::GaugeBatch<'a>,
-    /// A task that had a CPU which a thread of the engine wanted or left.
+    /// A task that was on a CPU that a thread of the engine wanted or left.
     Task = kind::TASK => sched::Task<'a>,
-    /// What the scheduler did.
+    /// Events of the scheduler.
     SchedBatch = kind::SCHED_BATCH => sched::SchedBatch<'a>,
-    /// Interrupts on CPUs that threads of the engine had.
+    /// Interrupts on CPUs with threads of the engine.
     InterruptBatch = kind::INTERRUPT_BATCH => sched::InterruptBatch<'a>,
-    /// Several clocks read at once.
+    /// Several clocks, read at once.
     Clock = kind::CLOCK => clock::Clock,
-    /// What direct probes did and lost so far.
+    /// Totals and losses of direct probes.
     DirectLoss = kind::DIRECT_LOSS => direct::DirectLoss,
-    /// The operators of a process begin or cease to be captured.
+    /// Capture of a process's operators begins or ends.
     ProbeSwitch = kind::PROBE_SWITCH => duty::ProbeSwitch,
-    /// The controller changed how many token calls have operators.
+    /// The controller changed the share of decode calls with operators.
     ControllerStep = kind::CONTROLLER_STEP => controller::ControllerStep,
-    /// What options and filters left out so far.
+    /// Totals of what options and filters left out.
     CaptureLoss = kind::CAPTURE_LOSS => capture::CaptureLoss,
     /// A piece of a recording begins.
     Piece = kind::PIECE => piece::Piece,
     /// A piece of a recording ends, and another one follows.
     PieceEnd = kind::PIECE_END => piece::PieceEnd,
-    /// Reasons of losses that have one sum with others.
+    /// Reasons of losses that are parts of one sum.
     LossReasons = kind::LOSS_REASONS => loss::LossReasons,
     /// How an engine ended, or why nothing was traced.
     Ending = kind::ENDING => ending::Ending<'a>,
-    /// What was counted and what was lost of the scheduler level so far.
+    /// Totals and losses of the scheduler level.
     SchedLoss = kind::SCHED_LOSS => sched::SchedLoss,
-    /// What was counted and what was lost of nested calls so far.
+    /// Totals and losses of nested calls.
     NestedLoss = kind::NESTED_LOSS => nested::NestedLoss,
-    /// What was counted and what was lost so far.
+    /// Totals and losses.
     Loss = kind::LOSS => loss::Loss,
     /// Last record of a session.
     End = kind::END => loss::End,
@@ -306,22 +315,36 @@ records! {
     Start = kind::START => control::Start,
     /// End capturing.
     Stop = kind::STOP => control::Stop,
-    /// A counter that shall be read.
+    /// A requested counter.
     CounterRequest = kind::COUNTER_REQUEST => control::CounterRequest<'a>,
-    /// A sensor that shall be read while the session runs.
+    /// A requested gauge.
     GaugeRequest = kind::GAUGE_REQUEST => control::GaugeRequest<'a>,
-    /// Ceilings that shall be measured before the session.
+    /// Ceilings to measure before the session.
     BenchRequest = kind::BENCH_REQUEST => control::BenchRequest<'a>,
-    /// Which kind of operator probes is wanted.
+    /// The requested kind of operator probes.
     ProbesRequest = kind::PROBES_REQUEST => direct::ProbesRequest,
-    /// What to capture of the operators.
+    /// Requested capture options.
     CaptureRequest = kind::CAPTURE_REQUEST => capture::CaptureRequest,
-    /// Which operators and token calls to capture.
+    /// A requested filter on operators or decode calls.
     FilterRequest = kind::FILTER_REQUEST => filter::FilterRequest<'a>,
-    /// What shall be sent again.
+    /// A request to send frames again.
     Resume = kind::RESUME => control::Resume,
-    /// The agent cannot do what the plan asks.
+    /// The agent cannot carry out the plan; the reason as one text. Older agents send it.
     Refused = kind::REFUSED => control::Refused<'a>,
+    /// The agent cannot carry out the plan.
+    Refused2 = kind::REFUSED2 => control::Refused2<'a>,
+}
+
+impl Record<'_> {
+    /// Encodes the record as the frame with number `seq` into `out` and returns its bytes, the
+    /// ending zero included; `None` when the payload is longer than [`MAX_PAYLOAD`].
+    #[must_use]
+    pub fn encode_frame<'b>(&self, seq: u32, out: &'b mut [u8; MAX_ENCODED]) -> Option<&'b [u8]> {
+        let mut payload = [0; MAX_PAYLOAD];
+        let payload = self.encode(&mut payload)?;
+        let len = frame::encode(&Frame { kind: self.kind(), seq, payload }, out)?;
+        out.get(..len)
+    }
 }
 
 /// Why a frame's payload is not a record.
@@ -339,13 +362,14 @@ pub enum RecordError {
     },
 }
 
-/// Writes a slice of bytes in one piece; the same bytes as serde's way for slices, which goes from one to the next.
-fn in_one<S: Serializer>(bytes: &&[u8], to: S) -> Result<S::Ok, S::Error> {
+/// Writes a slice of bytes at once. The bytes are the same as by serde's default for slices, which
+/// writes one element at a time.
+fn as_bytes<S: Serializer>(bytes: &&[u8], to: S) -> Result<S::Ok, S::Error> {
     to.serialize_bytes(bytes)
 }
 
-/// Decodes a whole payload; bytes left over are an error, since a record never grows.
-fn whole<'a, T: Deserialize<'a> + Serialize>(payload: &'a [u8]) -> Result<T, RecordError> {
+/// Decodes a complete payload. Bytes left over are an error, because a record never grows.
+fn decode_payload<'a, T: Deserialize<'a> + Serialize>(payload: &'a [u8]) -> Result<T, RecordError> {
     match postcard::take_from_bytes::<T>(payload) {
         Ok((record, [])) => Ok(record),
         _ => Err(RecordError::Malformed { kind: 0 }),

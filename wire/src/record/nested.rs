@@ -1,17 +1,19 @@
-//! Nested calls: calls of a backend's function inside an operator, for example CLBlast's products inside the CPU's operators.
+//! Nested calls: calls of a backend function inside an operator, for example CLBlast's products
+//! inside the CPU's operators.
 
 use serde::{Deserialize, Serialize};
 
 use super::totals::totals;
 use crate::batch::{Batch, Each, Packed, take_postcard};
 
-/// Nested calls of one graph call, in the order in which they returned, of all threads. Several batches may belong to one
-/// call, and a batch may come before the [`super::graph::GraphCall`] that its `graph` names.
+/// Nested calls of one graph call, of all threads, in the order in which they returned. Several
+/// batches may belong to one call. A batch may come before the [`super::graph::GraphCall`] that its
+/// `graph` names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NestedBatch<'a> {
     /// Number of the graph call.
     pub graph: u32,
-    /// Topology of that call; the calls' node indices count in it.
+    /// Topology of that call; the node indices of the nested calls refer to it.
     pub topology: u32,
     /// Start of the graph call, ns.
     pub base_ns: u64,
@@ -21,7 +23,7 @@ pub struct NestedBatch<'a> {
     pub bytes: &'a [u8],
 }
 
-/// One call of a backend's function inside an operator.
+/// One call of a backend function inside an operator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NestedCall {
     /// Thread.
@@ -30,10 +32,10 @@ pub struct NestedCall {
     pub function: u32,
     /// Text id of the backend's name.
     pub backend: u32,
-    /// Index of the operator's node in the topology: of the operator that the thread runs, else of the tensor that the
-    /// function was given.
+    /// Index of the operator's node in the topology: the operator that the thread runs, otherwise
+    /// the tensor that the function was given.
     pub node: u32,
-    /// Number of backends' functions that the thread was in already.
+    /// Number of backend functions that the thread was already in.
     pub depth: u8,
     /// Start, ns from the start of the graph call.
     pub start_ns: u64,
@@ -41,7 +43,8 @@ pub struct NestedCall {
     pub duration_ns: u64,
 }
 
-/// Most bytes of one [`NestedCall`]: five varints of 32 bits and a byte less, two of 64 bits.
+/// Longest encoding of one [`NestedCall`] in bytes: five varints of 32 bits, one byte less, and two
+/// of 64 bits.
 pub const MAX_NESTED_CALL_LEN: usize = 4 * 5 + 1 + 2 * 10;
 
 impl Packed for NestedCall {
@@ -59,8 +62,9 @@ impl<'a> NestedBatch<'a> {
 }
 
 totals! {
-    /// Totals of the nested calls since the session began, sent beside [`super::loss::Loss`] once a backend's function with
-    /// such calls is probed. `ends = sent + ring_full + queue_full + no_start + no_graph`, in the last record of a session always.
+    /// Totals of the nested calls since the session began. Sent together with [`super::loss::Loss`]
+    /// once such a function is probed. `ends = sent + ring_full + queue_full + no_start + no_graph`
+    /// always holds in the last record of a session.
     #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
     pub struct NestedLoss {
         /// When, ns.
@@ -79,7 +83,7 @@ totals! {
         pub no_start: u64,
         /// Entered and never seen to return.
         pub no_end: u64,
-        /// Of a tensor that belongs to no graph whose topology is known.
+        /// Calls whose tensor belongs to no known topology.
         pub no_graph: u64,
     }
 }

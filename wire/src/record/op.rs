@@ -5,20 +5,20 @@ use serde::{Deserialize, Serialize};
 use crate::predicted::{Memory, Predicted, UsualCounts, Usually};
 use crate::span::Spans;
 
-/// Consecutive operator spans of one thread in one graph call. Several batches may belong to one call.
-/// A batch may come before the [`super::graph::GraphCall`] that its `graph` names, which is sent when
-/// the call has ended.
+/// Consecutive operator spans of one thread in one graph call. Several batches may belong to one
+/// call. A batch may come before the [`super::graph::GraphCall`] that its `graph` names, which is
+/// sent after the call has ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SpanBatch<'a> {
     /// Number of the graph call.
     pub graph: u32,
-    /// Topology of that call; the spans' node indices count in it.
+    /// Topology of that call; the spans' node indices refer to it.
     pub topology: u32,
     /// The thread.
     pub tid: u32,
     /// Start of the first span, ns.
     pub base_ns: u64,
-    /// CPU that the first span is coded against.
+    /// CPU against which the first span is coded.
     pub cpu: u16,
     /// Number of spans.
     pub count: u16,
@@ -34,32 +34,33 @@ impl<'a> SpanBatch<'a> {
     }
 }
 
-/// As [`SpanBatch`] and [`super::counter::CountedBatch`], in the code of [`crate::predicted`].
+/// As [`SpanBatch`] and [`super::counter::CountedBatch`], coded as in [`crate::predicted`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PredictedBatch<'a> {
     /// Number of the graph call.
     pub graph: u32,
-    /// Topology of that call; the spans' node indices count in it.
+    /// Topology of that call; the spans' node indices refer to it.
     pub topology: u32,
     /// The thread.
     pub tid: u32,
     /// Start of the first span, ns.
     pub base_ns: u64,
-    /// CPU that the first span is coded against.
+    /// CPU against which the first span is coded.
     pub cpu: u16,
     /// Number of spans.
     pub count: u16,
     /// Number of nodes after which the topology repeats, 1 to [`crate::predicted::MAX_PERIOD`].
     pub period: u16,
-    /// Each span comes with what it counted.
+    /// Each span comes with its counter values.
     pub counted: bool,
     /// The spans.
-    #[serde(serialize_with = "super::in_one")]
+    #[serde(serialize_with = "super::as_bytes")]
     pub bytes: &'a [u8],
 }
 
 impl<'a> PredictedBatch<'a> {
-    /// Decodes the spans. The memory is what the period needs of these two; if they are smaller, decoding fails.
+    /// Decodes the spans. The period determines the needed length of both slices. Decoding fails if
+    /// they are shorter.
     #[must_use]
     pub fn spans<'m>(&self, usually: &'m mut [Usually], counts: &'m mut [UsualCounts]) -> Predicted<'a, 'm> {
         let period = usize::from(self.period);

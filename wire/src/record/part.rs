@@ -1,14 +1,15 @@
-//! Parts of the batches of token calls: sequences and positions.
+//! Parts of the batches of decode calls: sequences and positions.
 
 use serde::{Deserialize, Serialize};
 
 use super::totals::totals;
 use crate::parts::Parts;
 
-/// Parts of the batch of one token call. Several records may belong to one call, and come before its [`super::token::Decode`].
+/// Parts of the batch of one decode call. Several records may belong to one call, and come before
+/// its [`super::token::Decode`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PartBatch<'a> {
-    /// Number of the token call.
+    /// Number of the decode call.
     pub decode: u32,
     /// Number of parts.
     pub count: u16,
@@ -25,18 +26,19 @@ impl<'a> PartBatch<'a> {
 }
 
 totals! {
-    /// Totals of tokens in the batches of token calls since the session began. The last record received is valid.
+    /// Totals of tokens in the batches of decode calls since the session began. The last record
+    /// received is valid.
     ///
-    /// `tokens = sent + ring_full + queue_full + unreadable + left_out + no_call` holds in every record taken while none is between
-    /// kernel and queue, and always in the last one, which comes before [`super::loss::End`]. A session that met no batch that can be
-    /// read has none.
+    /// `tokens = sent + ring_full + queue_full + unreadable + left_out + no_call` holds in every
+    /// record taken while no batch is between kernel and queue, and always in the last one, which
+    /// comes before [`super::loss::End`]. Absent in a session without a batch that can be read.
     #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
     pub struct PartLoss {
         /// When the totals were taken, ns.
         pub at_ns: u64,
-        /// Tokens in batches, by their number of tokens.
+        /// Tokens in batches, as the batches state them.
         pub tokens: u64,
-        /// Of parts that were handed to the link.
+        /// Tokens of parts that were handed to the link.
         pub sent: u64,
         /// Lost because the kernel's ring buffer was full.
         pub ring_full: u64,
@@ -44,9 +46,9 @@ totals! {
         pub queue_full: u64,
         /// Not read: the memory with their sequence or position could not be read.
         pub unreadable: u64,
-        /// Behind the tokens or parts that are read of a batch at most.
+        /// Tokens beyond the limit of tokens or parts per batch.
         pub left_out: u64,
-        /// Of a token call that is not known.
+        /// Tokens of an unknown decode call.
         pub no_call: u64,
     }
 }

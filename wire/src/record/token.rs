@@ -1,4 +1,4 @@
-//! Token level: token calls (`llama_decode`, `llama_process`, `llama_encode`).
+//! Token level: decode calls (`llama_decode`, `llama_process`, `llama_encode`).
 
 use serde::{Deserialize, Serialize};
 
@@ -12,7 +12,7 @@ pub mod function {
     pub const LLAMA_ENCODE: u8 = 2;
 }
 
-/// One finished token call.
+/// One finished decode call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Decode {
     /// Number of the call in the session, from 1.
@@ -31,6 +31,6 @@ pub struct Decode {
     pub duration_ns: u64,
     /// Tokens in the batch, if the argument could be read; otherwise the graph gives the number.
     pub n_tokens: Option<u32>,
-    /// What the call returned; 0 is success.
+    /// Return value of the call; 0 is success.
     pub status: i32,
 }

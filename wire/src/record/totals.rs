@@ -1,4 +1,4 @@
-//! Records of totals: their numbers can be read by the names of their fields, so that a reader needs no list of its own.
+//! Records of totals. A reader gets their numbers by field name and needs no list of its own.
 
 /// Declares a record whose fields are all numbers, and reads them by name.
 macro_rules! totals {

@@ -1,4 +1,4 @@
-//! The examples of what a host asks for.
+//! The examples of requests by a host.
 
 use profinfer_wire::record::direct::{Probes, ProbesRequest};
 use profinfer_wire::record::gauge::{GaugeKind, GaugeParse, GaugeUnit};
@@ -36,4 +36,6 @@ pub(super) fn with_records(check: &mut dyn FnMut(&str, &Record<'_>)) {
     check("start", &Record::Start(control::Start {}));
     check("stop", &Record::Stop(control::Stop {}));
     check("refused", &Record::Refused(control::Refused { reason: "no" }));
+    let (tried, answer, help) = ("loading BPF", "EPERM", "run as root");
+    check("refused 2", &Record::Refused2(control::Refused2 { tried, answer, help }));
 }

@@ -6,7 +6,8 @@ use profinfer_wire::record::counter::{CountedBatch, Counter, SLOTS, why};
 
 use super::op::packed_spans;
 
-/// What the four spans of the worked example counted: two slots; one off the CPU twice; one without hardware counters.
+/// Counter values of the four spans of the worked example: two slots; one switched out twice; one
+/// without hardware counters.
 pub(super) fn counted() -> [Counted; 4] {
     let counted = |values: &[Option<u64>], switches, why| {
         let mut all = [None; SLOTS];

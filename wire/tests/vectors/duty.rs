@@ -1,4 +1,4 @@
-//! The examples of the capture's options, filters, switches and the controller.
+//! The examples of capture options, filters, switches and the controller.
 
 use profinfer_wire::record::Record;
 use profinfer_wire::record::capture::{ALWAYS, CaptureLoss, CaptureOptions, CaptureRequest, Ends, Refusal};

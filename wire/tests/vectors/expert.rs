@@ -1,10 +1,11 @@
-//! The examples of what routers chose.
+//! The examples of routers' selections.
 
 use profinfer_wire::experts::{self, Expert, Runs};
 use profinfer_wire::record::Record;
 use profinfer_wire::record::expert::{ExpertBatch, ExpertLoss};
 
-/// Two tokens in two layers, two experts a token: a run for the first layer, two for the second, cut inside a row.
+/// Two tokens in two layers, two experts per token: one run for the first layer, two for the
+/// second, cut inside a row.
 pub(super) const SELECTIONS: [(u32, u32, u32, &[u32]); 3] =
     [(60, 2, 0, &[7, 300, 0, 59]), (110, 2, 0, &[1]), (110, 2, 1, &[2, 3, 4])];
 
@@ -49,7 +50,7 @@ fn packed_selections_decode_to_what_was_packed() {
         let mut short = Runs::new(3, &bytes[..cut]);
         assert!(short.by_ref().count() < 3 && short.failed);
     }
-    // No experts a token; positions beyond 32 bits; a node before the first.
+    // No experts per token; positions beyond 32 bits; a node before the first.
     for bad in [&[0, 0, 0, 0][..], &[0, 1, 0xff, 0xff, 0xff, 0xff, 0x0f, 1, 0], &[1, 1, 0, 0]] {
         assert_eq!(Runs::new(1, bad).next(), None, "{bad:?}");
     }

@@ -4,7 +4,8 @@ use profinfer_wire::gauges::{GaugeSample, Gauges};
 use profinfer_wire::record::Record;
 use profinfer_wire::record::gauge::{Gauge, GaugeBatch, GaugeKind, GaugeUnit};
 
-/// What four gauges said: a frequency, a temperature below zero, a node that could not be read, bytes.
+/// Values of four gauges: a frequency, a temperature below zero, a node that could not be read,
+/// bytes.
 pub(super) fn samples() -> [GaugeSample; 4] {
     let sample = |id, value| GaugeSample { id, value };
     [

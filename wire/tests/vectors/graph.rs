@@ -1,11 +1,11 @@
-//! The examples of token calls, graphs and their tensors.
+//! The examples of decode calls, graphs and their tensors.
 
 use profinfer_wire::record::Record;
 use profinfer_wire::record::graph::{self, Role, Tensor, Tensors};
 use profinfer_wire::record::token::Decode;
 use profinfer_wire::tensors;
 
-/// Three layers of one node: each reads the one before and a weight.
+/// Three layers of one node. Each node reads the one before it and a weight.
 pub(super) fn layers() -> [graph::Tensor; 3] {
     [0, 1, 2].map(|i| graph::Tensor {
         name: 10 + i,

@@ -1,4 +1,4 @@
-//! The example of the hello, and hellos that are none.
+//! The example of the hello, and bytes that are not a hello.
 
 use profinfer_wire::hello::{CANARY, HELLO_LEN, Hello, HelloError};
 

@@ -1,7 +1,9 @@
-//! The examples of `docs/wire-format.md` are the test vectors: each is the encoding of the record built here, decodes
-//! back to it, and no prefix and no flipped bit of it is taken for another record.
+//! The examples of `docs/wire-format.md` are the test vectors. Each is the encoding of the record
+//! built here and decodes to that record. No prefix and no flipped bit of it decodes as another
+//! record.
 //!
-//! `PROFINFER_BLESS=1 cargo test -p profinfer-wire` writes the examples anew; look at the difference before committing it.
+//! `PROFINFER_BLESS=1 cargo test -p profinfer-wire` rewrites the examples; read the difference
+//! before you commit it.
 #![expect(clippy::expect_used, reason = "a test fails where it cannot go on")]
 #![expect(clippy::indexing_slicing, reason = "likewise")]
 
@@ -31,7 +33,7 @@ use profinfer_wire::record::session::Text;
 
 use hello::HELLO;
 
-/// The document. Found at run time, since another clone may share the build cache.
+/// The document. The path is found at run time, since another clone may share the build cache.
 fn document_path() -> std::path::PathBuf {
     let root = std::env::var_os("CARGO_MANIFEST_DIR").expect("cargo runs the tests");
     std::path::Path::new(&root).join("../docs/wire-format.md")
@@ -62,12 +64,9 @@ fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|b| format!("{b:02x}")).collect()
 }
 
-/// The frame of a record as it lies on the wire, with sequence number 7.
+/// The frame of a record as sent, with sequence number 7.
 fn framed(record: &Record<'_>) -> Vec<u8> {
-    let (mut payload, mut out) = ([0; MAX_PAYLOAD], [0; MAX_ENCODED]);
-    let payload = record.encode(&mut payload).expect("fits");
-    let len = encode(&Frame { kind: record.kind(), seq: 7, payload }, &mut out).expect("fits");
-    out[..len].to_vec()
+    record.encode_frame(7, &mut [0; MAX_ENCODED]).expect("fits").to_vec()
 }
 
 fn examples() -> String {
@@ -99,7 +98,7 @@ fn the_document_holds_the_encodings() {
     assert_eq!(block, expected, "the wire changed: a published record never does; see the test's head");
 }
 
-/// Feeds the bytes, then a good frame; what came before it, and that it came.
+/// Feeds the bytes, then a good frame. Checks the frames before it; returns whether it arrived.
 fn feed(bytes: &[u8], good: &[u8], check: &mut dyn FnMut(&Frame<'_>)) -> bool {
     let mut accumulator = Accumulator::new();
     let mut all = bytes.to_vec();
@@ -138,12 +137,12 @@ fn no_prefix_and_no_flipped_bit_is_taken_for_another_record() {
             let arrived = feed(&flipped, &good, &mut |f| panic!("{name} with bit {bit} flipped gave {f:?}"));
             assert!(arrived, "{name} with bit {bit} flipped: the next frame");
         }
-        let mut whole = 0;
+        let mut complete = 0;
         feed(&bytes, &good, &mut |f| {
             assert_eq!(Record::decode(f).as_ref(), Ok(record));
-            whole += 1;
+            complete += 1;
         });
-        assert_eq!(whole, 1, "{name}");
+        assert_eq!(complete, 1, "{name}");
     });
 }
 

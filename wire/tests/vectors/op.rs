@@ -1,4 +1,4 @@
-//! The examples of spans in the coding that is read only.
+//! The examples of spans in the coding that is only read.
 
 use profinfer_wire::record::Record;
 use profinfer_wire::record::op::SpanBatch;

@@ -1,11 +1,11 @@
-//! The examples of what a batch is made of.
+//! The examples of the parts of a batch.
 
 use profinfer_wire::parts::{Cursor, MAX_PART_LEN, Part, Parts};
 use profinfer_wire::record::Record;
 use profinfer_wire::record::part::{PartBatch, PartLoss};
 
-/// A token that goes on with an answer in slot 2, a prompt in slot 0, an image of 64 tokens behind two that were lost, a token of two
-/// sequences, and a batch that tells nothing.
+/// A token that continues an answer in slot 2, a prompt in slot 0, an image of 64 tokens after two
+/// lost ones, a token of two sequences, and a batch without lists.
 const PARTS: [Part; 5] = [
     Part { first: 0, n: 1, seq: Some(2), n_seq: 1, pos: Some(300), same: false, outputs: Some(1) },
     Part { first: 1, n: 200, seq: Some(0), n_seq: 1, pos: Some(16), same: false, outputs: Some(0) },
@@ -44,7 +44,7 @@ fn packed_parts_decode_to_what_was_packed() {
         let mut short = Parts::new(5, &bytes[..cut]);
         assert!(short.by_ref().count() < 5 && short.failed);
     }
-    // No tokens; sequences that are not known; a position that all have and none; beyond 32 bits.
+    // No tokens; unknown sequences; a shared position without a position; beyond 32 bits.
     for bad in [&[0, 0][..], &[0x28, 0, 1], &[0x30], &[0x28, 0xff, 0xff, 0xff, 0xff, 0x0f, 0]] {
         assert_eq!(Parts::new(1, bad).next(), None, "{bad:?}");
     }

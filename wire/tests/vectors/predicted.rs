@@ -9,7 +9,8 @@ use profinfer_wire::span::Span;
 use super::counter::counted;
 use super::op::spans;
 
-/// The spans of the worked example in a graph that repeats after two nodes, and a fifth and a sixth span that are as expected.
+/// The spans of the worked example in a graph that repeats after two nodes, and two more that are
+/// as expected.
 pub(super) struct Predicted;
 
 impl Predicted {

@@ -7,8 +7,8 @@ use profinfer_wire::sched::{Cursor, Happened, IDLE, Left, SchedEvent, SchedEvent
 
 const BASE_NS: u64 = 3_000_000_000;
 
-/// Thread 43 loses CPU 2 to task 7, which sleeps after 4 ms; it runs again, sleeps and is woken on CPU 3, whose idle task it
-/// waits for; it is moved; then some is lost.
+/// Task 7 takes CPU 2 from thread 43 and sleeps after 4 ms. The thread runs again, sleeps and is
+/// woken on CPU 3, where it waits for the idle task. It is moved; then some events are lost.
 pub(crate) fn events() -> [SchedEvent; 6] {
     let event = |after_ns, happened| SchedEvent { at_ns: BASE_NS + after_ns, happened };
     let switch = |prev, left, next| Happened::Switch { cpu: 2, prev, left, next };
@@ -29,7 +29,7 @@ pub(crate) fn packed_events() -> Vec<u8> {
     bytes[..len].to_vec()
 }
 
-/// A timer's handler, and the soft interrupt that it began, on CPU 2.
+/// A timer's handler, and the soft interrupt that it raised, on CPU 2.
 pub(crate) fn interrupts() -> [Interrupt; 2] {
     let hard = Interrupt { soft: false, name: 9, cpu: 2, start_ns: BASE_NS + 500, duration_ns: 2_300 };
     [hard, Interrupt { soft: true, name: 10, start_ns: BASE_NS + 2_900, duration_ns: 14_000, ..hard }]
@@ -83,11 +83,11 @@ fn packed_events_decode_to_what_was_packed() {
         let mut short = SchedEvents::new(BASE_NS, 6, &bytes[..cut]);
         assert!(short.by_ref().count() < 6 && short.failed);
     }
-    // A reason that is none; a reason in a wake-up; a CPU in a gap; a thread before the first.
+    // An invalid reason; a reason in a wake-up; a CPU in a gap; a thread before the first.
     for bad in [&[7 << 3, 0, 2, 2][..], &[1 | 1 << 3, 0, 2], &[3 | 4, 0, 1, 1], &[1, 0, 1]] {
         assert_eq!(SchedEvents::new(0, 1, bad).next(), None, "{bad:?}");
     }
-    // The ends of what can be said.
+    // The limits of what can be coded.
     let ends = SchedEvent {
         at_ns: u64::MAX,
         happened: Happened::Switch {

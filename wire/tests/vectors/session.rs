@@ -3,7 +3,9 @@
 use profinfer_wire::record::Record;
 use profinfer_wire::record::cost::ProbeCost;
 use profinfer_wire::record::direct::{self, Probes, ProbesUsed};
-use profinfer_wire::record::session::{Library, Probe, Process, Session, Text, Thread};
+use profinfer_wire::record::session::{
+    Agent, Library, Library2, Probe, Process, Session, Text, Thread, role,
+};
 
 pub(super) fn with_records(check: &mut dyn FnMut(&str, &Record<'_>)) {
     let session = Session {
@@ -25,6 +27,10 @@ pub(super) fn with_records(check: &mut dyn FnMut(&str, &Record<'_>)) {
     check("process", &Record::Process(process));
     let library = Library { pid: 42, path: "/usr/lib/libllama.so", build_id: &[0xab, 0xcd], role: "token" };
     check("library", &Record::Library(library));
+    let (pid, path, build_id) = (42, "/usr/lib/libggml-cpu.so", &[0xab, 0xcd][..]);
+    let roles = role::CPU_GRAPH | role::CPU_OPERATORS;
+    check("library 2", &Record::Library2(Library2 { pid, path, build_id, roles }));
+    check("agent", &Record::Agent(Agent { pid: 300 }));
     check("thread", &Record::Thread(Thread { tid: 43, pid: 42, name: "worker" }));
     let probe = Probe {
         pid: 42,

@@ -1,10 +1,11 @@
-//! The examples of where weights lie.
+//! The examples of the placement of weights.
 
 use profinfer_wire::placements::{MAX_PLACEMENT_LEN, Placement, Placements};
 use profinfer_wire::record::Record;
 use profinfer_wire::record::weight::{Buffer, Memory, PlacementBatch};
 
-/// Three weights: the first tensor of the topology, the one behind it, one far behind in another buffer.
+/// Three weights: the first tensor of the topology, the next one, and one much later in another
+/// buffer.
 pub(super) fn placements() -> [Placement; 3] {
     [(0, 1), (1, 1), (300, 2)].map(|(index, buffer)| Placement { index, buffer })
 }
@@ -39,7 +40,7 @@ fn packed_placements_decode_to_what_was_packed() {
         let mut short = Placements::new(3, &bytes[..cut]);
         assert!(short.by_ref().count() < 3 && short.failed);
     }
-    // A weight twice or in the wrong order cannot be said; an index beyond 32 bits is none.
+    // A weight twice or in the wrong order cannot be coded; an index beyond 32 bits is invalid.
     let [first, second, _] = placements();
     assert_eq!(first.encode(Some(1), &mut [0; 9], 0), None);
     assert_eq!(second.encode(Some(1), &mut [0; 9], 0), None);

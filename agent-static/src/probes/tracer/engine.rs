@@ -1,9 +1,9 @@
 //! Finds the engine in a process, attaches probes and reports both in the recording.
 
 use nix::unistd::Pid;
-use profinfer_engine::describe;
+use profinfer_engine::{Role, describe};
 use profinfer_wire::record::Record;
-use profinfer_wire::record::session::{Library, Probe, Process};
+use profinfer_wire::record::session::{Library2, Probe, Process, role};
 
 use super::Tracer;
 use crate::bpf::Totals;
@@ -90,8 +90,20 @@ fn emit_process(attached: &Attached, lower: &mut Lower) {
     for (file, found) in attached.files.iter().zip(&plan.files) {
         let path = &file.path[..file.path.floor_char_boundary(1000)];
         let build_id = &found.build_id[..found.build_id.len().min(64)];
-        let record = Library { pid, path, build_id, role: &describe::roles(&found.roles) };
-        lower.emit.emit(&Record::Library(record), Weight::Essential);
+        let roles = found.roles.iter().fold(0, |bits, role| bits | role_bit(*role));
+        let record = Library2 { pid, path, build_id, roles };
+        lower.emit.emit(&Record::Library2(record), Weight::Essential);
+    }
+}
+
+const fn role_bit(role: Role) -> u32 {
+    match role {
+        Role::Token => role::TOKEN,
+        Role::Graph => role::GRAPH,
+        Role::CpuGraph => role::CPU_GRAPH,
+        Role::CpuOperators => role::CPU_OPERATORS,
+        Role::BackendFunctions => role::BACKEND_FUNCTIONS,
+        Role::NamesAndLayout => role::NAMES_AND_LAYOUT,
     }
 }
 

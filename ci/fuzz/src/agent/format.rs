@@ -1,4 +1,4 @@
-//! `format` files of tracepoints: offsets that programs may read at, or why not.
+//! `format` files of tracepoints: offsets that programs may read, or the reason against it.
 
 use profinfer_agent::observe::sched::format::{Format, number, symbols};
 

@@ -1,4 +1,4 @@
-//! What the agent reads: of its host, of the kernel, of system and processes.
+//! The agent's inputs: from its host, the kernel, the system and processes.
 
 pub mod format;
 pub mod plan;

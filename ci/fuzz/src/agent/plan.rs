@@ -1,4 +1,5 @@
-//! A plan from a host: whatever the bytes, nothing is kept beyond the limits, and a plan within them says where it would be written: nowhere.
+//! A plan from a host: whatever the bytes, nothing is kept beyond the limits, and no accepted plan
+//! makes the agent write anywhere.
 
 use profinfer_agent::request::limits::{beyond, checked, place};
 use profinfer_agent::request::plan::{GaugeSource, KEPT_REQUESTS};
@@ -7,7 +8,8 @@ use profinfer_wire::accumulator::{Accumulator, Found};
 use profinfer_wire::frame::{Frame, MAX_ENCODED, MAX_PAYLOAD, encode};
 use profinfer_wire::record::Record;
 
-/// Frames one after the other, kind and length of two bytes each and the payload: checksums are made here.
+/// Frames in order: kind and length of two bytes each, and the payload. The function computes the
+/// checksums.
 pub fn plan(bytes: &[u8]) {
     let mut plan_builder = PlanBuilder::default();
     let (mut accumulator, stream) = (Accumulator::new(), frames(bytes));

@@ -1,4 +1,4 @@
-//! A record of the kernel's ring buffer: read or not, and never more than its bytes hold.
+//! A record of the kernel's ring buffer: read or not, and never beyond its bytes.
 
 use profinfer_agent::bpf::ring::{Event, Op};
 

@@ -1,4 +1,5 @@
-//! Texts of /proc, sysfs and of processes. What is told of a command line has nothing of it that might be somebody's text.
+//! Texts of /proc, sysfs and processes. The recorded part of a command line has nothing that might
+//! be a user's text.
 
 use profinfer_agent::observe::counter::pmu::{cpu_list, list_of};
 use profinfer_agent::observe::gauge::parse::{MAX_VALUES, values};
@@ -13,7 +14,7 @@ const FORMS: [GaugeParse; 5] = [
     GaugeParse::RknpuLoad,
 ];
 
-/// First byte: what the rest is.
+/// First byte: the kind of the rest.
 pub fn system(bytes: &[u8]) {
     let Some((what, text)) = bytes.split_first() else { return };
     match what % 3 {
@@ -35,9 +36,9 @@ pub fn system(bytes: &[u8]) {
 fn command(text: &[u8]) {
     let (program, script) = of_other(text);
     assert!(program.len() <= text.len() && script.is_none_or(|s| s.len() <= text.len()));
-    let told = of_engine(text);
-    assert!(!told.contains(char::is_control), "{told:?}");
-    // A marked text behind an option that takes one.
+    let recorded = of_engine(text);
+    assert!(!recorded.contains(char::is_control), "{recorded:?}");
+    // A marked text after an option that takes one.
     let prompt = [b"llama-cli\0-p\0SECRET-TEXT\0--unknown\0SECRET-TEXT\0".as_slice(), text].concat();
     assert!(!of_engine(&prompt).contains("SECRET-TEXT"));
 }

@@ -1,14 +1,15 @@
 //! The accumulator and frames.
 //!
-//! Checked: no panic; every byte of the stream is in a frame, in damage, a zero on its own, or pending; pieces of any size find the
-//! same; records in frames as [`super::records`] checks them. A checksum is not found by chance: the corpus has whole frames.
+//! Checked: no panic; every byte of the stream is in a frame, in damage, a separate zero, or
+//! pending; pieces of any size give the same result; records in frames as [`super::records`] checks
+//! them. Chance finds no checksum, so the corpus has complete frames.
 
 use profinfer_wire::accumulator::{Accumulator, Found};
 use profinfer_wire::frame::Frame;
 
 use super::records::check_record;
 
-/// What was found, in a form that can be compared.
+/// The results, in a form that can be compared.
 #[derive(Debug, PartialEq, Eq)]
 enum Seen {
     Frame(u16, u32, Vec<u8>),
@@ -36,7 +37,8 @@ pub fn accumulator(bytes: &[u8]) {
     let (whole, pending) = found(stream, stream.len());
     let (pieces, pending_in_pieces) = found(stream, usize::from(*size));
     assert_eq!((&whole, pending), (&pieces, pending_in_pieces), "pieces find something else");
-    // The same cuts by the standard library: each run of bytes that a zero ends is one frame or one damage.
+    // The same cuts by the standard library: each run of bytes up to a zero is one frame or one
+    // damage.
     let mut chunks: Vec<&[u8]> = stream.split(|b| *b == 0).collect();
     let tail = chunks.pop().map_or(0, <[u8]>::len);
     chunks.retain(|chunk| !chunk.is_empty());

@@ -1,4 +1,5 @@
-//! What spans counted: what is decoded is the same when it is encoded and decoded again, and no cut of it is something else.
+//! Counter values of spans: decoded values survive encoding and decoding, and no prefix decodes as
+//! something else.
 
 use profinfer_wire::counts::{Counted, Counts, MAX_COUNTED_LEN};
 

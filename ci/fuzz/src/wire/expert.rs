@@ -1,4 +1,4 @@
-//! What routers chose: a run has the experts that it announces, and is the same when it is encoded and decoded again.
+//! Selections of routers: a run has the announced experts, and survives encoding and decoding.
 
 use profinfer_wire::experts::{Cursor, Expert, Run, Runs};
 
@@ -8,7 +8,7 @@ pub fn expert(bytes: &[u8]) {
     let mut decoder = Runs::new((*count).into(), rest);
     let runs: Vec<Run<'_>> = decoder.by_ref().collect();
     assert_eq!(decoder.failed, runs.len() < usize::from(*count));
-    // A number takes at most ten bytes, and each of the runs' numbers took one at least.
+    // A number takes at most ten bytes, and each number of the runs took at least one.
     let (mut cursor, mut buffer, mut at) = (Cursor::default(), vec![0; 10 * bytes.len()], 0);
     for run in &runs {
         let experts: Vec<u32> = run.experts().map(|e| e.expert).collect();

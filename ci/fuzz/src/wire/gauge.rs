@@ -1,4 +1,5 @@
-//! What gauges said: what is decoded is the same when it is encoded and decoded again, and no cut of it is something else.
+//! Values of gauges: decoded values survive encoding and decoding, and no prefix decodes as
+//! something else.
 
 use profinfer_wire::gauges::{GaugeSample, Gauges, MAX_SAMPLE_LEN};
 

@@ -1,4 +1,5 @@
-//! The hello: any bytes are one or not, what is one is written as it was read, and one flipped bit never makes another.
+//! The hello: any bytes are one or not; a decoded hello encodes to its bytes; one flipped bit never
+//! makes another hello.
 
 use profinfer_wire::WIRE_VERSION;
 use profinfer_wire::hello::{HELLO_LEN, Hello};

@@ -1,4 +1,4 @@
-//! What stands on the wire.
+//! The bytes on the wire.
 
 pub mod accumulator;
 pub mod count;

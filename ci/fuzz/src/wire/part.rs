@@ -1,4 +1,5 @@
-//! What batches are made of: a part has tokens, begins behind the one before, and is the same when it is encoded and decoded again.
+//! Parts of batches: a part has tokens, begins after the previous one, and survives encoding and
+//! decoding.
 
 use profinfer_wire::parts::{Cursor, MAX_PART_LEN, Part, Parts};
 

@@ -1,14 +1,15 @@
 //! The predicted coding of spans.
 //!
-//! Two ways: the input as the bits of a batch, and the input as spans, which must come back as they were. Checked: no panic, no
-//! more spans than were announced, none that ends before it begins; every span that had room comes back.
+//! Two ways: the input as the bits of a batch, and the input as spans, which must survive. Checked:
+//! no panic, no more spans than announced, none that ends before it begins; every span that fitted
+//! comes back.
 
 use profinfer_wire::counts::Counted;
 use profinfer_wire::predicted::{Encoder, MAX_PERIOD, Memory, UNKNOWN, UNKNOWN_COUNTS, UsualCounts, Usually};
 use profinfer_wire::record::op::PredictedBatch;
 use profinfer_wire::span::Span;
 
-/// Takes a number off the front, of a size that the first byte tells.
+/// Reads a number from the front. The first byte gives its size.
 fn number(data: &mut &[u8]) -> u64 {
     let Some((size, rest)) = data.split_first() else { return 0 };
     let n = rest.len().min(usize::from(size % 9));

@@ -1,4 +1,4 @@
-//! Records: a record that was decoded is the same record when it is encoded and decoded again, and the items in it end.
+//! Records: a decoded record survives encoding and decoding, and iteration over its items ends.
 
 use profinfer_wire::frame::{Frame, MAX_PAYLOAD};
 use profinfer_wire::predicted::{MAX_PERIOD, UNKNOWN, UNKNOWN_COUNTS};
@@ -12,7 +12,7 @@ pub fn records(bytes: &[u8]) {
     check_record(&Frame { kind: u16::from_le_bytes([*low, *high]), seq: 0, payload });
 }
 
-/// Takes a frame's record apart and puts it together again.
+/// Decodes a frame's record and encodes it again.
 pub(crate) fn check_record(frame: &Frame<'_>) {
     let Ok(record) = Record::decode(frame) else { return };
     match &record {

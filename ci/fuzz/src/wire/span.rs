@@ -1,4 +1,4 @@
-//! The first coding of spans: what is decoded ends in order and is the same when it is encoded and decoded again.
+//! The first coding of spans: decoded spans end in order and survive encoding and decoding.
 
 use profinfer_wire::span::{Cursor, MAX_SPAN_LEN, Span, Spans};
 

@@ -3,7 +3,7 @@
 use crate::direct::places::{DirectPlace, DirectPlaces, DirectRole, NoDirect, Proof};
 use crate::file::elf::Machine;
 
-/// The places of a file and, behind a line's end, what was looked at; or why there are none.
+/// The places of a file and, after a line end, the basis of the proof; or why there are none.
 #[must_use]
 pub fn direct(found: &Result<DirectPlaces, NoDirect>) -> String {
     match found {
@@ -17,30 +17,32 @@ pub fn direct(found: &Result<DirectPlaces, NoDirect>) -> String {
 pub fn no_direct(reason: NoDirect) -> String {
     match reason {
         NoDirect::NotACall(at) => {
-            format!("at {at:#x} an operator starts with something else than a plain call of an address")
+            format!("the operator start at {at:#x} is not a plain call of an address")
         }
         NoDirect::NoBounds(at) => {
-            format!("where the function around {at:#x} begins and ends is not known from the unwind tables")
+            format!("the unwind tables do not have the function around {at:#x}")
         }
-        NoDirect::Undecoded(at) => format!("the code at {at:#x} is not understood"),
+        NoDirect::Undecoded(at) => format!("the code at {at:#x} cannot be decoded"),
         NoDirect::LandingPads(at) => {
-            format!("exceptions may lead into the function at {at:#x}, to places that are not looked at")
+            format!("the function at {at:#x} has landing pads for exceptions, which are not checked")
         }
         NoDirect::NothingToMove(at) => {
             format!(
-                "no instruction behind {at:#x}, where operators meet, can be moved and is long enough for a jump"
+                "no instruction after {at:#x}, where operators meet, is movable and long enough for a jump"
             )
         }
-        NoDirect::UnknownTable(at) => format!("where the jump at {at:#x} leads to is not known"),
+        NoDirect::UnknownTable(at) => format!("the targets of the jump at {at:#x} are unknown"),
         NoDirect::LedInto { place, by } => {
-            format!("what is at {by:#x} leads into the instruction at {place:#x}")
+            format!("the code or pointer at {by:#x} leads into the instruction at {place:#x}")
         }
         NoDirect::Referred { function, by } => {
-            format!("what is at {by:#x} refers to the operator function at {function:#x} without calling it")
+            format!(
+                "the code or pointer at {by:#x} refers to the operator function at {function:#x} without calling it"
+            )
         }
         NoDirect::NotCalled(at) => format!("nothing else calls the operator function at {at:#x}"),
         NoDirect::Misplaced(at) => {
-            format!("the place at {at:#x} overlaps with another one, or is not in the file")
+            format!("the place at {at:#x} overlaps another one or is not in the file")
         }
     }
 }
@@ -71,7 +73,7 @@ fn proof(found: &DirectPlaces) -> String {
         Machine::X86_64 => format!(
             "{branches} branches and {tables} jump tables followed, none leads into these instructions"
         ),
-        Machine::Arm64 => "every instruction is a word, so that nothing leads into one".to_owned(),
+        Machine::Arm64 => "every instruction is one word, so nothing leads into one".to_owned(),
     };
     match references {
         0 => led,

@@ -1,4 +1,4 @@
-//! Files that somebody asks about, in words: what the command `engine` prints.
+//! The files that a user names, in words: the output of the command `engine`.
 
 use super::whole;
 use crate::file::elf::Image;
@@ -8,18 +8,18 @@ use crate::plan::strategy::strategies;
 use crate::plan::types::EnginePlan;
 use crate::symbols::names::BackendFunction;
 
-/// A file to look at.
+/// A file to examine.
 #[derive(Debug, Clone, Copy)]
 pub struct Given<'a> {
-    /// Its path, as it is printed.
+    /// Its path, as printed.
     pub path: &'a str,
-    /// All of it.
+    /// Its complete content.
     pub bytes: &'a [u8],
-    /// It was named itself, not found in a folder or in a process: what is wrong with it is said.
+    /// The user named it. For a file from a folder or process, problems are not reported.
     pub named: bool,
 }
 
-/// What files come to.
+/// Result for the files.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Described {
     /// In words.
@@ -28,14 +28,14 @@ pub struct Described {
     pub complete: bool,
 }
 
-/// Files that were examined.
+/// Examined files.
 #[derive(Debug)]
 pub struct Examined<'a> {
-    /// Those that are looked at, in the order that the plan counts them.
+    /// Examined files, in the order of the plan.
     pub images: Vec<Image<'a>>,
-    /// What they come to together.
+    /// Their combined plan.
     pub plan: EnginePlan,
-    /// What is to be said of single files, also of those that were refused.
+    /// Remarks on single files, also on refused ones.
     pub remarks: Vec<String>,
 }
 
@@ -66,7 +66,8 @@ pub fn examined<'a>(files: &[Given<'a>], backends: &[BackendFunction]) -> Examin
     Examined { images, plan, remarks }
 }
 
-/// Examines files and describes what was found; `all` prints the names in the tables, not only how many there are.
+/// Examines files and describes the result. With `all`, it prints the names in the tables,
+/// otherwise only their number.
 #[must_use]
 pub fn files(files: &[Given<'_>], backends: &[BackendFunction], all: bool) -> Described {
     let found = examined(files, backends);
@@ -80,7 +81,7 @@ pub fn text(found: &Examined<'_>, all: bool) -> String {
     remarks + &whole::plan(&found.plan, &found.images, all)
 }
 
-/// Why a file was refused, with what can be told from its first bytes.
+/// Why a file was refused, from its first bytes where possible.
 fn refused(e: &ElfError, bytes: &[u8]) -> String {
     match e {
         ElfError::NotElf { .. } if bytes.starts_with(b"#!") => {
@@ -92,11 +93,11 @@ fn refused(e: &ElfError, bytes: &[u8]) -> String {
     }
 }
 
-/// What is said of a file that a packer has made.
+/// The remark on a file that a packer has made.
 fn packed(bytes: &[u8]) -> Option<&'static str> {
     let head = &bytes[..bytes.len().min(4096)];
     let upx = head.windows(4).any(|w| w == b"UPX!");
-    upx.then_some("packed with UPX, so nothing in it can be found or probed; unpack it with `upx -d`")
+    upx.then_some("packed with UPX: nothing in it can be found or probed. Unpack it with `upx -d`")
 }
 
 #[cfg(test)]

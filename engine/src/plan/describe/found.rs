@@ -4,10 +4,10 @@ use crate::probes::evidence::{Evidence, Site};
 use crate::probes::kind::ProbeKind;
 use crate::symbols::names::{By, Clue};
 
-/// What the operator function is called where it has no name.
+/// Name for the operator function where it has none.
 pub(super) const BY_STRUCTURE: &str = "dispatcher found by its structure";
 
-/// A function's name, and by what it is known if its file does not name it.
+/// A function's name, and its clue if its file does not name it.
 pub(super) fn known(name: &str, by: Option<By>) -> String {
     match by {
         None => name.to_owned(),
@@ -17,11 +17,11 @@ pub(super) fn known(name: &str, by: Option<By>) -> String {
     }
 }
 
-/// What a probe of this kind sees.
+/// The event that a probe of this kind sees.
 #[must_use]
 pub const fn kind(kind: ProbeKind) -> &'static str {
     match kind {
-        ProbeKind::LlamaDecode | ProbeKind::LlamaProcess | ProbeKind::LlamaEncode => "token call",
+        ProbeKind::LlamaDecode | ProbeKind::LlamaProcess | ProbeKind::LlamaEncode => "decode call",
         ProbeKind::SchedulerGraph => "scheduler graph",
         ProbeKind::CpuGraph => "CPU graph",
         ProbeKind::BackendGraph => "backend graph",
@@ -34,7 +34,7 @@ pub const fn kind(kind: ProbeKind) -> &'static str {
     }
 }
 
-/// The function of a site, and by what it is known if its file does not name it.
+/// The function of a site, and its clue if its file does not name it.
 #[must_use]
 pub fn symbol(site: &Site) -> String {
     match &site.evidence {
@@ -72,7 +72,7 @@ pub fn note(site: &Site) -> String {
             format!("`{mnemonic}` of a function without a name: {}", self::clue(*clue))
         }
         Evidence::Join { address, jumps } => {
-            format!("`{mnemonic}` behind {address:#x}, where {jumps} jumps meet")
+            format!("`{mnemonic}` after {address:#x}, where {jumps} jumps meet")
         }
         Evidence::InlinedHandover { offset } => {
             format!("inlined into the scheduler: `{mnemonic}` through offset {offset} of the backend")
@@ -85,17 +85,17 @@ pub fn note(site: &Site) -> String {
     format!("{found}; {cost}")
 }
 
-/// By what a function is known that its file does not name.
+/// The clue for a function that its file does not name.
 fn clue(clue: Clue) -> String {
     match clue {
-        Clue::Texts(texts) => format!("the only one with {}", quoted(texts)),
-        Clue::CalledBefore(text) => format!("what is called before {}", quoted(&[text])),
-        Clue::CalledWith(text) => format!("what is called with {}", quoted(&[text])),
+        Clue::Texts(texts) => format!("the only function with {}", quoted(texts)),
+        Clue::CalledBefore(text) => format!("the call before {}", quoted(&[text])),
+        Clue::CalledWith(text) => format!("the call with {}", quoted(&[text])),
         Clue::BeforeSwitch(function) => {
-            format!("what is called before the switch over the operator in the function at {function:#x}")
+            format!("the call before the switch over the operator in the function at {function:#x}")
         }
         Clue::InsteadOfSwitch => {
-            "called without the former, and returns to where all operators meet".to_owned()
+            "called instead of that one, and returns to the place where all operators meet".to_owned()
         }
     }
 }

@@ -22,31 +22,31 @@ fn no_layout(reason: NoLayout) -> String {
             "no file defines ggml_get_name: GGML's base library is not loaded, or stripped".to_owned()
         }
         NoLayout::NameNotUnderstood => {
-            "ggml_get_name is not understood, so the offsets of ggml_tensor are not known".to_owned()
+            "ggml_get_name is not understood, so the offsets of ggml_tensor are unknown".to_owned()
         }
         NoLayout::NameGone => {
-            format!("ggml_get_name is not there, and {ALLOCATES} does not tell the layout of ggml_tensor")
+            format!("ggml_get_name is missing, and {ALLOCATES} does not reveal the layout of ggml_tensor")
         }
         NoLayout::Disagrees { accessor, field, offset, releases } => {
-            format!("{accessor} does not find {field} at {offset}, as in {releases}")
+            format!("{accessor} does not read {field} at {offset}, where {releases} have it")
         }
         NoLayout::Unknown { name, why } => {
             let why = match why {
                 Unfitting::Several => "its accessors fit more than one layout",
-                Unfitting::Hidden => "its accessors do not show the other fields",
+                Unfitting::Hidden => "its accessors do not reveal the other fields",
             };
-            format!("ggml_tensor::name is at offset {name} here, as in no release known, and {why}")
+            format!("ggml_tensor::name is at offset {name}, as in no known release, and {why}")
         }
     }
 }
 
-/// What follows for operators from there being no layout.
+/// The consequence for operators when there is no layout.
 #[must_use]
 pub fn unreadable(reason: NoLayout) -> String {
     format!("the structs cannot be read: {}", no_layout(reason))
 }
 
-/// The releases that a layout is taken from where accessors do not show it.
+/// The releases whose layout is used where accessors do not reveal it.
 fn assumed(found: &FoundLayout) -> String {
     match found.put_in {
         0 => format!("as in {}", found.releases),

@@ -5,7 +5,7 @@ use crate::probes::dispatch::START;
 use crate::probes::kind::ProbeKind;
 use crate::probes::missing::{Missing, MissingReason, NoEnd, NoFunction, NoStart, Unprobable};
 
-/// What was looked for, and why it is not there.
+/// The missing item, and why it is not there.
 #[must_use]
 pub fn missing(missing: &Missing) -> String {
     format!("{}: {}", missing.symbol, reason(missing))
@@ -24,22 +24,21 @@ pub fn reason(missing: &Missing) -> String {
         }
         MissingReason::NoEnd(reason) => return no_end(*reason),
         MissingReason::Unseen => {
-            "it is reached without passing a known start: its operators will not be seen"
+            "control reaches it without passing a known start: its operators will be missing"
         }
         MissingReason::FusedUnknown => {
-            "the file names none of its functions, and no call is known by its place to compute operators \
-             together: those that are show as the first of them, or not at all"
+            "the file names none of its functions, and no call can be identified as that of a fused kernel: \
+             fused operators appear as the first of them, or not at all"
         }
         MissingReason::FusedInlined => {
-            "no such call is left in this build: operators that are computed together show as the first of \
-             them, or not at all"
+            "this build has no such call: fused operators appear as the first of them, or not at all"
         }
         MissingReason::HandoverHidden => {
-            "the scheduler does not call it, and its code does not show where a backend has its function"
+            "the scheduler does not call it, and its code does not reveal where a backend has its function"
         }
         MissingReason::HandoverNotCalled(offset) => {
             return format!(
-                "the scheduler does not call it, nor through offset {offset} of a backend, as it would if it was inlined"
+                "the scheduler calls neither it nor, as after inlining, through offset {offset} of a backend"
             );
         }
         MissingReason::Unprobable(Unprobable::Unreadable) => "its code cannot be read",
@@ -68,8 +67,8 @@ const fn not_defined(kind: ProbeKind) -> &'static str {
 
 fn stripped(texts: &[&str], kind: ProbeKind) -> String {
     let known_by = match texts {
-        [] => "this one says nothing that it could be known by".to_owned(),
-        texts => format!("none is the only one with {}", quoted(texts)),
+        [] => "this one has no text that identifies it".to_owned(),
+        texts => format!("no single function has {}", quoted(texts)),
     };
     let other = match kind {
         ProbeKind::LlamaDecode => "; a program on GGML other than llama.cpp has no token level",
@@ -82,7 +81,7 @@ fn no_start(reason: NoStart) -> String {
     match reason {
         NoStart::NotCalled => format!("nothing in this file calls {START}"),
         NoStart::CalledTooOften(places) => {
-            format!("{START} is called from {places} places: not by one loop over the nodes")
+            format!("{places} places call {START}, not one loop over the nodes")
         }
         NoStart::NoUnwind(site) => {
             format!("the file has no unwind information for its call of {START} at {site:#x}")
@@ -93,7 +92,7 @@ fn no_start(reason: NoStart) -> String {
 const fn no_function(reason: NoFunction) -> &'static str {
     match reason {
         NoFunction::NotThere => "there is no function ggml_compute_forward",
-        NoFunction::NotCalledSo => "ggml_compute_forward is there, but not called with (params, tensor)",
+        NoFunction::NotCalledSo => "ggml_compute_forward exists, but is not called with (params, tensor)",
     }
 }
 
@@ -108,10 +107,10 @@ fn no_end(reason: NoEnd) -> String {
             format!("the operators meet at {join:#x}, but {START}'s result leads to {yes:#x} or {no:#x}")
         }
         NoEnd::SingleStepped { join } => {
-            format!("the kernel emulates no instruction behind {join:#x}, where the operators meet")
+            format!("the kernel emulates no instruction after {join:#x}, where the operators meet")
         }
         NoEnd::StartReached { from, to } => {
-            format!("the start at {to:#x} is reached from the one at {from:#x} without passing the end")
+            format!("the start at {from:#x} leads to the one at {to:#x} without passing the end")
         }
         NoEnd::Returns { from, at } => {
             format!("the start at {from:#x} leads to a return at {at:#x} without passing the end")

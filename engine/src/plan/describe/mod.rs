@@ -1,4 +1,4 @@
-//! A plan in words: the only place where sentences are made of what was found.
+//! A plan in words. Only here do findings become sentences.
 
 mod direct;
 mod files;

@@ -16,7 +16,7 @@ pub const fn level(level: Level) -> &'static str {
     }
 }
 
-/// What is probed for a level, or why nothing can be.
+/// The probes of a level, or why there are none.
 ///
 /// # Errors
 /// The reason, where there is no way.
@@ -24,7 +24,7 @@ pub fn way(strategy: &Strategy) -> Result<String, String> {
     let ways = strategy.ways.as_ref().map_err(|none| match none {
         NoWay::NoLayout(reason) => unreadable(*reason),
         NoWay::Missing(first) => missing(first),
-        NoWay::NoFile => "no file was found that could be examined".to_owned(),
+        NoWay::NoFile => "no file could be examined".to_owned(),
     })?;
     let ways = ways.iter().map(one);
     let also = strategy.without.iter().map(|symbol| format!("without {symbol}"));

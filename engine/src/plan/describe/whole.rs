@@ -1,4 +1,4 @@
-//! A whole plan, in words.
+//! A complete plan, in words.
 
 use std::fmt::Write as _;
 
@@ -13,9 +13,11 @@ use crate::plan::types::{EnginePlan, Role};
 use crate::probes::evidence::Site;
 use crate::probes::missing::Missing;
 
-/// The whole plan as text: levels, files with their probes, layout, tables, and what is missing and why.
+/// The complete plan as text: levels, files with their probes, layout, tables, and what is missing
+/// and why.
 ///
-/// `files` is the slice that the plan was made from; `all` prints the names in the tables, not only how many there are.
+/// `files` is the slice that the plan was made from. With `all`, it prints the names in the tables,
+/// otherwise only their number.
 #[must_use]
 pub fn plan(plan: &EnginePlan, files: &[Image<'_>], all: bool) -> String {
     let mut out = String::new();
@@ -24,7 +26,7 @@ pub fn plan(plan: &EnginePlan, files: &[Image<'_>], all: bool) -> String {
     out
 }
 
-/// What a file is to an engine; empty when it is no part of one.
+/// The roles of a file for an engine; empty when it is no part of one.
 #[must_use]
 pub fn roles(roles: &[Role]) -> String {
     let names: Vec<_> = roles
@@ -67,10 +69,10 @@ fn write(out: &mut String, plan: &EnginePlan, files: &[Image<'_>], all: bool) ->
             writeln!(out, "direct    {}", direct(found).replace('\n', "\n          "))?;
         }
     }
-    // What a level's own line has said is not said again.
-    let said =
-        |m: &Missing| strategies.iter().any(|s| matches!(&s.ways, Err(NoWay::Missing(said)) if said == m));
-    for missing in plan.missing.iter().filter(|m| !said(m)) {
+    // A level's own line has already reported its missing items.
+    let reported =
+        |m: &Missing| strategies.iter().any(|s| matches!(&s.ways, Err(NoWay::Missing(first)) if first == m));
+    for missing in plan.missing.iter().filter(|m| !reported(m)) {
         let (kind, reason) = (kind(missing.kind), reason(missing));
         writeln!(out, "\nmissing   {kind}: {}\n          {reason}", missing.symbol)?;
     }

@@ -6,7 +6,7 @@ use crate::duty::Measured;
 use crate::ending::{Ending, EndingState};
 use profinfer_trace::model::totals::{Reason, When};
 use profinfer_trace::model::{
-    Absence, CaptureOption, DamageKind, Filter, Level, OperatorProbes, Probe, Refusal, Skipped,
+    Absence, CaptureOption, DamageKind, Filter, Level, OperatorProbes, Probe, Refusal, RefusedPlan, Skipped,
 };
 
 /// Whose totals or rows a remark is about.
@@ -47,8 +47,8 @@ pub struct Late {
 pub enum Remark {
     /// How the session ended, where that is not as it should be.
     Ending(Box<Ending>),
-    /// The agent could not carry out the plan; in its words.
-    Refused(String),
+    /// The agent could not carry out the plan.
+    Refused(RefusedPlan),
     /// The agent ended with an error.
     AgentError,
     /// Lost at the source.

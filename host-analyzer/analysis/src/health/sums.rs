@@ -1,7 +1,7 @@
 //! What was lost, in figures.
 
 use super::remark::{Late, Remark, RingStalls};
-use profinfer_trace::model::{EndReason, EndingKind, ExpertLedger, Ledger, Model};
+use profinfer_trace::model::{EndReason, EndingKind, ExpertLedger, Ledger, Model, RefusedPlan};
 
 /// Health of a session.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -21,7 +21,7 @@ pub struct Health {
     /// Why the session ended; `None` when cut short.
     pub end_reason: Option<&'static str>,
     /// The agent's refusal, when it could not carry out the plan.
-    pub refused: Option<String>,
+    pub refused: Option<RefusedPlan>,
     /// Operator spans, from the kernel to here.
     pub spans: SpanSum,
     /// Experts that routers chose, from the kernel to here; `None` when none was seen and none told of.

@@ -22,6 +22,8 @@ pub struct Interference {
     pub cgroup: String,
     /// It is a thread of a traced process itself.
     pub engine: bool,
+    /// It is a thread of the agent; `None` where the recording does not have the agent's process.
+    pub agent: Option<bool>,
     /// It is the idle task: a CPU did nothing although a thread wanted it.
     pub idle: bool,
     /// How often it had a CPU that was wanted.
@@ -118,6 +120,7 @@ fn row(model: &Model, TaskId(id): TaskId, sum: &Sum) -> Interference {
         command: text(task.command),
         cgroup: text(task.cgroup),
         engine: task.pid != 0 && model.session.processes.iter().any(|p| p.pid == task.pid),
+        agent: model.session.agent_pid.map(|pid| task.pid == pid),
         idle: task.tid == 0,
         turns: sum.turns,
         time_ns: sum.time_ns,

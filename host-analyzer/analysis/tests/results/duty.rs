@@ -8,8 +8,9 @@ use profinfer_analysis::findings::Findings;
 use profinfer_analysis::phase::Phase;
 use profinfer_trace::model::*;
 
-use crate::models::duty::{Rng, thin};
+use crate::models::duty::thin;
 use crate::models::planted::{self, Plant, TOKENS};
+use profinfer_trace::test_support::random::Random;
 use profinfer_trace::test_support::tables::{self as synthetic, Spec};
 
 /// Two bursts of two of forty tokens.
@@ -157,12 +158,12 @@ fn the_interval_over_bursts_holds_in_95_of_100_draws_and_that_over_tokens_does_n
     let (mut bursts, mut tokens) = (0, 0);
     let draws = 1_000;
     for seed in 0..draws {
-        let mut rng = Rng::new(seed + 1);
+        let mut random = Random(seed + 1);
         // Twelve bursts of ten tokens, which have more of the weather than of their own.
         let drawn: Vec<Vec<f64>> = (0..12)
             .map(|_| {
-                let weather = 100.0 + 5.0 * rng.normal();
-                (0..10).map(|_| weather + 2.0 * rng.normal()).collect()
+                let weather = 100.0 + 5.0 * random.normal();
+                (0..10).map(|_| weather + 2.0 * random.normal()).collect()
             })
             .collect();
         let holds = |clusters: &[(f64, f64)]| {

@@ -86,7 +86,8 @@ fn recordings_without_rows_tell_what_their_tables_do() {
     refused(&mut m);
     assert_eq!(ending(&m).tried, Some(1));
     assert_eq!(changed(&|m| m.health.end = None), EndingCode::CutShort);
-    assert_eq!(changed(&|m| m.health.refused = Some("no".into())), EndingCode::Refused);
+    let refused = |m: &mut Model| m.health.refused = Some(RefusedPlan::default());
+    assert_eq!(changed(&refused), EndingCode::Refused);
     let nobody = |m: &mut Model| {
         m.session.processes.clear();
         m.session.probes.clear();

@@ -55,7 +55,7 @@ fn each_cause_at_the_source_has_its_own_advice() {
     type Change = fn(&mut Ledger);
     let cases: [(Change, &str); 6] = [
         (|l| l.no_state = 9, "Trace one process at a time"),
-        (|l| l.calls_ring_full = 9, "token calls or graph calls"),
+        (|l| l.calls_ring_full = 9, "decode or graph calls"),
         (|l| l.tensors_ring_full = 9, "read again"),
         (|l| (l.frames_queue_full, l.bytes_queue_full) = (9, 5_000), "(5,000 bytes)"),
         (|l| (l.spans_ring_full, l.span_ends) = (9, 27), "ring buffer was full"),
@@ -167,7 +167,7 @@ fn a_ledger_that_does_not_add_up_is_named() {
 #[test]
 fn the_worst_comes_first() {
     let h = health(|m| {
-        m.health.refused = Some("no\nBPF".into());
+        m.health.refused = Some(RefusedPlan { answer: "no\nBPF".into(), ..RefusedPlan::default() });
         m.health.ledger.as_mut().unwrap().spans_ring_full = 1;
         m.health.damage = vec![Damage { kind: DamageKind::Checksum, count: 1, bytes: 1, first_offset: 1 }];
         m.health.end.as_mut().unwrap().reason = EndReason::Error;

@@ -110,8 +110,7 @@ fn every_view_says_where_the_weights_lie() {
         pid: small::PID,
         path: path.to_owned(),
         build_id: String::new(),
-        role: "CPU operators".to_owned(),
-        has_cpu_backend: true,
+        roles: vec![LibraryRole::CpuOperators],
     };
     m.session.libraries.push(library("/usr/lib/libggml-cpu-zen4.so"));
     let (name, command, engine_version) = (String::new(), String::new(), "llama.cpp 1".to_owned());
@@ -209,8 +208,7 @@ pub(crate) fn everything() -> Model {
         pid: 7,
         path: String::new(),
         build_id: String::new(),
-        role: String::new(),
-        has_cpu_backend: false,
+        roles: Vec::new(),
     });
     m.session.probes.push(Probe {
         pid: 7,

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use profinfer_boards::{Board, PlannedCounter};
 use profinfer_wire::WIRE_VERSION;
-use profinfer_wire::frame::{Frame, MAX_ENCODED, MAX_PAYLOAD, encode};
+use profinfer_wire::frame::MAX_ENCODED;
 use profinfer_wire::record::Record as WireRecord;
 use profinfer_wire::record::control::{
     BenchRequest, CounterRequest, GaugeRequest, Plan, Resume, Start, Stop, level,
@@ -349,10 +349,7 @@ fn request(
 
 /// Appends a frame. `None` if the record is too long for one.
 fn frame(record: &WireRecord<'_>, seq: u32, bytes: &mut Vec<u8>) -> Option<()> {
-    let (mut payload, mut frame) = ([0; MAX_PAYLOAD], [0; MAX_ENCODED]);
-    let payload = record.encode(&mut payload)?;
-    let len = encode(&Frame { kind: record.kind(), seq, payload }, &mut frame)?;
-    bytes.extend_from_slice(&frame[..len]);
+    bytes.extend_from_slice(record.encode_frame(seq, &mut [0; MAX_ENCODED])?);
     Some(())
 }
 

@@ -6,7 +6,7 @@ use std::net::TcpStream;
 
 use profinfer_wire::WIRE_VERSION;
 use profinfer_wire::accumulator::{Accumulator, Found};
-use profinfer_wire::frame::{Frame, MAX_ENCODED, MAX_PAYLOAD, encode};
+use profinfer_wire::frame::MAX_ENCODED;
 use profinfer_wire::hello::HELLO_LEN;
 use profinfer_wire::record::Record;
 use profinfer_wire::record::control::{ANY_CORE, CounterRequest, Plan, Start};
@@ -19,10 +19,7 @@ use crate::support::parts;
 fn stream(records: &[Record<'_>]) -> Vec<u8> {
     let mut stream = Vec::new();
     for record in records {
-        let (mut payload, mut bytes) = ([0; MAX_PAYLOAD], [0; MAX_ENCODED]);
-        let payload = record.encode(&mut payload).unwrap();
-        let len = encode(&Frame { kind: record.kind(), seq: 0, payload }, &mut bytes).unwrap();
-        stream.extend_from_slice(&bytes[..len]);
+        stream.extend_from_slice(record.encode_frame(0, &mut [0; MAX_ENCODED]).unwrap());
     }
     stream
 }
@@ -36,9 +33,9 @@ fn refusal(port: u16, asked: &[Record<'_>]) -> String {
     let (mut rest, mut accumulator) = (&answer[HELLO_LEN.min(answer.len())..], Accumulator::new());
     while !rest.is_empty() {
         if let Some(Found::Frame(frame)) = accumulator.feed(&mut rest)
-            && let Record::Refused(refused) = Record::decode(&frame).unwrap()
+            && let Record::Refused2(refused) = Record::decode(&frame).unwrap()
         {
-            return refused.reason.to_owned();
+            return format!("{}: {}", refused.tried, refused.answer);
         }
     }
     panic!("no refusal in {} bytes", answer.len());

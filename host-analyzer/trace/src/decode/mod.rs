@@ -1,8 +1,8 @@
 //! Bytes to records.
 //!
-//! Stage: first. From: the bytes of a stream, cut anywhere. To: [`Found`], which `ingest` takes. Promises:
-//! opens no file and no socket; after the hello it never fails and never panics: what is not a record is
-//! [`Found::Damage`], with its kind, place and size.
+//! Stage: first. From: the bytes of a stream, cut anywhere. To: [`Found`], which `ingest` reads.
+//! Promises: opens no file and no socket. After the hello it never fails and never panics: bytes
+//! that are not a record are [`Found::Damage`], with kind, place and size.
 
 use profinfer_wire::SUPPORTED_VERSIONS;
 use profinfer_wire::accumulator::{self, Accumulator, DamageKind as WireDamage};
@@ -10,10 +10,10 @@ use profinfer_wire::frame::{Frame, FrameError};
 use profinfer_wire::hello::{HELLO_LEN, Hello, HelloError};
 use profinfer_wire::record::{Record, RecordError};
 
-/// One thing found in the stream.
+/// One item of the stream.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Found<'a> {
-    /// The hello, whole.
+    /// The complete hello.
     Hello(Hello),
     /// A record.
     Record {
@@ -28,7 +28,7 @@ pub enum Found<'a> {
     },
     /// Something that is not a record.
     Damage(Damage),
-    /// The stream ends in the middle of a frame: what was sent is cut, not damaged.
+    /// The stream ends in the middle of a frame: the recording is cut, not damaged.
     Cut {
         /// Offset of the frame's first byte in the stream.
         offset: u64,
@@ -44,9 +44,9 @@ pub struct Damage {
     pub kind: DamageKind,
     /// Offset in the stream.
     pub offset: u64,
-    /// Bytes that were lost to it; 0 for frames that never came.
+    /// Bytes lost to it; 0 for frames that never came.
     pub bytes: u64,
-    /// How many: frames for a gap, else 1.
+    /// Number of frames for a gap; otherwise 1.
     pub count: u64,
 }
 
@@ -102,7 +102,7 @@ pub struct Decoder {
     accumulator: Accumulator,
     offset: u64,
     next_seq: u32,
-    /// The hello was damaged, so the version is not known yet.
+    /// The hello was damaged, so the version is still unknown.
     version_unknown: bool,
 }
 
@@ -113,17 +113,18 @@ impl Default for Decoder {
 }
 
 impl Decoder {
-    /// At the beginning of a stream.
+    /// A decoder at the beginning of a stream.
     #[must_use]
     pub fn new() -> Self {
         let hello = Some(Vec::with_capacity(HELLO_LEN));
         Self { hello, accumulator: Accumulator::new(), offset: 0, next_seq: 0, version_unknown: false }
     }
 
-    /// Takes the next bytes; `sink` gets what is found in them.
+    /// Reads the next bytes and passes each item to `sink`.
     ///
     /// # Errors
-    /// [`OpenError`], only while the hello is read. If the hello was damaged, also until the session record gives the version.
+    /// [`OpenError`], only while the hello is read. If the hello was damaged, until the session
+    /// record gives the version.
     pub fn feed(&mut self, mut input: &[u8], sink: &mut dyn FnMut(Found<'_>)) -> Result<(), OpenError> {
         if let Some(hello) = &mut self.hello {
             let missing = HELLO_LEN - hello.len();
@@ -170,13 +171,14 @@ impl Decoder {
         Ok(())
     }
 
-    /// Sequence number of the frame that comes next.
+    /// Sequence number of the next frame.
     #[must_use]
     pub fn next_seq(&self) -> u32 {
         self.next_seq
     }
 
-    /// Forgets the frame that has begun and not ended, because it will come again whole; returns its bytes so far.
+    /// Drops a frame that began and did not end, because it will be sent again. Returns its bytes
+    /// so far.
     pub fn forget_partial(&mut self) -> u64 {
         let pending = self.accumulator.pending();
         self.accumulator = Accumulator::new();
@@ -208,7 +210,7 @@ impl Decoder {
     fn open(&mut self, bytes: &[u8], sink: &mut dyn FnMut(Found<'_>)) -> Result<(), OpenError> {
         match Hello::parse(bytes) {
             Ok(hello) => sink(Found::Hello(hello)),
-            // The session record repeats what is needed; the next zero byte begins a frame.
+            // The session record repeats the important fields; the next zero byte begins a frame.
             Err(HelloError::Damaged) => {
                 self.version_unknown = true;
                 let bytes = bytes.len() as u64;
@@ -235,17 +237,17 @@ fn check_version(frame: &Frame<'_>) -> Result<(), OpenError> {
     }
 }
 
-/// Looks at a whole frame's place in the sequence and at its payload.
+/// Checks a complete frame's sequence number and payload.
 fn judge(next_seq: &mut u32, offset: u64, bytes: u64, frame: &Frame<'_>, sink: &mut dyn FnMut(Found<'_>)) {
     let record = Record::decode(frame);
-    // What the host added at the borders of pieces has no number of its own in the stream.
+    // Frames that the host added at the borders of pieces have no number in the stream.
     let goes_on = match &record {
         Ok(Record::Piece(p)) => frame.seq.wrapping_add(1).wrapping_add(p.carried),
         _ => frame.seq,
     };
     let first = *next_seq == 0;
     let ahead = match &record {
-        // A piece alone: the frames before are in other pieces, not lost.
+        // A single piece: the frames before are in other pieces, not lost.
         Ok(Record::Piece(_)) if first => 0,
         _ => goes_on.wrapping_sub(*next_seq),
     };

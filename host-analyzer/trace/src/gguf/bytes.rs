@@ -1,4 +1,4 @@
-//! Bytes of a header, each read once, no more than there are.
+//! The bytes of a header, with limits: no more than there are, each read once.
 
 use std::io::{self, Read};
 
@@ -25,7 +25,7 @@ impl<'a> Bytes<'a> {
         self.at
     }
 
-    /// Whether so many bytes are left, before any of them is read or room for them made.
+    /// Checks that this many bytes are left, before they are read or space is reserved for them.
     fn has(&self, n: u64) -> Result<(), Error> {
         if n > self.end - self.at { Err(Error::Ends(self.end)) } else { Ok(()) }
     }
@@ -54,7 +54,7 @@ impl<'a> Bytes<'a> {
         Ok(u64::from_le_bytes(self.array()?))
     }
 
-    /// Leaves out so many bytes.
+    /// Skips this many bytes.
     pub(super) fn skip(&mut self, n: u64) -> Result<(), Error> {
         self.has(n)?;
         let mut left = n;
@@ -67,13 +67,13 @@ impl<'a> Bytes<'a> {
         Ok(())
     }
 
-    /// Takes room for so many bytes that are kept.
+    /// Reserves space for this many bytes that are kept.
     pub(super) fn keep(&mut self, n: u64) -> Result<(), Error> {
         self.room = self.room.checked_sub(n).ok_or(Error::Large)?;
         Ok(())
     }
 
-    /// A text of at most so many bytes, with its length before it.
+    /// A text with its length before it, at most this many bytes.
     pub(super) fn text(&mut self, what: &'static str, most: u64) -> Result<String, Error> {
         let n = self.u64()?;
         if n > most {
@@ -82,7 +82,7 @@ impl<'a> Bytes<'a> {
         self.kept_text(what, n)
     }
 
-    /// The text of so many bytes.
+    /// The text in this many bytes.
     pub(super) fn kept_text(&mut self, what: &'static str, n: u64) -> Result<String, Error> {
         self.has(n)?;
         self.keep(n)?;

@@ -1,4 +1,4 @@
-//! What makes bytes no header.
+//! Why bytes are not a readable header.
 
 use std::fmt;
 use std::io;
@@ -6,59 +6,59 @@ use std::io;
 /// Why a header could not be read.
 #[derive(Debug)]
 pub enum Error {
-    /// It begins otherwise.
+    /// It has another magic.
     NotGguf,
-    /// A version that this build does not read; one that is very large is of a file in big endian.
+    /// A version that this build does not read. A very large number is a file in big endian.
     Version(u32),
-    /// The file ends, or its header takes more than it may, before the header does: at this byte.
+    /// The file, or the allowed size of a header, ends before the header does: at this byte.
     Ends(u64),
-    /// More of something than a model has.
+    /// More items than a model has.
     TooMany {
-        /// Of what.
+        /// The kind of item.
         what: &'static str,
-        /// How many.
+        /// Claimed number.
         count: u64,
-        /// How many there may be.
+        /// Limit.
         most: u64,
     },
-    /// A text that is longer than such a text may be.
+    /// A text longer than its limit.
     Long {
-        /// What text.
+        /// The kind of text.
         what: &'static str,
-        /// Its bytes.
+        /// Its length in bytes.
         bytes: u64,
     },
     /// A name that is not UTF-8.
     NotText(&'static str),
-    /// Names and values take more than is kept.
+    /// Names and values exceed the memory limit.
     Large,
-    /// A value of a type that the format does not have.
+    /// A value of an unknown type.
     ValueType(u32),
-    /// Lists in lists, too deep.
+    /// Lists nested too deep.
     Nested,
-    /// A tensor of a type that is not known here.
+    /// A tensor of an unknown element type.
     TensorType {
         /// The tensor.
         name: String,
         /// Number of its type.
         dtype: u32,
     },
-    /// A tensor with dimensions that no tensor has.
+    /// A tensor with impossible dimensions.
     Dimensions(String),
-    /// A number that is larger than 64 bits.
+    /// A number that does not fit 64 bits.
     Overflow {
-        /// What number.
+        /// The kind of number.
         what: &'static str,
     },
-    /// Two of one name.
+    /// Two items of one name.
     Twice(String),
-    /// Weights that begin at no multiple of a power of two.
+    /// The alignment of the weights is not a power of two.
     Alignment(u64),
-    /// The weights go on behind the end of the file.
+    /// The weights extend beyond the end of the file.
     Cut {
-        /// Bytes that the file should have.
+        /// Size that the header implies, bytes.
         needed: u64,
-        /// Bytes that it has.
+        /// Size of the file, bytes.
         file_bytes: u64,
     },
     /// The bytes could not be read.

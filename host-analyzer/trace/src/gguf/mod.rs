@@ -1,11 +1,12 @@
 //! Headers of GGUF files: settings and tensors of a model, without its weights.
 //!
-//! Stage: reading. From: the bytes of a file, from its first on, and its length. To: a [`Blueprint`]. Promises: any bytes give a blueprint or an
-//! [`Error`]; nothing panics; no more is read than the header; memory is at most [`MOST_KEPT`] and what a table of [`MOST_TENSORS`] takes, whatever
-//! the file claims. It opens nothing.
+//! Stage: reading. From: the first bytes of a file, and its length. To: a [`Blueprint`]. Promises:
+//! any bytes give a blueprint or an [`Error`]; nothing panics. It opens nothing and reads only the
+//! header. Memory is limited to [`MOST_KEPT`] and a table of [`MOST_TENSORS`], whatever the file
+//! claims.
 //!
-//! The format is that of `docs/gguf.md` of the ggml project, versions 2 and 3, in little endian. `docs/decisions/gguf-by-hand.md` says why no
-//! library reads it.
+//! The format is that of `docs/gguf.md` of the ggml project, versions 2 and 3, in little endian.
+//! `docs/decisions/gguf-by-hand.md` gives the reasons against a library.
 
 mod bytes;
 mod error;
@@ -21,7 +22,7 @@ pub use error::Error;
 use crate::model::Blueprint;
 use bytes::Bytes;
 
-/// Most bytes of a header. The largest vocabularies take some 20 MB.
+/// Most bytes of a header. The largest vocabularies need about 20 MB.
 pub const MOST_HEADER: u64 = 256 << 20;
 
 /// Most bytes of names and values that are kept.
@@ -33,13 +34,13 @@ pub const MOST_TENSORS: u64 = 65_536;
 /// Most settings of a file.
 const MOST_SETTINGS: u64 = 65_536;
 
-/// Where weights begin, unless the file says otherwise.
+/// Alignment of the weights, unless the file has another.
 const ALIGNMENT: u64 = 32;
 
-/// Reads the header of a file of so many bytes.
+/// Reads the header of a file of `len` bytes.
 ///
 /// # Errors
-/// What makes the bytes no header, see [`Error`].
+/// [`Error`]: why the bytes are not a readable header.
 pub fn read(source: &mut dyn Read, file_bytes: u64) -> Result<Blueprint, Error> {
     let mut bytes = Bytes::new(source, file_bytes);
     if &bytes.array::<4>()? != b"GGUF" {
@@ -83,7 +84,7 @@ pub fn read(source: &mut dyn Read, file_bytes: u64) -> Result<Blueprint, Error> 
     Ok(blueprint)
 }
 
-/// The settings that are whole numbers; the architecture goes into its own place.
+/// Keeps integer settings; the architecture has its own field.
 fn numbers(
     bytes: &mut Bytes<'_>,
     count: u64,
@@ -105,5 +106,5 @@ fn numbers(
     Ok(numbers)
 }
 
-/// Most bytes of a key, as the format says.
+/// Most bytes of a key, as the format specifies.
 const MOST_KEY: u64 = 65_535;

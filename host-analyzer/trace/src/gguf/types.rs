@@ -1,16 +1,17 @@
-//! Element types of GGML: number, name, elements and bytes of a block (`ggml.h`, `ggml-common.h`). Numbers of types that were given up are holes.
+//! Element types of GGML: number, name, elements and bytes per block (`ggml.h`, `ggml-common.h`).
+//! Retired numbers are left out.
 
 /// A type.
 pub(super) struct Type {
     pub(super) name: &'static str,
-    /// Elements of a block.
+    /// Elements per block.
     pub(super) elements: u64,
-    /// Bytes of a block.
+    /// Bytes per block.
     pub(super) bytes: u64,
 }
 
-/// The type of a number.
-pub(super) fn of(number: u32) -> Option<Type> {
+/// The type with a number.
+pub(super) fn by_number(number: u32) -> Option<Type> {
     let (_, name, elements, bytes) = TYPES.iter().find(|t| t.0 == number)?;
     Some(Type { name, elements: *elements, bytes: *bytes })
 }

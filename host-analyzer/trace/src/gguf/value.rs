@@ -1,32 +1,32 @@
-//! Values of settings: whole numbers and short texts are kept, everything else is read over.
+//! Values of settings. The reader keeps integers and short texts and skips everything else.
 
 use super::Error;
 use super::bytes::Bytes;
 
 /// A value.
 pub(super) enum Value {
-    /// Whole numbers that are not negative: one, or a list of some.
+    /// Non-negative integers: one, or a list.
     Numbers(Vec<u64>),
     /// A short text.
     Text(String),
-    /// Anything else, and what is too long to be of use: vocabularies.
+    /// Anything else, and values that are too long to be useful: vocabularies.
     Other,
 }
 
-/// Most numbers of a list that is kept: more than any model has layers.
+/// Longest list of numbers that is kept: more than any model has layers.
 const MOST_LIST: u64 = 4096;
 
 /// Most bytes of a text that is kept.
 const MOST_TEXT: u64 = 256;
 
-/// Most lists in each other.
+/// Most levels of nested lists.
 const MOST_DEPTH: u32 = 4;
 
 const BOOL: u32 = 7;
 const TEXT: u32 = 8;
 const LIST: u32 = 9;
 
-/// Bytes of a value that has always as many.
+/// Size of a value of a fixed-size type, bytes.
 const fn width(dtype: u32) -> Option<u64> {
     match dtype {
         0 | 1 | BOOL => Some(1),
@@ -37,7 +37,7 @@ const fn width(dtype: u32) -> Option<u64> {
     }
 }
 
-/// One value with its type before it.
+/// One value, with its type before it.
 pub(super) fn value(bytes: &mut Bytes<'_>) -> Result<Value, Error> {
     match bytes.u32()? {
         TEXT => text(bytes),
@@ -52,7 +52,7 @@ fn text(bytes: &mut Bytes<'_>) -> Result<Value, Error> {
         bytes.skip(n)?;
         return Ok(Value::Other);
     }
-    // A value may be of any bytes; only names have to be texts.
+    // A value may have any bytes; only names must be UTF-8.
     match bytes.kept_text("setting", n) {
         Ok(text) => Ok(Value::Text(text)),
         Err(Error::NotText(_)) => Ok(Value::Other),
@@ -75,7 +75,7 @@ fn list(bytes: &mut Bytes<'_>) -> Result<Value, Error> {
     Ok(all.filter(|list| !list.is_empty()).map_or(Value::Other, Value::Numbers))
 }
 
-/// A number; `None` of a negative one or of one with a fraction.
+/// A number; `None` if it is negative or has a fraction.
 fn number(bytes: &mut Bytes<'_>, dtype: u32) -> Result<Option<u64>, Error> {
     Ok(match dtype {
         0 | BOOL => Some(bytes.array::<1>()?[0].into()),
@@ -93,7 +93,8 @@ fn number(bytes: &mut Bytes<'_>, dtype: u32) -> Result<Option<u64>, Error> {
     })
 }
 
-/// Reads over the items of a list. Each takes bytes of the file, or ends the reading, so that a claimed number costs nothing.
+/// Skips the items of a list. Each item consumes bytes of the file or ends the reading, so that a
+/// claimed number costs nothing.
 fn skip_items(bytes: &mut Bytes<'_>, dtype: u32, n: u64, depth: u32) -> Result<(), Error> {
     if let Some(width) = width(dtype) {
         return bytes.skip(n.checked_mul(width).ok_or(Error::Overflow { what: "length of a list" })?);

@@ -1,27 +1,28 @@
-//! Ceilings: from the agent's lists to numbers.
+//! Ceilings: converts the agent's lists to numbers.
 
 use profinfer_wire::record::ceiling as wire;
 
 use super::damage::Damages;
-use crate::model::{Ceiling, CeilingKind, CeilingPoint, CurveEnd, DamageKind, Doubt, Model};
+use crate::model::{Ceiling, CeilingKind, CeilingPoint, DamageKind, Doubt, Model};
 
-/// Most CPUs of one ceiling, as many as agents measure on.
+/// Most CPUs of one ceiling; the agent has the same limit.
 const MOST_CPUS: usize = 1024;
 
-/// Most ceilings: far more than the largest machine has sets of CPUs, and few enough to look through for each one that comes.
+/// Most ceilings: far more than the largest machine has sets of CPUs, and few enough for a linear
+/// search per record.
 const MOST: usize = 4096;
 
-/// Most points of one: more than an agent has, which doubles the working set up to 2 GB.
+/// Most points of a ceiling. The agent sends fewer: it doubles the working set up to 2 GB.
 const MOST_POINTS: usize = 64;
 
-/// Adds one. One of the same kind, on the same CPUs, by the same way replaces the earlier one. A list of CPUs that is none is
-/// damage.
+/// Adds a ceiling. It replaces an earlier one of the same kind, CPUs and way. An invalid list of
+/// CPUs is damage.
 pub(super) fn add(model: &mut Model, r: &wire::Ceiling<'_>, offset: u64, damages: &mut Damages) {
     let Some(cpus) = cpus(r.cpus) else {
         damages.add(DamageKind::Malformed, 1, 0, offset);
         return;
     };
-    // Figures of no repetition are none, and the least is not above the most.
+    // Without repetitions there are no figures. The minimum is not above the maximum.
     let [min, median, max] = match r.repeats {
         0 => [0; 3],
         _ => {
@@ -31,7 +32,7 @@ pub(super) fn add(model: &mut Model, r: &wire::Ceiling<'_>, offset: u64, damages
         }
     };
     let ceiling = Ceiling {
-        kind: kind(r.kind),
+        kind: r.kind.into(),
         core: r.core.to_owned(),
         cpus,
         how: r.how.to_owned(),
@@ -45,7 +46,8 @@ pub(super) fn add(model: &mut Model, r: &wire::Ceiling<'_>, offset: u64, damages
     put(model, ceiling, offset, damages);
 }
 
-/// Adds a point to its ceiling. One of the same working set replaces the earlier one. One without repetitions is damage.
+/// Adds a point to its ceiling. It replaces an earlier one of the same working set. A point without
+/// repetitions is damage.
 pub(super) fn add_point(model: &mut Model, r: &wire::CeilingPoint<'_>, offset: u64, damages: &mut Damages) {
     let Some(cpus) = cpus(r.cpus).filter(|_| r.repeats > 0) else {
         damages.add(DamageKind::Malformed, 1, 0, offset);
@@ -61,12 +63,12 @@ pub(super) fn add_point(model: &mut Model, r: &wire::CeilingPoint<'_>, offset: u
         min,
         max,
         doubts: doubts(r.doubts),
-        end: end(r.end),
+        end: r.end.into(),
     };
-    let kind = kind(r.kind);
+    let kind: CeilingKind = r.kind.into();
     let of_it = |c: &Ceiling| c.kind == kind && c.cpus == cpus && c.how == r.how;
     let Some(ceiling) = model.ceilings.iter_mut().find(|c| of_it(c)) else {
-        // The frame of the ceiling itself is lost.
+        // The ceiling's frame was lost.
         let ceiling = Ceiling {
             kind,
             core: r.core.to_owned(),
@@ -106,13 +108,13 @@ fn put(model: &mut Model, ceiling: Ceiling, offset: u64, damages: &mut Damages) 
     }
 }
 
-/// Reads `0-3,6`, in order and each once; empty for none.
+/// Parses `0-3,6`, sorted and without duplicates; empty for none.
 fn cpus(list: &str) -> Option<Vec<u16>> {
     let mut cpus = Vec::new();
     for part in list.split(',').filter(|_| !list.is_empty()) {
         let (from, to) = part.split_once('-').unwrap_or((part, part));
         let (from, to) = (from.parse::<u16>().ok()?, to.parse::<u16>().ok()?);
-        // What is in the list bounds the memory, not what it claims.
+        // The length of the list limits the memory, not the numbers in it.
         if from > to || cpus.len() + usize::from(to - from) >= MOST_CPUS {
             return None;
         }
@@ -123,31 +125,10 @@ fn cpus(list: &str) -> Option<Vec<u16>> {
     Some(cpus)
 }
 
-/// Each known bit, and one for all others.
+/// One doubt per known bit, and one for all unknown bits.
 fn doubts(bits: u32) -> Vec<Doubt> {
     let known = [(wire::doubt::UNSTABLE, Doubt::Unstable), (wire::doubt::ENGINE_RAN, Doubt::EngineRan)];
     let others = known.iter().fold(bits, |rest, (bit, _)| rest & !bit);
     let named = known.into_iter().filter(|(bit, _)| bits & bit != 0).map(|(_, doubt)| doubt);
     named.chain((others != 0).then_some(Doubt::Unknown)).collect()
-}
-
-const fn end(end: wire::CurveEnd) -> CurveEnd {
-    match end {
-        wire::CurveEnd::Open => CurveEnd::Open,
-        wire::CurveEnd::Cache => CurveEnd::Cache,
-        wire::CurveEnd::Memory => CurveEnd::Memory,
-        wire::CurveEnd::Time => CurveEnd::Time,
-    }
-}
-
-const fn kind(kind: wire::CeilingKind) -> CeilingKind {
-    match kind {
-        wire::CeilingKind::Read => CeilingKind::Read,
-        wire::CeilingKind::Copy => CeilingKind::Copy,
-        wire::CeilingKind::Int8 => CeilingKind::Int8,
-        wire::CeilingKind::F32 => CeilingKind::F32,
-        wire::CeilingKind::F16 => CeilingKind::F16,
-        wire::CeilingKind::Barrier => CeilingKind::Barrier,
-        wire::CeilingKind::WakeUp => CeilingKind::WakeUp,
-    }
 }

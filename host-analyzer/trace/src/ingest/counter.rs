@@ -1,4 +1,4 @@
-//! Counters: which place in the stream is which counter on which CPU.
+//! Counters: maps each slot of the stream to the counter on each CPU.
 
 use profinfer_wire::counts::Counted;
 use profinfer_wire::record::counter as wire;
@@ -23,7 +23,7 @@ pub(super) fn counter(session: &mut Session, r: &wire::Counter<'_>) {
     }
 }
 
-/// Reads `0-3,6`.
+/// Parses `0-3,6`.
 fn cpu_list(text: &str) -> Vec<u16> {
     let mut cpus = Vec::new();
     for part in text.split(',') {
@@ -37,7 +37,7 @@ fn cpu_list(text: &str) -> Vec<u16> {
     cpus
 }
 
-/// Reasons for missing counts, from the wire's bits to the model's; bits that this build does not know are left out.
+/// Converts the wire's reasons for missing counts to the model's. Unknown bits are left out.
 fn absences(why: u64) -> u8 {
     const KNOWN: [(u64, Absence); 4] = [
         (wire::why::UNREAD, Absence::Unread),
@@ -48,14 +48,14 @@ fn absences(why: u64) -> u8 {
     KNOWN.iter().filter(|(bit, _)| why & bit != 0).fold(0, |bits, (_, reason)| bits | reason.bit())
 }
 
-/// Where the values of a span go: the column of each slot, by CPU.
+/// The column of each slot, by CPU.
 #[derive(Debug, Default)]
 pub(super) struct Columns {
     by_cpu: Vec<[Option<usize>; wire::SLOTS]>,
 }
 
 impl Columns {
-    /// The columns of a session; their names go into `counts`.
+    /// The columns of a session. Their names are appended to `counts`.
     pub(super) fn compute(session: &Session, counts: &mut Counts) -> Self {
         let mut columns = Self::default();
         let mut attached: Vec<&Counter> = session.counters.iter().filter(|c| c.attached).collect();
@@ -81,7 +81,8 @@ impl Columns {
         columns
     }
 
-    /// Appends a row: what a span that ended on `cpu` counted, `None` when it came without.
+    /// Appends a row: the counter values of a span that ended on `cpu`; `None` when it came
+    /// without.
     pub(super) fn push(&self, counts: &mut Counts, cpu: Option<u16>, counted: Option<&Counted>) {
         if counts.is_empty() {
             return;

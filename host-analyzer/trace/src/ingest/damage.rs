@@ -24,7 +24,7 @@ impl Damages {
         }
     }
 
-    /// What the decoder found.
+    /// Adds damage from the decoder.
     pub(super) fn found(&mut self, damage: &decode::Damage) {
         self.add(kind(damage.kind), damage.count, damage.bytes, damage.offset);
         if let decode::DamageKind::UnknownKind(kind) = damage.kind {
@@ -40,20 +40,21 @@ impl Damages {
         }
     }
 
-    /// Whether records were lost. Damaged bytes need not have been a record: a lost frame leaves a gap in the numbers.
+    /// Whether records were lost. Damaged bytes alone do not prove it: a lost frame leaves a gap in
+    /// the numbers.
     pub(super) fn records_lost(&self) -> bool {
         use DamageKind::{Gap, Malformed, UnknownKind, Unresolved};
         self.kinds.iter().any(|d| matches!(d.kind, Gap | Malformed | UnknownKind | Unresolved))
     }
 
-    /// Worst first: by lost bytes, then by number. And what was skipped.
+    /// Sorted worst first, by lost bytes, then by number; and the skipped kinds.
     pub(super) fn sorted(mut self) -> (Vec<Damage>, Vec<Skipped>) {
         self.kinds.sort_by_key(|d| (std::cmp::Reverse((d.bytes, d.count)), d.kind));
         (self.kinds, self.skipped)
     }
 }
 
-/// From the decoder's kind of damage to the model's.
+/// Converts the decoder's kind of damage to the model's.
 const fn kind(kind: decode::DamageKind) -> DamageKind {
     match kind {
         decode::DamageKind::Hello => DamageKind::Hello,

@@ -1,10 +1,10 @@
-//! Direct probes: what the agent says of them.
+//! Direct probes: the agent's reports about them.
 
 use profinfer_wire::record::direct::{DirectLoss, Probes, ProbesUsed, why};
 
 use crate::model::{DirectTotals, Health, NotDirect, OperatorProbes, Why};
 
-/// The last word on a process holds.
+/// The last record of a process is valid.
 pub(super) fn used(health: &mut Health, r: &ProbesUsed<'_>) {
     let direct = r.used == Probes::Direct && r.why == 0;
     let refused = (!direct).then(|| NotDirect { why: reason(r.why), detail: r.detail.to_owned() });

@@ -2,21 +2,15 @@
 
 use profinfer_wire::record::duty as wire;
 
-use crate::model::{Duty, ProbeSwitch, SwitchReason};
+use crate::model::{Duty, ProbeSwitch};
 
 pub(super) fn switch(duty: &mut Duty, r: &wire::ProbeSwitch) {
-    let reason = match r.reason {
-        wire::SwitchReason::Begin => SwitchReason::Begin,
-        wire::SwitchReason::Duty => SwitchReason::Duty,
-        wire::SwitchReason::Controller => SwitchReason::Controller,
-        wire::SwitchReason::Filter => SwitchReason::Filter,
-        wire::SwitchReason::End => SwitchReason::End,
-    };
-    let wire::ProbeSwitch { pid, on, began_ns, done_ns, probes, pause_ns, .. } = *r;
+    let wire::ProbeSwitch { pid, on, reason, began_ns, done_ns, probes, pause_ns } = *r;
+    let reason = reason.into();
     duty.switches.push(ProbeSwitch { pid, on, reason, began_ns, done_ns, probes, pause_ns });
 }
 
-/// Puts what came in any order into the table's. A switch is not done before it began, whatever the stream says.
+/// Sorts the rows. A switch cannot end before it began, even if the stream says so.
 pub(super) fn finish(duty: &mut Duty) {
     duty.switches.sort_by_key(|s| (s.pid, s.began_ns));
     for switch in &mut duty.switches {

@@ -1,4 +1,5 @@
-//! Selections of the routers: unpacked as they come, checked against the topology of their graph, and sorted at the end.
+//! Selections of the routers: unpacked on arrival, checked against the topology of their graph, and
+//! sorted at the end.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -9,7 +10,7 @@ use crate::model::expert::selections;
 use crate::model::totals::Totals;
 use crate::model::{DamageKind, ExpertLedger, Experts, GraphCallId, Model, NodeIdx, Selection, TopologyId};
 
-/// Runs in order of arrival, their experts one after the other.
+/// Runs in order of arrival, with their experts in one list.
 #[derive(Debug, Default)]
 pub(super) struct Selections {
     runs: Vec<Run>,
@@ -23,7 +24,7 @@ struct Run {
     node: u32,
     n_used: u32,
     first: u32,
-    /// The range of its experts.
+    /// Range of its experts in the list.
     start: usize,
     count: usize,
     offset: u64,
@@ -56,7 +57,8 @@ impl Selections {
         self.ledger = Some(ExpertLedger::read(&r.fields()));
     }
 
-    /// Fills the table. Experts that contradict the topology of their graph are left out and counted.
+    /// Fills the table. Experts that contradict the topology of their graph are left out and
+    /// counted.
     pub(super) fn finish(self, calls: &HashMap<u32, GraphCallId>, model: &mut Model, damages: &mut Damages) {
         let received = self.experts.len() as u64;
         model.health.experts = self.ledger.map(|l| ExpertLedger { received, ..l });
@@ -80,7 +82,8 @@ impl Selections {
             });
             let before = rows.len();
             if let Some((call, selection)) = place {
-                // A selection has one place in the table, even if a foreign agent names another reader of it.
+                // A selection has one place in the table, even if a foreign agent names another of
+                // its readers.
                 let node = selection.readers[0];
                 // In this order no position after the last is computed, because it may overflow.
                 let fit = experts.iter().zip(run.first..).map(|(e, p)| (p / run.n_used, p % run.n_used, *e));
@@ -97,8 +100,8 @@ impl Selections {
     }
 }
 
-/// The rows in order. A position that came twice is kept once. If the two differ, that is damage, and the position is left
-/// out, because it is not known which is right.
+/// The rows in order. A position that came twice with the same expert is kept once. With different
+/// experts it is damage and left out, because the right one is unknown.
 fn table(mut rows: Vec<Row>, damages: &mut Damages) -> Experts {
     rows.sort_unstable();
     rows.dedup();
@@ -118,7 +121,8 @@ fn table(mut rows: Vec<Row>, damages: &mut Damages) -> Experts {
     out
 }
 
-/// Number of positions that never came, in the selections of the graph calls of which at least one position came.
+/// Number of missing positions, in the selections of those graph calls of which at least one
+/// position came.
 fn missing(experts: &Experts, known: &[Vec<Selection>], topologies: &[Option<TopologyId>]) -> u64 {
     let calls: BTreeSet<GraphCallId> = experts.graph_call.iter().copied().collect();
     let of_call = |call: GraphCallId| {

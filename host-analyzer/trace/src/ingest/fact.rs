@@ -5,27 +5,21 @@ use profinfer_wire::record::fact as wire;
 use crate::model::{Fact, FactScope, FactValue, Facts, Model, Texts};
 
 pub(super) fn fact(facts: &mut Facts, texts: &mut Texts, r: &wire::Fact<'_>) {
-    let scope = match r.scope {
-        wire::FactScope::System => FactScope::System,
-        wire::FactScope::Process(pid) => FactScope::Process(pid),
-        wire::FactScope::Thread(tid) => FactScope::Thread(tid),
-        wire::FactScope::Cpu(cpu) => FactScope::Cpu(cpu),
-    };
     let value = match r.value {
         wire::FactValue::Number(number) => FactValue::Number(number),
         wire::FactValue::Text(text) => FactValue::Text(texts.intern(text)),
         wire::FactValue::Absent(why) => FactValue::Absent(texts.intern(why)),
     };
-    facts.rows.push(Fact { at_ns: r.at_ns, scope, name: texts.intern(r.name), value });
+    facts.rows.push(Fact { at_ns: r.at_ns, scope: r.scope.into(), name: texts.intern(r.name), value });
 }
 
-/// The agent looks out for its engine: it says what it has given up as soon as it does.
+/// The agent waits for its engine. It sends this fact as soon as it has dropped its privileges.
 pub(super) fn agent_is_ready(model: &Model) -> bool {
-    let said = model.texts.find("agent.no_new_privileges");
-    said.is_some_and(|name| model.facts.latest(FactScope::System, name).is_some())
+    let name = model.texts.find("agent.no_new_privileges");
+    name.is_some_and(|name| model.facts.latest(FactScope::System, name).is_some())
 }
 
-/// Puts what came in any order into the order of time; of the same time, the order of arrival.
+/// Sorts by time; at the same time, by arrival.
 pub(super) fn finish(facts: &mut Facts) {
     facts.rows.sort_by_key(|fact| fact.at_ns);
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use profinfer_wire::record::gauge as wire;
 
 use super::damage::Damages;
-use crate::model::{DamageKind, Gauge, GaugeKind, GaugeUnit};
+use crate::model::{DamageKind, Gauge};
 
 /// Collects gauges and samples, which may come in any order.
 #[derive(Debug, Default)]
@@ -20,8 +20,8 @@ impl Gauges {
     pub(super) fn gauge(&mut self, r: &wire::Gauge<'_>) {
         let gauge = Gauge {
             name: r.name.to_owned(),
-            kind: kind(r.kind),
-            unit: unit(r.unit),
+            kind: r.kind.into(),
+            unit: r.unit.into(),
             source: r.source.to_owned(),
             period_ns: u64::from(r.period_ms) * 1_000_000,
             attached: r.attached,
@@ -40,7 +40,7 @@ impl Gauges {
         }
     }
 
-    /// All gauges in order of their numbers. Samples of a gauge that never came are counted as damage.
+    /// All gauges in order of their numbers. Samples of a missing gauge are damage.
     pub(super) fn finish(mut self, damages: &mut Damages) -> Vec<Gauge> {
         self.samples.sort_by_key(|s| s.0);
         for (at_ns, id, value, offset) in self.samples {
@@ -53,25 +53,5 @@ impl Gauges {
             }
         }
         self.gauges.into_values().collect()
-    }
-}
-
-pub(super) const fn kind(kind: wire::GaugeKind) -> GaugeKind {
-    match kind {
-        wire::GaugeKind::Frequency => GaugeKind::Frequency,
-        wire::GaugeKind::Temperature => GaugeKind::Temperature,
-        wire::GaugeKind::Load => GaugeKind::Load,
-        wire::GaugeKind::Ddr => GaugeKind::Ddr,
-        wire::GaugeKind::Power => GaugeKind::Power,
-    }
-}
-
-pub(super) const fn unit(unit: wire::GaugeUnit) -> GaugeUnit {
-    match unit {
-        wire::GaugeUnit::Hertz => GaugeUnit::Hertz,
-        wire::GaugeUnit::Millidegrees => GaugeUnit::Millidegrees,
-        wire::GaugeUnit::Percent => GaugeUnit::Percent,
-        wire::GaugeUnit::Bytes => GaugeUnit::Bytes,
-        wire::GaugeUnit::Microwatts => GaugeUnit::Microwatts,
     }
 }

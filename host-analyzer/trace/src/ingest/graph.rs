@@ -27,7 +27,7 @@ impl Calls {
         self.calls.len()
     }
 
-    /// Tokens of the whole graphs inside each token call.
+    /// Tokens of the complete graphs inside each decode call.
     pub(super) fn tokens_by_decode(&self) -> HashMap<u32, u32> {
         let mut sums = HashMap::new();
         for (r, ..) in self.calls.iter().filter(|(r, ..)| r.layer == layer::SCHEDULER && r.decode != 0) {
@@ -60,7 +60,7 @@ impl Calls {
             lost(r.topology == 0 || topology.is_some());
             let backend = texts.get(&r.backend).copied();
             lost(r.backend == 0 || backend.is_some());
-            // A token call that has not ended yet is no damage: the recording may end inside it.
+            // A decode call that has not ended yet is not damage: the recording may end inside it.
             out.start_ns.push(r.start_ns);
             out.duration_ns.push(r.duration_ns);
             out.layer.push(if r.layer == layer::SCHEDULER { Layer::Scheduler } else { Layer::Backend });

@@ -1,13 +1,13 @@
-//! The agent's totals and closing words.
+//! The agent's totals and its end record.
 
 use profinfer_wire::record::cost;
 use profinfer_wire::record::loss as wire;
 
 use crate::model::totals::{Gap, Totals};
-use crate::model::{End, EndReason, Health, Ledger, ProbeCost};
+use crate::model::{End, Health, Ledger, ProbeCost};
 
-/// The agent's totals. What was left out and the reasons that share a sum come in records of their own, before the one that they
-/// complete.
+/// The agent's totals. The records of left-out spans and of partial sums precede the record that
+/// they complete.
 pub(super) fn ledger(health: &mut Health, r: &wire::Loss) {
     let capture = health.capture.unwrap_or_default();
     let left_out = [("spans_filtered", capture.spans_filtered), ("spans_gated", capture.spans_gated)];
@@ -43,12 +43,7 @@ pub(super) const fn probe_cost(r: &cost::ProbeCost) -> ProbeCost {
 pub(super) fn end(health: &mut Health, r: &wire::End) {
     ledger(health, &r.loss);
     health.end = Some(End {
-        reason: match r.reason {
-            wire::EndReason::EngineEnded => EndReason::EngineEnded,
-            wire::EndReason::HostStopped => EndReason::HostStopped,
-            wire::EndReason::Interrupted => EndReason::Interrupted,
-            wire::EndReason::Error => EndReason::Error,
-        },
+        reason: r.reason.into(),
         frames: r.frames,
         bpf_run_ns: r.bpf_run_ns,
         bpf_runs: r.bpf_runs,
@@ -67,7 +62,7 @@ mod tests {
     use super::*;
     use crate::model::{CaptureLedger, ExpertLedger, NestedLedger, PartLedger, ReasonLedger, SchedLedger};
 
-    /// Fields of the record that the ledger has no row for, and rows that the record has no field for.
+    /// Fields of the record without a row in the ledger, and rows without a field in the record.
     fn strangers<L: Totals>(fields: &[(&'static str, u64)]) -> Vec<&'static str> {
         let (fields, rows) = (|| fields.iter().map(|f| f.0), || L::ROWS.iter().map(|r| r.name));
         let without_row = fields().filter(|f| rows().all(|r| r != *f));
@@ -76,8 +71,8 @@ mod tests {
 
     #[test]
     fn ledgers_have_the_fields_of_their_records() {
-        // Of the record beside it.
-        let beside = [
+        // In the accompanying record.
+        let elsewhere = [
             "spans_too_large",
             "spans_unreadable",
             "spans_damaged",
@@ -85,7 +80,7 @@ mod tests {
             "spans_filtered",
             "spans_gated",
         ];
-        assert_eq!(strangers::<Ledger>(&Loss::default().fields()), beside);
+        assert_eq!(strangers::<Ledger>(&Loss::default().fields()), elsewhere);
         assert_eq!(strangers::<ReasonLedger>(&LossReasons::default().fields()), [""; 0]);
         assert_eq!(strangers::<CaptureLedger>(&CaptureLoss::default().fields()), [""; 0]);
         assert_eq!(strangers::<NestedLedger>(&NestedLoss::default().fields()), [""; 0]);

@@ -1,5 +1,5 @@
-//! Totals of a session while it runs, from the same records as the tables. Nothing is kept of what is over, so that a session of weeks
-//! takes no more memory than one of seconds.
+//! Totals of a running session, from the same records as the tables. Nothing is kept of finished
+//! calls: a session of weeks needs no more memory than one of seconds.
 
 use std::collections::HashMap;
 
@@ -7,20 +7,19 @@ use profinfer_wire::record::Record;
 use profinfer_wire::record::graph::{GraphCall, layer};
 use profinfer_wire::record::token::Decode;
 
-use super::gauge;
 use crate::decode::Found;
 use crate::model::meter::{About, Batch, LIMITS_NS, MAX_GAUGES, Meter, Reading};
 use crate::model::totals::Totals;
 use crate::model::{ExpertLedger, Ledger, NestedLedger, PartLedger, SchedLedger};
 
-/// Token calls that run at once, at most. What a stream claims beyond that is not believed.
+/// Most decode calls that run at once. Further ones that a stream claims are ignored.
 const RUNNING: usize = 4096;
 
-/// Adds records up.
+/// Sums up records.
 #[derive(Debug, Default)]
 pub struct Metering {
     meter: Meter,
-    /// Tokens of graph calls whose token call has not come: it ends after them.
+    /// Tokens of graph calls whose decode call has not come yet: it ends after them.
     running: HashMap<u32, u32>,
 }
 
@@ -31,14 +30,14 @@ impl Metering {
         &self.meter
     }
 
-    /// What the tables count anyway.
+    /// Counts that the tables have anyway.
     pub const fn counts(&mut self, live: &super::Live<'_>) {
         let meter = &mut self.meter;
         (meter.spans, meter.nested) = (live.spans, live.nested);
         (meter.sched, meter.bytes) = (live.sched, live.bytes);
     }
 
-    /// Takes one thing that the decoder found.
+    /// Adds one item from the decoder.
     pub fn found(&mut self, found: &Found<'_>) {
         match found {
             Found::Damage(_) => self.meter.damaged += 1,
@@ -69,7 +68,7 @@ impl Metering {
             Record::PartLoss(r) => meter.part_ledger = Some(PartLedger::read(&r.fields())),
             Record::ExpertLoss(r) => meter.expert_ledger = Some(ExpertLedger::read(&r.fields())),
             Record::Gauge(r) if meter.gauges.len() < MAX_GAUGES || meter.gauges.contains_key(&r.id) => {
-                let (kind, unit) = (gauge::kind(r.kind), gauge::unit(r.unit));
+                let (kind, unit) = (r.kind.into(), r.unit.into());
                 meter.gauges.insert(r.id, Reading { name: r.name.to_owned(), kind, unit, value: None });
             }
             Record::GaugeBatch(r) => {
@@ -83,7 +82,8 @@ impl Metering {
         }
     }
 
-    /// Of a scheduler's call, not of the backends' calls inside it, which compute the same graph.
+    /// Counts a scheduler's call, but not the backends' calls inside it, which compute the same
+    /// graph.
     fn graph_call(&mut self, r: &GraphCall) {
         if r.layer == layer::SCHEDULER || r.parent == 0 {
             self.meter.graph_calls += 1;

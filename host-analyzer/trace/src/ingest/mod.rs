@@ -1,8 +1,8 @@
 //! Records to tables: order and meaning.
 //!
-//! Stage: second. From: [`crate::decode::Found`]. To: [`Model`]. Promises: records may come in any order;
-//! a reference to something that never came is counted as damage and what depends on it is left out,
-//! never invented; memory grows with the bytes of the stream, not with what they claim.
+//! Stage: second. From: [`crate::decode::Found`]. To: [`Model`]. Promises: records may come in any
+//! order. A reference to something that never came is counted as damage; rows that depend on it are
+//! left out, never invented. Memory grows with the bytes of the stream, not with the numbers in it.
 
 pub mod accelerator;
 mod capture;
@@ -19,6 +19,7 @@ mod gauge;
 mod graph;
 mod loss;
 pub mod meter;
+mod mirror;
 mod nested;
 mod op;
 mod packed;
@@ -37,7 +38,9 @@ use profinfer_wire::record::Record;
 
 use crate::decode::Found;
 use crate::model::totals::Totals;
-use crate::model::{CaptureLedger, DamageKind, Model, NestedLedger, ReasonLedger, SchedLedger, Text};
+use crate::model::{
+    CaptureLedger, DamageKind, Model, NestedLedger, ReasonLedger, RefusedPlan, SchedLedger, Text,
+};
 
 use damage::Damages;
 use expert::Selections;
@@ -64,7 +67,7 @@ pub struct Ingest {
     weights: weight::Weights,
 }
 
-/// Progress of a session that is still running.
+/// Progress of a running session.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Live<'a> {
     /// Bytes up to the end of the last frame or damage.
@@ -77,20 +80,21 @@ pub struct Live<'a> {
     pub sched: u64,
     /// Selections of an expert.
     pub experts: u64,
-    /// Token calls.
+    /// Decode calls.
     pub llama_calls: u64,
     /// Graph calls.
     pub graph_calls: u64,
-    /// The agent looks out for the engine, and has met none: from now on one that starts is seen from its beginning.
+    /// The agent waits for the engine and has not found one. From now on it sees an engine from its
+    /// start.
     pub waiting: bool,
-    /// The agent said that the session is over.
+    /// The agent has ended the session.
     pub ended: bool,
     /// The agent cannot carry out the plan.
-    pub refused: Option<&'a str>,
+    pub refused: Option<&'a RefusedPlan>,
 }
 
 impl Live<'_> {
-    /// The same without the agent's words.
+    /// The same without the agent's reason.
     #[must_use]
     pub const fn counts(&self) -> Live<'static> {
         let Self { bytes, spans, nested, sched, experts, llama_calls, graph_calls, waiting, ended, .. } =
@@ -100,13 +104,13 @@ impl Live<'_> {
 }
 
 impl Ingest {
-    /// Without records.
+    /// Starts without records.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Takes one thing that the decoder found.
+    /// Adds one item from the decoder.
     pub fn found(&mut self, found: &Found<'_>) {
         match found {
             Found::Hello(_) => self.model.health.bytes = profinfer_wire::hello::HELLO_LEN as u64,
@@ -138,7 +142,9 @@ impl Ingest {
                 self.texts.insert(r.id, text);
             }
             Record::Process(r) => session::process(&mut self.model.session, r),
-            Record::Library(r) => session::library(&mut self.model.session, r),
+            Record::Agent(r) => self.model.session.agent_pid = Some(r.pid),
+            Record::Library(r) => session::library_of_words(&mut self.model.session, r),
+            Record::Library2(r) => session::library(&mut self.model.session, r),
             Record::Probe(r) => session::probe(&mut self.model.session, r),
             Record::Counter(r) => counter::counter(&mut self.model.session, r),
             Record::Ceiling(r) => ceiling::add(&mut self.model, r, offset, &mut self.damages),
@@ -206,8 +212,10 @@ impl Ingest {
             Record::Loss(r) => loss::ledger(&mut self.model.health, r),
             Record::ProbeCost(r) => self.model.health.probe_cost = Some(loss::probe_cost(r)),
             Record::End(r) => loss::end(&mut self.model.health, r),
-            Record::Refused(r) => self.model.health.refused = Some(r.reason.to_owned()),
-            // All times are of the monotonic clock; the session record relates it to the wall clock.
+            Record::Refused(r) => self.model.health.refused = Some(session::refused_in_one(r)),
+            Record::Refused2(r) => self.model.health.refused = Some(session::refused(r)),
+            // All times are from the monotonic clock; the session record relates it to the wall
+            // clock.
             Record::Clock(_) => {}
             // The host's own records, if a link echoes them.
             Record::Plan(_)
@@ -239,11 +247,11 @@ impl Ingest {
             graph_calls: self.calls.len() as u64,
             waiting: self.model.session.processes.is_empty() && fact::agent_is_ready(&self.model),
             ended: health.end.is_some(),
-            refused: health.refused.as_deref(),
+            refused: health.refused.as_ref(),
         }
     }
 
-    /// Puts the tables together.
+    /// Completes the tables.
     #[must_use]
     pub fn finish(mut self) -> Model {
         let model = &mut self.model;
@@ -264,7 +272,7 @@ impl Ingest {
         self.parts.finish(&llama_calls, &mut model.parts, &mut model.health, damages);
         let calls =
             self.calls.finish(&llama_calls, &topologies.ids, &self.texts, &mut model.graph_calls, damages);
-        // If spans may be missing, a pause between two spans need not be a wait.
+        // If spans may be missing, the time between two spans need not be a wait.
         let lossy = cut_short
             || damages.records_lost()
             || ledger.is_none_or(|l| loss::spans_may_be_missing(&l))

@@ -1,4 +1,4 @@
-//! Nested calls: unpacked as they come, sorted at the end.
+//! Nested calls: unpacked on arrival, sorted at the end.
 
 use std::collections::HashMap;
 
@@ -7,7 +7,8 @@ use profinfer_wire::record::nested::{NestedBatch, NestedCall};
 use super::damage::Damages;
 use crate::model::{DamageKind, GraphCallId, Model, NodeIdx, Text, ThreadId};
 
-/// Calls in order of arrival: graph call, its start as the agent measured it (ns), and the offset in the stream.
+/// Calls in order of arrival: graph call, its start as the agent measured it (ns), and the offset
+/// in the stream.
 #[derive(Debug, Default)]
 pub(super) struct Calls(Vec<(u32, u64, NestedCall, u64)>);
 
@@ -23,7 +24,7 @@ impl Calls {
         count as u64
     }
 
-    /// Fills the table. Calls of a graph call that never came, or whose topology or texts did not, are left out and
+    /// Fills the table. Calls whose graph call, topology or texts never came are left out and
     /// counted.
     pub(super) fn finish(
         self,

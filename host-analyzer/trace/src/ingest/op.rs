@@ -1,4 +1,4 @@
-//! Operator spans: unpacked as they come, sorted at the end.
+//! Operator spans: unpacked on arrival, sorted at the end.
 
 use std::collections::HashMap;
 
@@ -14,7 +14,7 @@ use super::packed::{PackedSpans, Place};
 use super::wait;
 use crate::model::{DamageKind, GraphCallId, Model, NodeIdx, Spans, ThreadId, TopologyId, WAIT_UNKNOWN};
 
-/// Batches in order of arrival, their spans one after the other.
+/// Batches in order of arrival, with their spans in one list.
 #[derive(Debug, Default)]
 pub(super) struct Batches {
     spans: PackedSpans,
@@ -23,7 +23,7 @@ pub(super) struct Batches {
     memory: Memory,
 }
 
-/// What a predicted batch is unpacked with. Each batch begins anew, so one is enough.
+/// Memory for unpacking a predicted batch. Each batch clears it, so one is enough.
 #[derive(Debug)]
 struct Memory {
     usually: Vec<Usually>,
@@ -66,7 +66,7 @@ impl Batches {
         place.count as u64
     }
 
-    /// The same with counters. A span with malformed counts stays, without them.
+    /// As [`Self::add`], with counters. A span with malformed counts is kept without them.
     pub(super) fn add_counted(
         &mut self,
         r: &CountedBatch<'_>,
@@ -91,7 +91,7 @@ impl Batches {
         received
     }
 
-    /// The same of a predicted batch, with counters or without.
+    /// As [`Self::add`], for a predicted batch, with or without counters.
     pub(super) fn add_predicted(
         &mut self,
         r: &PredictedBatch<'_>,
@@ -116,7 +116,7 @@ impl Batches {
         place.count as u64
     }
 
-    /// Fills the table. Spans of a call that never came, or whose topology did not, are left out and counted.
+    /// Fills the table. Spans whose call or its topology never came are left out and counted.
     pub(super) fn finish(
         self,
         calls: &HashMap<u32, GraphCallId>,
@@ -165,7 +165,7 @@ impl Batches {
 struct Table<'a> {
     spans: &'a mut Spans,
     columns: Columns,
-    /// First row of the group that is being filled.
+    /// First row of the current group.
     first: usize,
     /// Its spans came in order of start so far.
     ordered: bool,
@@ -190,7 +190,9 @@ impl<'a> Table<'a> {
         !self.spans.counts.is_empty()
     }
 
-    /// Appends spans of one batch, with what they counted if there are counters, column by column: a column alone is filled without a look at how much room there is for each value.
+    /// Appends the spans of one batch, with their counter values if there are counters. It fills
+    /// one column after another: then the capacity is checked once per column and not once per
+    /// value.
     fn append(&mut self, call: GraphCallId, thread: ThreadId, spans: &[Span], counted: &[Option<&Counted>]) {
         let Some(first) = spans.first() else { return };
         let last = self.spans.graph_call.last().copied().zip(self.spans.thread.last().copied());
@@ -216,8 +218,8 @@ impl<'a> Table<'a> {
         }
     }
 
-    /// Ends a group. Batches of an agent follow each other. If batches of a foreign stream overlap, the group is sorted
-    /// here.
+    /// Ends a group. An agent sends the batches of a group in order. If batches of a foreign stream
+    /// overlap, the group is sorted here.
     fn order_group(&mut self) {
         let first = std::mem::replace(&mut self.first, self.spans.len());
         if std::mem::replace(&mut self.ordered, true) {
@@ -240,7 +242,7 @@ impl<'a> Table<'a> {
     }
 }
 
-/// Puts the last rows of a column into the order of `order`, which names each row once.
+/// Reorders the last rows of a column by `order`, which names each row once.
 fn permute<T: Copy>(column: &mut [T], order: &[usize]) {
     let sorted: Vec<T> = order.iter().map(|i| column[*i]).collect();
     let first = column.len() - sorted.len();
@@ -251,7 +253,7 @@ fn cpu(span: &Span) -> Option<u16> {
     (span.cpu != CPU_UNKNOWN).then_some(span.cpu)
 }
 
-/// Leaves only those that are known.
+/// Keeps only known calls.
 fn keep<T>(of_batch: &mut Vec<T>, known: &[bool]) {
     let mut known = known.iter();
     of_batch.retain(|_| known.next().copied().unwrap_or(false));

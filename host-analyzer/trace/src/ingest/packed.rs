@@ -1,33 +1,36 @@
 //! Spans between the stream and the table, in 16 bytes each.
 //!
-//! A batch waits in memory until its call is known and all batches can be put in order. There, spans follow each other, so that the wait
-//! before a span and its work say where it lies.
+//! A batch waits in memory until its call is known and all batches can be sorted. In a batch, spans
+//! follow each other: the wait before a span and its work determine its times.
 
 use profinfer_wire::span::Span;
 
-/// Spans of all batches, one behind the other.
+/// Spans of all batches in one list.
 #[derive(Debug, Default)]
 pub(super) struct PackedSpans {
-    /// In blocks, because one vector would have twice the size when it grows. No batch lies in two.
+    /// In blocks, because a single vector would need twice the size when it grows. Every batch is
+    /// in one block.
     blocks: Vec<Vec<Packed>>,
-    /// Those that fit in no row.
+    /// Spans that do not fit a row.
     long: Vec<Span>,
 }
 
 #[derive(Debug, Clone, Copy)]
 struct Packed {
-    /// From the end of the span before it; of one that does not fit, its place among the long ones.
+    /// Time since the end of the previous span; for a span that does not fit, its index among the
+    /// long ones.
     wait_ns: u32,
-    /// [`LONG`] for one that does not fit.
+    /// [`LONG`] for a span that does not fit.
     work_ns: u32,
     node: u32,
-    /// Nodes behind the first that were computed too, times two, and one more where the work began on another CPU.
+    /// Twice the number of further nodes that it covers, plus one if the work began on another CPU.
     flags: u16,
     cpu: u16,
 }
 
 const LONG: u32 = u32::MAX;
-/// Spans of a block at most, more than any batch has: 64 MB, so large that the memory goes back to the system as soon as it is free.
+/// Most spans of a block, more than any batch has. It is 64 MB, so large that the allocator returns
+/// the memory to the system at once.
 const BLOCK: usize = 1 << 22;
 
 /// Where the spans of a batch are.
@@ -35,7 +38,7 @@ const BLOCK: usize = 1 << 22;
 pub(super) struct Place {
     block: u32,
     first: u32,
-    /// How many.
+    /// Number of spans.
     pub(super) count: usize,
 }
 
@@ -54,7 +57,8 @@ impl PackedSpans {
         Place { block: number(self.blocks.len() - 1), first: number(first), count: 0 }
     }
 
-    /// Appends the next span of the latest batch. `end` is that of the span before it, or where the batch begins, and becomes its own.
+    /// Appends the next span of the current batch. `end` is the end of the previous span, or the
+    /// batch's base time; it is set to the end of this span.
     #[inline]
     pub(super) fn push(&mut self, place: &mut Place, span: &Span, end: &mut u64) {
         let packed = pack(span, *end).unwrap_or_else(|| self.long(span));
@@ -70,7 +74,7 @@ impl PackedSpans {
         Packed { wait_ns: place, work_ns: LONG, node: 0, flags: 0, cpu: 0 }
     }
 
-    /// The spans of a batch that begins at `end`.
+    /// The spans of a batch whose base time is `end`.
     pub(super) fn batch(&self, place: Place, mut end: u64) -> impl Iterator<Item = Span> + '_ {
         let first = place.first as usize;
         let block = &self.blocks[place.block as usize][first..first + place.count];
@@ -133,7 +137,7 @@ mod tests {
             span(1, 1, 7, 8, 2, false),
         ];
         let mut packed = PackedSpans::default();
-        // So many batches that they need a second block.
+        // Enough batches for a second block.
         let places: Vec<Place> = (0..700_000)
             .map(|_| {
                 let (mut place, mut end) = (packed.begin(), 90);

@@ -1,4 +1,4 @@
-//! Parts of batches: unpacked as they come, sorted at the end.
+//! Parts of batches: unpacked on arrival, sorted at the end.
 
 use std::collections::HashMap;
 
@@ -9,7 +9,7 @@ use super::damage::Damages;
 use crate::model::totals::Totals;
 use crate::model::{DamageKind, Health, LlamaCallId, PartLedger, Parts};
 
-/// Parts in order of arrival, with the number of their call and where in the stream they stood.
+/// Parts in order of arrival, with the number of their call and their offset in the stream.
 #[derive(Debug, Default)]
 pub(super) struct Batches {
     parts: Vec<(u32, Part, u64)>,
@@ -34,8 +34,9 @@ impl Batches {
         self.ledger = Some(PartLedger::read(&r.fields()));
     }
 
-    /// Fills the table. Parts of a call that did not come are left out: one that was running when the session ended has no record, and
-    /// one whose record was lost is counted as such. A token that is told twice is damage.
+    /// Fills the table. Parts of a missing call are left out. A call that was running when the
+    /// session ended has no record; a call whose record was lost is counted as lost. A token that
+    /// comes twice is damage.
     pub(super) fn finish(
         self,
         calls: &HashMap<u32, LlamaCallId>,

@@ -1,9 +1,14 @@
-//! The traced processes and the attached probes. A record that comes again replaces the earlier one.
+//! The traced processes and the attached probes. A record that comes again replaces the earlier
+//! one.
 
 use profinfer_wire::record::control::level;
+use profinfer_wire::record::control::{Refused, Refused2};
 use profinfer_wire::record::session as wire;
+use profinfer_wire::record::session::role;
 
-use crate::model::{FactScope, FactValue, Level, Library, Model, Probe, Process, Session};
+use crate::model::{
+    FactScope, FactValue, Level, Library, LibraryRole, Model, Probe, Process, RefusedPlan, Session,
+};
 
 pub(super) fn session(session: &mut Session, r: &wire::Session<'_>) {
     session.agent = r.agent.to_owned();
@@ -31,16 +36,41 @@ pub(super) fn process(session: &mut Session, r: &wire::Process<'_>) {
     replace(&mut session.processes, process, |a, b| a.pid == b.pid);
 }
 
-pub(super) fn library(session: &mut Session, r: &wire::Library<'_>) {
+pub(super) fn library(session: &mut Session, r: &wire::Library2<'_>) {
     let library = Library {
         pid: r.pid,
         path: r.path.to_owned(),
         build_id: r.build_id.iter().map(|b| format!("{b:02x}")).collect(),
-        role: r.role.to_owned(),
-        // The wire has a list of roles as one text, each by a fixed name.
-        has_cpu_backend: r.role.split(", ").any(|role| ["CPU operators", "CPU graph"].contains(&role)),
+        roles: ROLES.iter().filter(|(bit, ..)| r.roles & bit != 0).map(|(_, role, _)| *role).collect(),
     };
     replace(&mut session.libraries, library, |a, b| a.pid == b.pid && a.path == b.path);
+}
+
+/// The record of agents until 2026-11-26, with the roles as text. Only this function parses it.
+pub(super) fn library_of_words(session: &mut Session, r: &wire::Library<'_>) {
+    let bit = |word: &str| ROLES.iter().find(|(.., name)| *name == word).map_or(0, |(bit, ..)| *bit);
+    let roles = r.role.split(", ").fold(0, |bits, word| bits | bit(word));
+    library(session, &wire::Library2 { pid: r.pid, path: r.path, build_id: r.build_id, roles });
+}
+
+/// The bit of each role, and its word in the record [`wire::Library`].
+const ROLES: [(u32, LibraryRole, &str); 6] = [
+    (role::TOKEN, LibraryRole::Token, "token"),
+    (role::GRAPH, LibraryRole::Graph, "graph"),
+    (role::CPU_GRAPH, LibraryRole::CpuGraph, "CPU graph"),
+    (role::CPU_OPERATORS, LibraryRole::CpuOperators, "CPU operators"),
+    (role::BACKEND_FUNCTIONS, LibraryRole::BackendFunctions, "functions of backends"),
+    (role::NAMES_AND_LAYOUT, LibraryRole::NamesAndLayout, "names and layout"),
+];
+
+pub(super) fn refused(r: &Refused2<'_>) -> RefusedPlan {
+    let [tried, answer, help] = [r.tried, r.answer, r.help].map(str::to_owned);
+    RefusedPlan { tried, answer, help }
+}
+
+/// The record of agents until 2026-11-26 has one text. Its parts cannot be separated safely.
+pub(super) fn refused_in_one(r: &Refused<'_>) -> RefusedPlan {
+    RefusedPlan { tried: String::new(), answer: r.reason.to_owned(), help: String::new() }
 }
 
 pub(super) fn probe(session: &mut Session, r: &wire::Probe<'_>) {
@@ -60,10 +90,10 @@ pub(super) fn probe(session: &mut Session, r: &wire::Probe<'_>) {
     });
 }
 
-/// Completes names of which the kernel kept the first 15 bytes, from the file of the program and the command line. A shorter name
-/// is whole, and may be one that the process gave itself.
+/// Completes names that the kernel cut to 15 bytes, from the file of the program and the command
+/// line. A shorter name is complete, and may be one that the process gave itself.
 pub(super) fn full_names(model: &mut Model) {
-    /// Bytes of a name in the kernel, `TASK_COMM_LEN` without its end.
+    /// Bytes of a name in the kernel: `TASK_COMM_LEN` without the final zero.
     const KERNEL_NAME: usize = 15;
     let program = model.texts.find("program");
     for process in &mut model.session.processes {
@@ -72,7 +102,7 @@ pub(super) fn full_names(model: &mut Model) {
             Some(FactValue::Text(text)) => model.texts.get(text),
             _ => "",
         };
-        // The program first: a launcher's own name comes before it on the command line.
+        // The program first: on the command line, a launcher's name precedes it.
         let words = || [file].into_iter().chain(process.command.split(' ')).map(file_name);
         let fits = |name: &&str| match process.name.len() {
             0 => !name.is_empty(),
@@ -136,11 +166,11 @@ mod tests {
             of("llama-completio", "/lib/ld.so --argv0 x /b/llama-completion", Some("/lib/ld.so")),
             full
         );
-        // Nothing goes on where the kernel stopped.
+        // Nothing continues the cut name.
         assert_eq!(of("llama-completio", "python3 serve.py", Some("/usr/bin/python3")), "llama-completio");
-        // Whole already, and chosen by the process itself.
+        // Already complete, and chosen by the process itself.
         assert_eq!(of("worker", "worker-pool -m m.gguf", Some("/usr/bin/worker-pool")), "worker");
-        // It had ended before its name was read.
+        // The process had ended before its name was read.
         assert_eq!(of("", "/usr/bin/llama-cli -m m", None), "llama-cli");
         assert_eq!(of("", "", Some("/usr/bin/llama-cli")), "llama-cli");
         assert_eq!(of("", "", None), "");

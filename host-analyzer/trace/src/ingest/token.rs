@@ -1,4 +1,4 @@
-//! Token calls, by start.
+//! Decode calls, by start.
 
 use std::collections::HashMap;
 
@@ -20,8 +20,8 @@ impl Tokens {
         self.0.len()
     }
 
-    /// Fills the table. Returns the ids by the numbers that graph calls refer to. If graph calls may be missing
-    /// (`calls_lost`), their tokens are not summed, because the sum would be wrong.
+    /// Fills the table. Returns the ids by the numbers that graph calls refer to. If graph calls
+    /// may be missing (`calls_lost`), their tokens are not summed, because the sum would be wrong.
     pub(super) fn finish(
         mut self,
         calls: &Calls,

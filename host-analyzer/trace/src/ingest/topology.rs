@@ -1,4 +1,4 @@
-//! Topologies of graphs, put together from their parts.
+//! Topologies of graphs, assembled from their parts.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -8,10 +8,10 @@ use profinfer_wire::tensors::NO_TENSOR;
 use super::damage::Damages;
 use crate::model::{DamageKind, Node, NodeIdx, Role, Text, Topologies, Topology, TopologyId};
 
-/// Largest topology that is believed; the agent's own limit is 8192 nodes.
+/// Largest accepted topology; the agent's own limit is 8192 nodes.
 const MAX_TENSORS: u32 = 1 << 17;
 
-/// Tensors that never came, of all topologies together, that are believed of any stream.
+/// Missing tensors, over all topologies, that are accepted of any stream.
 const MIN_BELIEVED: u32 = 1 << 14;
 
 /// Parts in order of arrival.
@@ -21,7 +21,7 @@ pub(super) struct Assembly {
     parts: HashMap<u32, Vec<(u64, Tensor)>>,
 }
 
-/// The finished table and the ids of the numbers that other records use.
+/// The finished table, and its ids by the numbers that other records use.
 #[derive(Debug)]
 pub(super) struct Finished {
     pub(super) table: Topologies,
@@ -43,7 +43,7 @@ impl Assembly {
         }
     }
 
-    /// The same of a part in fewer bytes.
+    /// As [`Self::part`], for a part in the compact coding.
     pub(super) fn batch(&mut self, r: &TensorBatch<'_>, offset: u64, damages: &mut Damages) {
         let mut tensors = vec![NO_TENSOR; r.most()];
         let n = r.decode(&mut tensors);
@@ -53,7 +53,8 @@ impl Assembly {
         }
     }
 
-    /// `stream_bytes` bounds how many tensors that never came are believed, so that memory grows with the stream.
+    /// `stream_bytes` limits the accepted number of missing tensors, so that memory grows with the
+    /// stream.
     pub(super) fn finish(
         mut self,
         texts: &HashMap<u32, Text>,
@@ -128,13 +129,7 @@ fn node(tensor: Option<Tensor>, total: u32, texts: &HashMap<u32, Text>, damages:
         op: text(t.op),
         desc: text(t.desc),
         dtype: text(t.dtype),
-        role: match t.role {
-            wire::Role::Node => Role::Node,
-            wire::Role::Weight => Role::Weight,
-            wire::Role::Cache => Role::Cache,
-            wire::Role::Input => Role::Input,
-            wire::Role::Other => Role::Other,
-        },
+        role: t.role.into(),
         ne: t.ne,
         bytes: t.bytes,
         address: t.address,

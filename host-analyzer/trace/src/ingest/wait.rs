@@ -1,13 +1,14 @@
 //! Waits at the barrier, computed from the time after a span.
 //!
-//! The wait after a span lasts until the thread's next span of the same call, or until the call's end. If records were
-//! lost, this holds only between two nodes without another executed node between them.
+//! The wait after a span lasts until the thread's next span of the same call, or until the call's
+//! end. If records were lost, this holds only between two nodes without another executed node
+//! between them.
 
 use crate::model::{Ends, Model, NodeIdx, Text, Topology, TopologyId, WAIT_UNKNOWN};
 
 /// Fills the column, ns. `lossy`: spans may be missing.
 pub(super) fn fill(model: &mut Model, lossy: bool) {
-    // Without ends, the wait is a part of the work and not known.
+    // Without ends, the wait is a part of the work and unknown.
     if model.capture.ends == Ends::None {
         return;
     }
@@ -21,8 +22,8 @@ pub(super) fn fill(model: &mut Model, lossy: bool) {
     for i in 0..spans.len() {
         let (call, thread, after) = (spans.graph_call[i], spans.thread[i], i + 1);
         let row = call.0 as usize;
-        // One thread hands operators to other backends one after the other, so no thread waits at a barrier.
-        // If the backend's name was lost, this is not known.
+        // One thread hands operators to other backends one after another, so no thread waits at a
+        // barrier. If the backend's name was lost, this is unknown.
         if Some(calls.backend[row]) != cpu {
             if calls.backend[row] != Text::default() {
                 spans.wait_ns[i] = 0;
@@ -45,7 +46,7 @@ pub(super) fn fill(model: &mut Model, lossy: bool) {
     }
 }
 
-/// Whether no executed node lies between `from` and `to`, or the end of the graph.
+/// Whether no executed node is between `from` and `to`, or the end of the graph.
 fn adjacent(next: &[Vec<u32>], topology: Option<TopologyId>, from: NodeIdx, to: Option<NodeIdx>) -> bool {
     let Some(next) = topology.and_then(|s| next.get(s.0 as usize)) else { return false };
     let Some(&first) = next.get(from.0 as usize + 1) else { return false };
@@ -65,8 +66,9 @@ fn next_run(topology: &Topology, idle: &[bool]) -> Vec<u32> {
     next
 }
 
-/// By text: whether it is an operator that is not executed because it only describes memory. Engines of 2024 and
-/// earlier execute these too, so an operator that was ever executed does not count.
+/// By text: whether it is an operator that is not executed because it only describes memory.
+/// Engines of 2024 and earlier execute these too, so an operator that was ever executed does not
+/// count.
 fn idle(model: &Model) -> Vec<bool> {
     let mut idle = vec![false; model.texts.len()];
     for op in ["NONE", "VIEW", "RESHAPE", "PERMUTE", "TRANSPOSE"] {

@@ -1,11 +1,11 @@
-//! Where weights lie: buffers, and the placements that name them.
+//! Placement of weights: buffers, and the placements that name them.
 
 use std::collections::HashMap;
 
 use profinfer_wire::record::weight as wire;
 
 use super::damage::Damages;
-use crate::model::{Buffer, BufferId, DamageKind, Memory, Model, TopologyId};
+use crate::model::{Buffer, BufferId, DamageKind, Model, TopologyId};
 
 /// Buffers and placements in order of arrival.
 #[derive(Debug, Default)]
@@ -25,17 +25,8 @@ struct Placement {
 
 impl Weights {
     pub(super) fn buffer(&mut self, r: &wire::Buffer<'_>) {
-        let buffer = Buffer {
-            pid: r.pid,
-            kind: r.kind.to_owned(),
-            memory: match r.memory {
-                wire::Memory::Unknown => Memory::Unknown,
-                wire::Memory::File => Memory::File,
-                wire::Memory::Anonymous => Memory::Anonymous,
-                wire::Memory::Device => Memory::Device,
-            },
-            path: r.path.to_owned(),
-        };
+        let buffer =
+            Buffer { pid: r.pid, kind: r.kind.to_owned(), memory: r.memory.into(), path: r.path.to_owned() };
         let next = BufferId(u32::try_from(self.rows.len()).unwrap_or(u32::MAX));
         let id = *self.buffers.entry(r.id).or_insert(next);
         match self.rows.get_mut(id.0 as usize) {
@@ -58,8 +49,8 @@ impl Weights {
         }
     }
 
-    /// Tells each tensor its buffer. A placement of a tensor that never came, or in a buffer that never came or is another
-    /// process's, is damage.
+    /// Assigns each tensor its buffer. Damage: the tensor or the buffer never came, or the buffer
+    /// is another process's.
     pub(super) fn finish(self, ids: &HashMap<u32, TopologyId>, model: &mut Model, damages: &mut Damages) {
         for p in &self.placements {
             let topology = ids.get(&p.topology).and_then(|id| model.topologies.rows.get_mut(id.0 as usize));

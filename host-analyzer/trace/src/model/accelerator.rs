@@ -1,18 +1,18 @@
-//! What an accelerator's own profiler wrote of the kernels that ran there.
+//! Profiles of kernels by an accelerator's own profiler.
 //!
-//! It is not in the stream: `--accelerator-profile` reads it from a file of the engine's. Times here are the device's: they are
-//! lengths by its own clock, which has no zero in common with the session's.
+//! They are not in the stream: `--accelerator-profile` reads them from a file of the engine. Times
+//! here are durations by the device's clock, which shares no zero with the session's.
 
-/// Who wrote a profile, and how.
+/// The backend that wrote a profile, and its format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ProfileFormat {
     /// `cl_profiling.csv` of llama.cpp's OpenCL backend, built with `GGML_OPENCL_PROFILING`.
     OpenClTable,
-    /// `cl_trace.json` of the same.
+    /// `cl_trace.json` of the same backend.
     OpenClTrace,
-    /// What llama.cpp's Vulkan backend prints with `GGML_VK_PERF_LOGGER`.
+    /// Log of llama.cpp's Vulkan backend with `GGML_VK_PERF_LOGGER`.
     VulkanLog,
-    /// What llama.cpp's Hexagon backend logs with `GGML_HEXAGON_PROFILE`.
+    /// Log of llama.cpp's Hexagon backend with `GGML_HEXAGON_PROFILE`.
     HexagonLog,
 }
 
@@ -28,7 +28,7 @@ impl ProfileFormat {
         }
     }
 
-    /// The backend that writes it, as recordings name it.
+    /// The backend that writes it, named as in recordings.
     #[must_use]
     pub const fn backend(self) -> &'static str {
         match self {
@@ -45,10 +45,10 @@ impl ProfileFormat {
     }
 }
 
-/// What a profile tells of the shape of an operator.
+/// The shape of an operator in a profile.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum KernelDims {
-    /// Nothing.
+    /// Unknown.
     Untold,
     /// A matrix product: rows and columns of the result, and the length of the sum.
     Product {
@@ -60,7 +60,7 @@ pub enum KernelDims {
         k: u64,
         /// Elements of its third times fourth.
         batch: u64,
-        /// Experts in the weights; `None` where it is not told.
+        /// Experts in the weights; `None` where unknown.
         experts: Option<u64>,
     },
     /// Elements of the result.
@@ -69,33 +69,36 @@ pub enum KernelDims {
     Tensors(Vec<Option<[u64; 4]>>, [u64; 4]),
 }
 
-/// One operator that a kernel computed, as far as the profile tells.
+/// One operator that a kernel computed, as far as the profile describes it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct KernelPart {
-    /// Operator, or what the engine calls it (`SILU` for a `UNARY`); empty when it is not told.
+    /// Operator, or the engine's name for it (`SILU` for a `UNARY`); empty when unknown.
     pub op: String,
-    /// Operators that the same kernel computed behind it; empty when there are none, or when only [`Self::fusion`] tells of them.
+    /// Further operators that the same kernel computed; empty when there are none, or when only
+    /// [`Self::fusion`] describes them.
     pub behind: Vec<String>,
-    /// The engine's name of what was fused; empty when nothing was.
+    /// The engine's name of the fusion; empty without one.
     pub fusion: String,
-    /// The tensor that holds the result; empty when it is not told.
+    /// The tensor that holds the result; empty when unknown.
     pub tensor: String,
-    /// Types of the sources, and of the result where it is told; fewer than there are sources where only some are told.
+    /// Types of the sources, and of the result where known; fewer than the sources where only some
+    /// are known.
     pub types: Vec<String>,
-    /// Type of the result; empty when it is not told.
+    /// Type of the result; empty when unknown.
     pub dtype: String,
     /// Shape.
     pub dims: KernelDims,
 }
 
-/// Kernels that a profile does not tell apart.
+/// Kernels that a profile does not distinguish.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct KernelKind {
-    /// As the profile writes it.
+    /// Text in the profile.
     pub text: String,
-    /// Name of the kernel's function; empty when it is not told.
+    /// Name of the kernel's function; empty when unknown.
     pub kernel: String,
-    /// What it computed. Several ran at the same time, with one time for all; none where only the kernel is told.
+    /// Computed operators. Several: they ran at the same time, with one time for all. None: only
+    /// the kernel is known.
     pub parts: Vec<KernelPart>,
 }
 
@@ -110,27 +113,28 @@ pub struct KernelRow {
     pub device_ns: u64,
 }
 
-/// What was read of a file, and what was not.
+/// Counts of what was read of a file, and what was not.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ProfileLines {
     /// Lines.
     pub read: u64,
-    /// Lines of something else, of which a log has many.
+    /// Unrelated lines, of which a log has many.
     pub other: u64,
-    /// Lines that begin like rows and do not go on so.
+    /// Lines that begin like a row and are not one.
     pub damaged: u64,
-    /// Rows behind the limits of what is kept.
+    /// Rows beyond the limits of what is kept.
     pub left_out: u64,
-    /// Blocks whose rows do not sum to the total that they end with, or that have no end.
+    /// Blocks without an end, or whose rows do not sum to their total.
     pub open_blocks: u64,
 }
 
-/// When the device had what to do, by its own clock.
+/// When the device had work, by its own clock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DeviceTimeline {
     /// First start to last end of a kernel, ns; in steps of 1 µs.
     pub span_ns: u64,
-    /// From the call of the host to the submission to the device, summed over kernels, ns; in steps of 1 µs.
+    /// From the host's call to the submission to the device, summed over kernels, ns; in steps of 1
+    /// µs.
     pub queued_ns: u64,
 }
 
@@ -141,13 +145,14 @@ pub struct AcceleratorProfile {
     pub name: String,
     /// Format.
     pub format: ProfileFormat,
-    /// What ran, by first row.
+    /// Kinds of kernels, by first row.
     pub kinds: Vec<KernelKind>,
-    /// In the order of the file. Rows of one kind are one row where the format does not name tensors.
+    /// In the order of the file. Where the format does not name tensors, all rows of a kind are one
+    /// row.
     pub rows: Vec<KernelRow>,
     /// What was read.
     pub lines: ProfileLines,
-    /// Of the trace of the same kernels.
+    /// From the trace of the same kernels.
     pub timeline: Option<DeviceTimeline>,
 }
 

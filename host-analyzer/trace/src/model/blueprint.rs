@@ -1,4 +1,4 @@
-//! A model that no session has run: what the header of its file tells.
+//! A model that no session has run, from the header of its file.
 
 use std::collections::BTreeMap;
 
@@ -7,11 +7,11 @@ use std::collections::BTreeMap;
 pub struct Blueprint {
     /// Bytes of the file.
     pub file_bytes: u64,
-    /// Architecture, for example `llama`; empty when the file does not say.
+    /// Architecture, for example `llama`; empty when the file has none.
     pub architecture: String,
-    /// Tensors, in the file's order; no two of one name.
+    /// Tensors, in the file's order; no two with one name.
     pub tensors: Vec<Tensor>,
-    /// Whole numbers of the file's settings, by key; lists where there is one for each layer.
+    /// Integer settings of the file, by key; a list where each layer has one.
     pub numbers: BTreeMap<String, Vec<u64>>,
 }
 
@@ -20,7 +20,7 @@ pub struct Blueprint {
 pub struct Tensor {
     /// Name.
     pub name: String,
-    /// Element type as the engine calls it.
+    /// Element type as the engine names it.
     pub dtype: &'static str,
     /// Elements per dimension, the fastest first; 1 beyond the last.
     pub ne: [u64; 4],
@@ -43,7 +43,7 @@ impl Blueprint {
         self.of_layer(key, 0)
     }
 
-    /// The same for one layer, where each has its own.
+    /// As [`Self::setting`] for one layer, where each layer has a value.
     #[must_use]
     pub fn of_layer(&self, key: &str, layer: u64) -> Option<u64> {
         let values = self.numbers.get(&format!("{}.{key}", self.architecture))?;
@@ -51,7 +51,7 @@ impl Blueprint {
         values.get(at).or_else(|| values.last().filter(|_| values.len() == 1)).copied()
     }
 
-    /// Of how many files this is one.
+    /// Number of files that the model is split into.
     #[must_use]
     pub fn files(&self) -> u64 {
         self.numbers.get("split.count").and_then(|n| n.first()).copied().unwrap_or(1).max(1)

@@ -1,17 +1,17 @@
-//! Ceilings: what the board can do at best, as the agent measured it there.
+//! Ceilings: the board's best results, as measured by the agent.
 
 /// What was measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum CeilingKind {
-    /// Reading memory, bytes a second.
+    /// Reading memory, bytes per second.
     Read,
-    /// Copying memory, bytes a second; a byte that is read and written counts once.
+    /// Copying memory, bytes per second; a byte that is read and written counts once.
     Copy,
-    /// Products of 8-bit integers, operations a second; a multiplication and an addition are two.
+    /// Products of 8-bit integers, operations per second; a multiplication and an addition are two.
     Int8,
-    /// Multiply-accumulate in 32-bit floats, operations a second.
+    /// Multiply-accumulate in 32-bit floats, operations per second.
     F32,
-    /// Multiply-accumulate in 16-bit floats, operations a second.
+    /// Multiply-accumulate in 16-bit floats, operations per second.
     F16,
     /// All threads reach a barrier by spinning and leave it, ns.
     Barrier,
@@ -67,9 +67,9 @@ pub enum Doubt {
     Unstable,
     /// An engine ran during the measurement.
     EngineRan,
-    /// An agent that knows no codes wrote a note.
+    /// The note of an agent that sends no codes.
     Noted,
-    /// A newer agent had a doubt that this host does not know.
+    /// A doubt of a newer agent that this host does not know.
     Unknown,
 }
 
@@ -89,13 +89,13 @@ impl Doubt {
 /// Why a curve has no points at larger working sets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum CurveEnd {
-    /// It is no curve, or its last points are lost.
+    /// Not a curve, or its last points are lost.
     Open,
     /// It reached four times the last-level cache.
     Cache,
-    /// The memory allowed no more.
+    /// The memory limit was reached.
     Memory,
-    /// The time allowed no more.
+    /// The time limit was reached.
     Time,
 }
 
@@ -115,15 +115,15 @@ impl CurveEnd {
 /// A ceiling at one working set.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CeilingPoint {
-    /// Bytes that all threads together went through; 0 for kinds that read no memory.
+    /// Bytes that all threads together read; 0 for kinds that read no memory.
     pub working_set_bytes: u64,
     /// Repetitions, at least 1.
     pub repeats: u32,
     /// Median of the repetitions.
     pub median: u64,
-    /// Least of them.
+    /// Smallest of them.
     pub min: u64,
-    /// Most of them.
+    /// Largest of them.
     pub max: u64,
     /// Empty when nothing makes the figures doubtful.
     pub doubts: Vec<Doubt>,
@@ -136,23 +136,25 @@ pub struct CeilingPoint {
 pub struct Ceiling {
     /// What was measured.
     pub kind: CeilingKind,
-    /// Core type of its CPUs as the kernel tells it; several joined by `+`; empty when not known.
+    /// Core type of its CPUs as the kernel names it; several joined by `+`; empty when unknown.
     pub core: String,
-    /// CPUs that the threads ran on, a thread each.
+    /// CPUs that the threads ran on, one thread per CPU.
     pub cpus: Vec<u16>,
-    /// What the kernel of the measurement used, for example `sdot` or `AVX2`.
+    /// What the measuring loop used, for example `sdot` or `AVX2`.
     pub how: String,
     /// Repetitions.
     pub repeats: u32,
-    /// Median of the repetitions.
+    /// Median of the repetitions, in the unit of the kind.
     pub median: u64,
-    /// Least of them.
+    /// Smallest of them.
     pub min: u64,
-    /// Most of them.
+    /// Largest of them.
     pub max: u64,
-    /// For people: why it was not measured (then `repeats` is 0), or what makes its figures doubtful; empty when nothing does.
+    /// For people: why it was not measured (then `repeats` is 0), or what makes its figures
+    /// doubtful; otherwise empty.
     pub note: String,
-    /// By working set, the smallest first; the figures above are those of the last one. Empty in recordings of older agents.
+    /// By working set, the smallest first; the figures above are those of the last one. Empty in
+    /// recordings of older agents.
     pub points: Vec<CeilingPoint>,
 }
 
@@ -163,7 +165,7 @@ impl Ceiling {
         self.repeats > 0
     }
 
-    /// What makes its figures doubtful: by the codes of the agent, or by the note of one that knows no codes.
+    /// What makes its figures doubtful: the agent's codes, or the note of an agent without codes.
     #[must_use]
     pub fn doubts(&self) -> &[Doubt] {
         match self.points.last() {

@@ -3,22 +3,22 @@
 /// The limit that the controller kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ControllerLimit {
-    /// Decode speed not below, thousandths of a token per second.
+    /// Minimum decode speed, thousandths of a token per second.
     KeepAbove(u32),
-    /// Slowdown not above, millionths of the time of all tokens.
+    /// Maximum slowdown, millionths of the time of all tokens.
     MaxSlowdown(u32),
 }
 
 /// Why the controller changed the duty.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum StepReason {
-    /// The speed was under the limit.
+    /// The speed was below the limit.
     TooSlow,
-    /// The speed was above the limit, by a margin, for long enough.
+    /// The speed was above the limit by a margin for long enough.
     FastEnough,
-    /// The slowdown was above the limit, with its interval.
+    /// The slowdown and its interval were above the limit.
     TooDear,
-    /// The slowdown was under the limit, with its interval and a margin, for long enough.
+    /// The slowdown and its interval were below the limit by a margin for long enough.
     CheapEnough,
 }
 
@@ -44,12 +44,13 @@ pub struct ControllerStep {
     pub limit: ControllerLimit,
     /// Why.
     pub reason: StepReason,
-    /// Median speed of the last decode token calls, thousandths of a token per second; `None` where it was not known.
+    /// Median speed of the last decode calls with one token, thousandths of a token per second;
+    /// `None` where unknown.
     pub speed_milli: Option<u32>,
-    /// What operators cost all tokens at the duty of before; `None` where it was not known.
+    /// Cost of operators over all tokens at the previous duty; `None` where unknown.
     pub slowdown: Option<MeasuredSlowdown>,
-    /// Share of the token calls whose operators were captured before, thousandths.
+    /// Previous share of the decode calls whose operators were captured, thousandths.
     pub before_permille: u16,
-    /// The same from here on; 0: none.
+    /// Share from here on, thousandths; 0: none.
     pub after_permille: u16,
 }

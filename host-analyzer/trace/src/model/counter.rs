@@ -1,4 +1,4 @@
-//! Counters: which there were, and what each span counted.
+//! Counters, and the counter values of each span.
 
 /// Value of a span that was not counted.
 pub const NOT_COUNTED: u64 = u64::MAX;
@@ -6,7 +6,7 @@ pub const NOT_COUNTED: u64 = u64::MAX;
 /// One counter on one type of core.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Counter {
-    /// Event name, as Arm prints it; software events as perf does.
+    /// Event name as in Arm's manuals; software events as perf names them.
     pub name: String,
     /// Event number.
     pub event: u32,
@@ -14,7 +14,7 @@ pub struct Counter {
     pub pmu: String,
     /// CPUs on which it counts.
     pub cpus: Vec<u16>,
-    /// Place among the values in the stream.
+    /// Slot among the values in the stream.
     pub slot: u8,
     /// Whether it counts.
     pub attached: bool,
@@ -22,29 +22,29 @@ pub struct Counter {
     pub note: String,
 }
 
-/// Columns beside [`super::Spans`], with the same rows; all empty when nothing was counted.
+/// Columns parallel to [`super::Spans`], with the same rows; all empty when nothing was counted.
 #[derive(Debug, Default, Clone)]
 pub struct Counts {
     /// Names of the counters, each once, in order of slots.
     pub names: Vec<String>,
-    /// Values, a column for each name; [`NOT_COUNTED`] where there is none.
+    /// Values, one column per name; [`NOT_COUNTED`] where there is none.
     pub values: Vec<Vec<u64>>,
-    /// How often the thread lost its CPU in the span.
+    /// How often the thread was switched out during the span.
     pub switches: Vec<u32>,
     /// Why hardware counters are absent, bits of [`Absence`]; 0 when nothing went wrong.
     pub why: Vec<u8>,
 }
 
-/// Why the hardware counters of a span are absent; one span may have several reasons.
+/// Why the hardware counters of a span are absent; a span may have several reasons.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Absence {
     /// The kernel did not read them.
     Unread,
-    /// The thread went to a core of another type in the middle.
+    /// The thread moved to a core of another type during the span.
     Mixed,
-    /// They did not count all the time: somebody else uses the counters, too.
+    /// They were multiplexed: another user needs the counters too.
     Multiplexed,
-    /// The thread lost its CPU while they were read.
+    /// The thread was switched out while they were read.
     Torn,
 }
 

@@ -1,17 +1,17 @@
-//! Direct probes: what became of them, where they were asked for.
+//! Direct probes: the result of a request for them.
 
-/// How the operators of a process were probed, where direct probes were asked for.
+/// Operator probes of a process, where direct probes were requested.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OperatorProbes {
     /// Process.
     pub pid: u32,
-    /// Why by uprobes; `None`: directly, as asked.
+    /// Why uprobes were used; `None`: direct probes, as requested.
     pub refused: Option<NotDirect>,
     /// Places that were changed in the engine.
     pub places: u16,
-    /// Places that a killed agent had left changed, and that were put back first.
+    /// Places that a killed agent had left changed and that this one restored first.
     pub repaired: u16,
-    /// How long the engine stood still for it, ns.
+    /// How long the engine was stopped for it, ns.
     pub stopped_ns: u64,
 }
 
@@ -56,16 +56,16 @@ pub enum Why {
     Other,
 }
 
-/// What direct probes did, in totals.
+/// Totals of direct probes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct DirectTotals {
     /// Records read.
     pub records: u64,
-    /// Dropped for want of room in a ring; part of the ledger.
+    /// Dropped because a ring was full; part of the ledger.
     pub ring_full: u64,
-    /// Dropped for want of a ring; part of the ledger.
+    /// Dropped because no ring was free; part of the ledger.
     pub no_slot: u64,
-    /// Times moved to the border of their graph call, within the clock's error.
+    /// Times moved to the boundary of their graph call, within the clock's error.
     pub clamped: u64,
     /// Largest error of a time, ns.
     pub clock_error_ns: u64,

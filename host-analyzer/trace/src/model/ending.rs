@@ -1,9 +1,9 @@
-//! What the agent found out of how engines ended, and why nothing was traced.
+//! How engines ended, and why nothing was traced, as far as the agent found out.
 
 /// Most rows that are kept: a session has a few.
 pub const MAX_ENDINGS: usize = 64;
 
-/// What a row is about.
+/// The fact that a row states.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EndingKind {
     /// No process of the name `text` appeared.
@@ -14,24 +14,25 @@ pub enum EndingKind {
     Exited,
     /// `signal` ended the program that the agent started.
     Killed,
-    /// A call of `pid` that began at `since_ns` has not returned.
+    /// A call of `pid` that began at `since_ns` had not returned.
     CallOpen,
     /// `pid` is `other` in a PID namespace below the agent's.
     PidNamespace,
-    /// `pid` maps code out of the archive `text`.
+    /// `pid` maps code from the archive `text`.
     PackedLibrary,
     /// `other`, whose name is `text`, is a child of `pid` with the same engine and is not traced.
     Child,
-    /// `pid`, whose program began at `since_ns`, was met at `at_ns` with its engine loaded.
+    /// The agent found `pid`, whose program began at `since_ns`, at `at_ns` with its engine already
+    /// loaded.
     Late,
     /// One that this build does not know.
     Unknown(u8),
 }
 
-/// One thing that is known of an end.
+/// One known fact about an end.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EndingRow {
-    /// When it was found out, ns.
+    /// When the agent found it out, ns.
     pub at_ns: u64,
     /// What it is about.
     pub kind: EndingKind,

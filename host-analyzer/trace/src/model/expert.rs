@@ -1,4 +1,4 @@
-//! Experts that the routers of a mixture-of-experts model chose, and where in a graph they do so.
+//! Selections of experts by the routers of a mixture-of-experts model, and their places in a graph.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,24 +6,25 @@ use super::graph::{GraphCallId, NodeIdx, Topology};
 use super::rows::rows;
 use super::text::{Text, Texts};
 
-/// Most experts of a layer that are believed; the engine's own limit is 512 (`LLAMA_MAX_EXPERTS`).
+/// Most accepted experts of a layer; the engine's own limit is 512 (`LLAMA_MAX_EXPERTS`).
 pub const MAX_EXPERTS: u32 = 1024;
 
-/// Columns, one row for each expert of each token: ordered by graph call, node, token, rank; no position twice. A row's graph call
-/// has a topology, in which `node` is the first reader of a [`Selection`] that has room for the row.
+/// Columns, one row per expert of a token: ordered by graph call, node, token, rank; no position
+/// twice. A row's graph call has a topology, in which `node` is the first reader of a [`Selection`]
+/// that includes the row's position.
 #[derive(Debug, Default, Clone)]
 pub struct Experts {
     /// Graph call.
     pub graph_call: Vec<GraphCallId>,
-    /// First `MUL_MAT_ID` of the call's topology that works by this selection.
+    /// First `MUL_MAT_ID` of the call's topology that uses this selection.
     pub node: Vec<NodeIdx>,
     /// Token, from 0 in the batch.
     pub token: Vec<u32>,
-    /// Place in the router's order, from 0.
+    /// Rank in the router's order, from 0.
     pub rank: Vec<u32>,
     /// Number of the expert in its layer.
     pub expert: Vec<u32>,
-    /// Positions that never came, of the calls of which others did.
+    /// Missing positions, in calls of which others came.
     pub missing: u64,
 }
 
@@ -31,20 +32,21 @@ rows!(Experts, expert);
 
 impl Experts {}
 
-/// What one router decides in a graph: a table of `n_tokens` rows with `n_used` experts each.
+/// The output of one router in a graph: a table of `n_tokens` rows with `n_used` experts each.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Selection {
     /// The `MUL_MAT_ID`s that read it, in the engine's order; never empty.
     pub readers: Vec<NodeIdx>,
-    /// Weights of the first of them; of its first expert where every expert has a tensor of its own.
+    /// Weights of the first reader; of its first expert where every expert has a separate tensor.
     pub weights: NodeIdx,
     /// Experts of the layer, 1 to [`MAX_EXPERTS`].
     pub n_expert: u32,
-    /// Experts for each token, 1 to `n_expert`.
+    /// Experts per token, 1 to `n_expert`.
     pub n_used: u32,
     /// Tokens.
     pub n_tokens: u32,
-    /// Bytes of one expert's weights, over all different weights of the readers; `None` when not known.
+    /// Bytes of one expert's weights, over all different weights of the readers; `None` when
+    /// unknown.
     pub expert_bytes: Option<u64>,
 }
 
@@ -56,14 +58,15 @@ impl Selection {
         self.n_used as u64 * self.n_tokens as u64
     }
 
-    /// Never true: a selection of nothing is none.
+    /// Never true: an empty selection does not exist.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.len() == 0
     }
 }
 
-/// The selections that a graph works by, in the engine's order. A node whose sources did not all arrive, or make no sense, reads none.
+/// The selections that a graph uses, in the engine's order. A node with missing or invalid sources
+/// reads none.
 #[must_use]
 pub fn selections(texts: &Texts, topology: &Topology) -> Vec<Selection> {
     let Some((op, index)) = texts.find("MUL_MAT_ID").zip(texts.find("i32")) else { return Vec::new() };
@@ -90,7 +93,7 @@ pub fn selections(texts: &Texts, topology: &Topology) -> Vec<Selection> {
         });
         let selection = &mut found[at];
         selection.readers.push(reader);
-        // Early engines have a reader for each rank, all of the same weights.
+        // Early engines have one reader per rank, all with the same weights.
         if counted.insert((sources.ids, sources.weights)) {
             let bytes = sources.expert_bytes.filter(|_| sources.n_expert == selection.n_expert);
             selection.expert_bytes =
@@ -100,7 +103,7 @@ pub fn selections(texts: &Texts, topology: &Topology) -> Vec<Selection> {
     found
 }
 
-/// What a `MUL_MAT_ID` reads.
+/// The sources of a `MUL_MAT_ID`.
 struct Sources {
     ids: NodeIdx,
     weights: NodeIdx,
@@ -109,8 +112,9 @@ struct Sources {
 }
 
 impl Sources {
-    /// Weights, activations, ids, one expert an index of the weights' third dimension; before llama.cpp b2591 ids, activations, and then
-    /// a tensor for each expert. Only ids are of the type `index`.
+    /// Weights, activations, ids, one expert per index of the weights' third dimension; before
+    /// llama.cpp b2591 ids, activations, and then one tensor per expert. Only ids are of the type
+    /// `index`.
     fn new(topology: &Topology, reader: NodeIdx, index: Text) -> Option<Self> {
         let src = &topology.node(reader).src;
         let source = |slot| src.iter().find(|(s, _)| *s == slot).map(|(_, n)| *n);

@@ -1,11 +1,12 @@
-//! Facts of the system and of the engine's processes that findings need: quotas, masks, limits, environment.
+//! Facts of the system and of the engine's processes that findings need: quotas, masks, limits,
+//! environment.
 
 use super::text::Text;
 
-/// Of whom something is told.
+/// The subject of a fact.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum FactScope {
-    /// The whole system.
+    /// The system.
     System,
     /// A process.
     Process(u32),
@@ -15,14 +16,14 @@ pub enum FactScope {
     Cpu(u16),
 }
 
-/// What is told.
+/// The value of a fact.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FactValue {
     /// A number in the unit that the fact's name has in docs/facts.md.
     Number(u64),
     /// A text.
     Text(Text),
-    /// It could not be read; the text says why.
+    /// It could not be read; the text is the reason.
     Absent(Text),
 }
 
@@ -31,7 +32,7 @@ pub enum FactValue {
 pub struct Fact {
     /// When it was read, ns.
     pub at_ns: u64,
-    /// Of whom.
+    /// Its subject.
     pub scope: FactScope,
     /// Name, see docs/facts.md.
     pub name: Text,
@@ -39,7 +40,7 @@ pub struct Fact {
     pub value: FactValue,
 }
 
-/// All readings, in order of time. A fact is told again when its value has changed.
+/// All readings, in order of time. The agent sends a fact again when its value has changed.
 #[derive(Debug, Default, Clone)]
 pub struct Facts {
     /// By time.

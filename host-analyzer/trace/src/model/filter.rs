@@ -1,8 +1,8 @@
-//! Filters: which operators and token calls were captured.
+//! Filters: which operators and decode calls were captured.
 
 use super::refusal::Refusal;
 
-/// What a filter looks at.
+/// What a filter selects by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum FilterOn {
     /// Types of operators.
@@ -13,14 +13,14 @@ pub enum FilterOn {
     Layer,
     /// Threads.
     Thread,
-    /// Decode token calls of a process, from 1.
+    /// Decode calls with one token of a process, from 1.
     Token,
     /// Requests of a process, from 1.
     Request,
 }
 
 impl FilterOn {
-    /// It tells nodes of a graph apart: then spans may be missing between two others of a thread.
+    /// It selects nodes of a graph: spans may then be missing between two others of a thread.
     #[must_use]
     pub const fn of_nodes(self) -> bool {
         matches!(self, Self::Op | Self::Name | Self::Layer)
@@ -30,22 +30,22 @@ impl FilterOn {
 /// Where a filter works.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum FilterPlace {
-    /// The probe was not there: nothing was paid for what was left out.
+    /// The probe was absent: operators that were left out cost nothing.
     Trap,
-    /// In the kernel: the hit was paid for.
+    /// In the kernel: the hit cost.
     Kernel,
-    /// In the agent: hit and record were paid for.
+    /// In the agent: hit and record cost.
     Agent,
     /// Nowhere: refused.
     Nowhere,
 }
 
-/// A filter that was asked for.
+/// A requested filter.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Filter {
-    /// What it looks at.
+    /// What it selects by.
     pub on: FilterOn,
-    /// What passes, as it was given.
+    /// What passes, as requested.
     pub text: String,
     /// Where it works.
     pub place: FilterPlace,

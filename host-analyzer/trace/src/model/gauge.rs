@@ -1,15 +1,15 @@
-//! Gauges: what the board's sensors beyond the cores said.
+//! Gauges: values of the board's sensors outside the cores.
 
-/// What a gauge tells.
+/// What a gauge measures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum GaugeKind {
     /// A clock.
     Frequency,
     /// A temperature.
     Temperature,
-    /// How busy a part is.
+    /// Utilisation of a device.
     Load,
-    /// Traffic of the memory.
+    /// Memory traffic.
     Ddr,
     /// Electrical power.
     Power,
@@ -36,7 +36,7 @@ pub enum GaugeUnit {
     Hertz,
     /// 1/1000 °C.
     Millidegrees,
-    /// Hundredths of a whole.
+    /// Percent.
     Percent,
     /// Bytes since the session began.
     Bytes,
@@ -49,7 +49,7 @@ pub enum GaugeUnit {
 pub struct Gauge {
     /// Name for people.
     pub name: String,
-    /// What it tells.
+    /// What it measures.
     pub kind: GaugeKind,
     /// Unit of its values.
     pub unit: GaugeUnit,

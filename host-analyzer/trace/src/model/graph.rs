@@ -18,7 +18,7 @@ pub struct NodeIdx(pub u32);
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct GraphCallId(pub u32);
 
-/// What a tensor is to its graph.
+/// The role of a tensor in its graph.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Role {
     /// Computed by the graph.
@@ -29,7 +29,7 @@ pub enum Role {
     Cache,
     /// Set before the graph runs.
     Input,
-    /// None of these, as far as name and flags tell.
+    /// None of these, according to name and flags.
     Other,
 }
 
@@ -58,7 +58,7 @@ pub struct Node {
     pub desc: Text,
     /// Element type.
     pub dtype: Text,
-    /// What it is.
+    /// Its role.
     pub role: Role,
     /// Elements per dimension, the fastest first.
     pub ne: [u64; 4],
@@ -68,7 +68,7 @@ pub struct Node {
     pub address: u64,
     /// Address of the data; 0 when unset.
     pub data: u64,
-    /// The buffer in which its data lies; told of weights only.
+    /// The buffer that holds its data; only for weights.
     pub buffer: Option<BufferId>,
     /// The tensor that it is a view of.
     pub view_of: Option<NodeIdx>,
@@ -83,7 +83,7 @@ pub struct Topology {
     pub pid: u32,
     /// Number of nodes; the rest of `nodes` are leafs.
     pub n_nodes: u32,
-    /// Nodes, then leafs. A tensor that was lost on the way has an empty name and operator.
+    /// Nodes, then leafs. A lost tensor has an empty name and operator.
     pub nodes: Vec<Node>,
     /// Every tensor arrived.
     pub complete: bool,
@@ -117,10 +117,10 @@ impl Topologies {
     }
 }
 
-/// Where in the engine a call was seen.
+/// The level at which a call was seen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Layer {
-    /// Whole graph, given to the backend scheduler.
+    /// A complete graph, given to the backend scheduler.
     Scheduler,
     /// A split of it, computed by one backend.
     Backend,
@@ -129,7 +129,7 @@ pub enum Layer {
 /// Name of a backend; the empty text for the scheduler.
 pub type Backend = Text;
 
-/// Columns, one row a call, by start time.
+/// Columns, one row per call, by start time.
 #[derive(Debug, Default, Clone)]
 pub struct GraphCalls {
     /// Entry, ns.
@@ -144,13 +144,13 @@ pub struct GraphCalls {
     pub topology: Vec<Option<TopologyId>>,
     /// Nodes.
     pub n_nodes: Vec<u32>,
-    /// Tokens in the batch, 0 when not known.
+    /// Tokens in the batch; 0 when unknown.
     pub n_tokens: Vec<u32>,
-    /// Position of the batch's first token, where it is known.
+    /// Position of the batch's first token; `None` when unknown.
     pub n_past: Vec<Option<u32>>,
     /// Calling thread.
     pub thread: Vec<ThreadId>,
-    /// Token call around it.
+    /// Decode call around it.
     pub decode: Vec<Option<LlamaCallId>>,
     /// Scheduler-layer call around it.
     pub parent: Vec<Option<GraphCallId>>,

@@ -1,4 +1,4 @@
-//! What was lost, in three words: *dropped* at the source, *damaged* on the way, *cut short*.
+//! Losses: *dropped* at the source, *damaged* in transit, *cut short*.
 
 use super::direct::{DirectTotals, OperatorProbes};
 use super::loss::{CaptureLedger, ExpertLedger, Ledger, NestedLedger, PartLedger, ReasonLedger, SchedLedger};
@@ -6,7 +6,7 @@ use super::loss::{CaptureLedger, ExpertLedger, Ledger, NestedLedger, PartLedger,
 /// Why bytes or records could not be used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum DamageKind {
-    /// The hello is recognisable and its checksum wrong.
+    /// The hello is recognisable, but its checksum is wrong.
     Hello,
     /// Too many bytes without a frame's end.
     Overlong,
@@ -22,11 +22,12 @@ pub enum DamageKind {
     Gap,
     /// Frames that came again, or after later ones; counted once.
     Repeated,
-    /// The frame is whole and its payload is not a record of its kind.
+    /// The frame is valid, but its payload is not a record of its kind.
     Malformed,
     /// A kind of record that this build does not know.
     UnknownKind,
-    /// A record refers to something (text, topology, thread) that never arrived, or contradicts another.
+    /// A record refers to something (text, topology, thread) that never arrived, or contradicts
+    /// another.
     Unresolved,
 }
 
@@ -57,9 +58,9 @@ pub struct Damage {
     pub kind: DamageKind,
     /// How often. For [`DamageKind::Gap`] the number of missing frames.
     pub count: u64,
-    /// Bytes that it cost, where that can be told.
+    /// Bytes lost to it, where known.
     pub bytes: u64,
-    /// Offset in the stream where it was first met.
+    /// Offset in the stream where it first occurred.
     pub first_offset: u64,
 }
 
@@ -72,7 +73,7 @@ pub struct Skipped {
     pub count: u64,
 }
 
-/// Most kinds that are told apart; a stream can name 65,536.
+/// Most kinds that are counted separately; a stream can name 65,536.
 pub const MAX_SKIPPED: usize = 16;
 
 /// Why the session ended.
@@ -84,11 +85,11 @@ pub enum EndReason {
     HostStopped,
     /// The agent was interrupted.
     Interrupted,
-    /// The agent met an error.
+    /// The agent had an error.
     Error,
 }
 
-/// The agent's closing words.
+/// The end record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct End {
     /// Why.
@@ -105,31 +106,42 @@ pub struct End {
     pub agent_rss_bytes: u64,
 }
 
-/// What the two probes of an operator cost, measured by the agent on itself before it traced.
+/// Why the agent could not carry out the plan, as the agent states it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct RefusedPlan {
+    /// What the agent tried; empty in recordings made before 2026-11-26.
+    pub tried: String,
+    /// What the system answered; in older recordings the complete text.
+    pub answer: String,
+    /// What to do; empty in older recordings.
+    pub help: String,
+}
+
+/// Cost of the two probes of an operator. The agent measured it on itself before it traced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ProbeCost {
     /// Pairs of hits that were measured.
     pub pairs: u32,
     /// Median time that a pair adds to a thread, ns.
     pub pair_ns: u64,
-    /// Median duration of an operator that does nothing, ns: every operator's time includes as much.
+    /// Median duration of an operator that does nothing, ns. Every operator's time includes it.
     pub inside_ns: u64,
 }
 
-/// What a piece of a recording is one of.
+/// One piece of a recording.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Piece {
     /// Its number, from 1.
     pub number: u32,
     /// Another piece follows.
     pub goes_on: bool,
-    /// Spans in the pieces before.
+    /// Spans in earlier pieces.
     pub spans: u64,
-    /// Nested calls in the pieces before.
+    /// Nested calls in earlier pieces.
     pub nested: u64,
-    /// Events of the scheduler in the pieces before.
+    /// Events of the scheduler in earlier pieces.
     pub sched: u64,
-    /// Selections of an expert in the pieces before.
+    /// Selections of an expert in earlier pieces.
     pub experts: u64,
 }
 
@@ -138,19 +150,21 @@ pub struct Piece {
 pub struct Health {
     /// Bytes read.
     pub bytes: u64,
-    /// Bytes of a frame that the stream's end cut, 0 when it ends between two.
+    /// Bytes of a frame that the stream's end cut; 0 when it ends between two frames.
     pub cut_bytes: u64,
-    /// Frames read whole.
+    /// Complete frames.
     pub frames: u64,
     /// Spans read.
     pub spans_received: u64,
-    /// Bytes of the frames that carried them, as they are in the stream.
+    /// Bytes of the frames that carried them, as encoded in the stream.
     pub span_bytes: u64,
     /// Latest totals of the agent; `None` when no such record arrived.
     pub ledger: Option<Ledger>,
-    /// Latest totals of what options and filters left out; `None` when nothing was asked to be.
+    /// Latest totals of what options and filters left out; `None` when the request left nothing
+    /// out.
     pub capture: Option<CaptureLedger>,
-    /// Latest reasons of losses that have one sum with others; `None` from agents that do not distinguish them.
+    /// Latest reasons of losses that share one sum; `None` from agents that do not distinguish
+    /// them.
     pub reasons: Option<ReasonLedger>,
     /// Nested calls read.
     pub nested_received: u64,
@@ -160,57 +174,59 @@ pub struct Health {
     pub sched_received: u64,
     /// Latest totals of the scheduler level; `None` when it was off, or no such record arrived.
     pub sched: Option<SchedLedger>,
-    /// Latest totals of experts; `None` when no such record arrived, as in a session that met no mixture of experts.
+    /// Latest totals of experts; `None` when no such record arrived, as in a session that met no
+    /// mixture of experts.
     pub experts: Option<ExpertLedger>,
     /// Tokens of the parts of batches that were read.
     pub parts_received: u64,
-    /// Latest totals of the parts of batches; `None` when no batch could be read, or no such record arrived.
+    /// Latest totals of the parts of batches; `None` when no batch could be read, or no such record
+    /// arrived.
     pub parts: Option<PartLedger>,
     /// Damage by kind, the worst first.
     pub damage: Vec<Damage>,
-    /// What [`DamageKind::UnknownKind`] is made of, in order of appearance; at most [`MAX_SKIPPED`] kinds.
+    /// The kinds in [`DamageKind::UnknownKind`], in order of appearance; at most [`MAX_SKIPPED`].
     pub skipped: Vec<Skipped>,
-    /// Which piece of a recording this is, where it is one alone and not the only one.
+    /// The piece, where this is one piece of a recording and not all of it.
     pub piece: Option<Piece>,
-    /// The agent's closing words; `None`: the stream was cut short, or goes on in another piece.
+    /// The end record; `None`: the stream was cut short, or continues in another piece.
     pub end: Option<End>,
-    /// What a pair of probes costs on this machine; `None` when the agent could not measure it.
+    /// Cost of a pair of probes on this machine; `None` when the agent could not measure it.
     pub probe_cost: Option<ProbeCost>,
-    /// How operators were probed, where direct probes were asked for.
+    /// Operator probes by process, where direct probes were requested.
     pub operator_probes: Vec<OperatorProbes>,
     /// Latest totals of direct probes; `None` when there were none.
     pub direct: Option<DirectTotals>,
     /// The agent's refusal, when it could not carry out the plan.
-    pub refused: Option<String>,
+    pub refused: Option<RefusedPlan>,
 }
 
 impl Health {
-    /// The stream has no `End`, and does not go on in another piece.
+    /// The stream has no `End`, and does not continue in another piece.
     #[must_use]
     pub const fn cut_short(&self) -> bool {
         self.end.is_none() && !matches!(self.piece, Some(Piece { goes_on: true, .. }))
     }
 
-    /// What the pieces before hold: nothing, where there are none.
+    /// Counts of the earlier pieces; 0 without any.
     #[must_use]
     pub fn before(&self) -> Piece {
         self.piece.unwrap_or_default()
     }
 
-    /// Nested calls read in this piece and those before.
+    /// Nested calls in this piece and earlier ones.
     #[must_use]
     pub fn all_nested(&self) -> u64 {
         self.nested_received.saturating_add(self.before().nested)
     }
 
-    /// Events of the scheduler read in this piece and those before.
+    /// Events of the scheduler in this piece and earlier ones.
     #[must_use]
     pub fn all_sched(&self) -> u64 {
         self.sched_received.saturating_add(self.before().sched)
     }
 
-    /// All tokens of parts that were sent are here. Of a later piece of a recording that is not known: it does not tell how many the
-    /// pieces before hold.
+    /// All tokens of parts that were sent are here. For a later piece this is unknown, because it
+    /// does not record how many the earlier pieces have.
     #[must_use]
     pub fn parts_here(&self, ledger: &PartLedger) -> bool {
         ledger.sent == self.parts_received || self.piece.is_some() && ledger.sent > self.parts_received

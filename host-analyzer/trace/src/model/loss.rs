@@ -1,15 +1,15 @@
-//! Losses at the source: the one table of them.
+//! Losses at the source, in one table.
 //!
-//! A ledger is what the agent counted of one kind of event. Its rows name every total of the wire's record, say what it is to
-//! the ledger's sum, and of losses how they are called. All else goes through the rows: `ingest` fills a ledger by the names of
-//! the record's fields, `analyses` finds what was lost, views write keys and sentences. A new reason is a new row here, beside
-//! the field of the record.
+//! A ledger has the agent's counts of one kind of event. Its rows name every total of the wire's
+//! record, with its part in the ledger's sum and, for losses, its key. Everything else uses the
+//! rows: `ingest` fills a ledger by the names of the record's fields, the analyses find the losses,
+//! views write keys and sentences. A new reason is a new row here and a new field of the record.
 
 use super::totals::{Edge, Gap, Lost, Reason, RowRole, When, ledger};
 
-/// Of operators and nested calls: seen to end, not to start.
+/// For operators and nested calls: the end was seen, the start was not.
 const NO_START: RowRole = RowRole::Edge(Edge { in_sum: true, when: When::Started });
-/// Seen to start, not to end.
+/// The start was seen, the end was not.
 const NO_END: RowRole = RowRole::Edge(Edge { in_sum: false, when: When::Ended });
 
 const fn events(key: &'static str, why: &'static str) -> RowRole {
@@ -25,8 +25,8 @@ const fn other(key: &'static str, what: &'static str, gap: Gap, why: &'static st
 }
 
 ledger! {
-    /// Totals of operator spans, and of everything that has no ledger of its own. Rows in the order of summary.json and of the
-    /// sentences.
+    /// Totals of operator spans, and of everything without a separate ledger. Rows in the order of
+    /// summary.json and of the sentences.
     pub struct Ledger {
         at_ns: RowRole::Figure,
         span_starts: RowRole::Figure,
@@ -44,10 +44,10 @@ ledger! {
         ),
         spans_no_graph: spans(
             "no_graph",
-            "their graph ran before its topology was read, or the ring buffer had no room for it. Let the agent start the \
-             engine to see it from the first graph on",
+            "their graph ran before its topology was read, or the ring buffer was full. Let the agent start the \
+             engine, so that it sees the first graph",
         ),
-        // Of the record of reasons: they are in one sum with those above.
+        // In the record of reasons: parts of the sums above.
         spans_too_large: spans(
             "graph_too_large",
             "their graph has more nodes than the agent reads (8,192). Its calls are recorded (--levels token,graph), its \
@@ -55,8 +55,8 @@ ledger! {
         ),
         spans_unreadable: spans(
             "graph_unreadable",
-            "the memory of their graph could not be read while the engine ran: it is not resident, or its layout is not the one \
-             that the agent knows",
+            "the memory of their graph could not be read while the engine ran: it is not resident, or the agent does not \
+             know its layout",
         ),
         spans_damaged: spans(
             "damaged",
@@ -66,11 +66,11 @@ ledger! {
             "no_state",
             "probe hits",
             Gap::Spans,
-            "the kernel had no room for the state of more threads. Trace one process at a time",
+            "the kernel had no space for the state of more threads. Trace one process at a time",
         ),
         calls_ring_full: other(
             "calls",
-            "token calls or graph calls",
+            "decode or graph calls",
             Gap::Calls,
             "the kernel's ring buffer was full. Times per call and TPOT may miss them; leave the agent some CPU time",
         ),
@@ -82,18 +82,18 @@ ledger! {
         ),
         frames_queue_full: other("frames", "frames", Gap::Calls, "the queue to the link was full"),
         bytes_queue_full: RowRole::BytesOfLoss("frame_bytes"),
-        // Nodes without elements, of the record of reasons: the engine does not compute them.
+        // Nodes without elements, in the record of reasons: the engine does not compute them.
         spans_empty: RowRole::Nothing,
         spans_no_start: NO_START,
         spans_no_end: NO_END,
-        // Of the record of what options and filters left out.
+        // In the record of what options and filters left out.
         spans_filtered: RowRole::LeftOut,
         spans_gated: RowRole::LeftOut,
     }
 }
 
 impl Ledger {
-    /// Spans that options and filters left out: seen by the kernel, and not sent.
+    /// Spans that options and filters left out: seen by the kernel, but not sent.
     #[must_use]
     pub const fn left_out(&self) -> u64 {
         self.spans_filtered.saturating_add(self.spans_gated)
@@ -101,7 +101,7 @@ impl Ledger {
 }
 
 ledger! {
-    /// Reasons that [`Ledger`] has in one sum on the wire, and what held up the ring buffer.
+    /// Reasons that share one sum in [`Ledger`] on the wire, and delays of the ring buffer.
     pub struct ReasonLedger {
         at_ns: RowRole::Figure,
         spans_empty: RowRole::Figure,
@@ -116,7 +116,8 @@ ledger! {
 }
 
 ledger! {
-    /// Totals of what options and filters left out. Its spans are in [`Ledger`] too, whose sum they complete.
+    /// Totals of what options and filters left out. Its spans are also in [`Ledger`], whose sum
+    /// they complete.
     pub struct CaptureLedger {
         at_ns: RowRole::Figure,
         spans_filtered: RowRole::Figure,
@@ -145,14 +146,14 @@ ledger! {
             "queue_full",
             "the link is slower than the trace. Record into a file on the board, or take a faster link",
         ),
-        no_graph: events("no_graph", "it is not known in which operator they were"),
+        no_graph: events("no_graph", "the operator around them is unknown"),
         no_start: NO_START,
         no_end: NO_END,
     }
 }
 
 ledger! {
-    /// Totals of experts that routers chose, and how many of them came.
+    /// Totals of selected experts, and the number that came.
     pub struct ExpertLedger {
         at_ns: RowRole::Figure,
         chosen: RowRole::Seen,
@@ -169,20 +170,20 @@ ledger! {
         ),
         unreadable: events(
             "unreadable",
-            "the engine's memory that holds them could not be read, or held no number of an expert",
+            "the engine's memory that holds them could not be read, or had no valid expert number",
         ),
         no_graph: events(
             "no_graph",
-            "the topology of their graph is not known, because they came before it was read or it could not be read. \
-             Let the agent start the engine to see it from the first graph on",
+            "the topology of their graph is unknown: they came before it was read, or it could not be read. \
+             Let the agent start the engine, so that it sees the first graph",
         ),
-        // Of no record: experts in the records that arrived.
+        // In no record: experts in the records that arrived.
         received: RowRole::Figure,
     }
 }
 
 ledger! {
-    /// Totals of tokens in batches whose sequences and positions are told, and how many of them came.
+    /// Totals of tokens in batches with recorded sequences and positions, and the number that came.
     pub struct PartLedger {
         at_ns: RowRole::Figure,
         tokens: RowRole::Seen,
@@ -198,14 +199,14 @@ ledger! {
              levels (--levels token)",
         ),
         unreadable: events("unreadable", "the engine's memory that holds their sequences could not be read"),
-        left_out: events("left_out", "a batch of that many tokens or sequences is not read to its end"),
-        no_call: events("no_call", "the token call that they belong to is not known"),
-        // Of no record: tokens in the records that arrived.
+        left_out: events("left_out", "the agent does not read the end of a batch with this many tokens or sequences"),
+        no_call: events("no_call", "their decode call is unknown"),
+        // In no record: tokens in the records that arrived.
         received: RowRole::Figure,
     }
 }
 
-const SCHED_RING_FULL: &str = "the kernel's ring buffer was full. What the engine's threads did meanwhile is not known; leave the agent \
+const SCHED_RING_FULL: &str = "the kernel's ring buffer was full. The engine's thread states in that time are unknown; leave the agent \
      some CPU time (one inference thread less), or record without operators (--levels token,graph,sched)";
 
 ledger! {
@@ -235,13 +236,13 @@ ledger! {
             "threads",
             "threads of the engine",
             Gap::None,
-            "the kernel had no room to follow more. Trace one process at a time",
+            "the kernel had no space to follow more. Trace one process at a time",
         ),
     }
 }
 
 impl SchedLedger {
-    /// Everything that the kernel saw and that concerns this level.
+    /// All events of this level that the kernel saw.
     #[must_use]
     pub const fn seen(&self) -> u64 {
         self.switches

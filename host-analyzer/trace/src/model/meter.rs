@@ -1,11 +1,12 @@
-//! Totals of a session that is still running. Their memory does not grow with the session.
+//! Totals of a running session. Their memory does not grow with the session.
 
 use std::collections::BTreeMap;
 
 use super::gauge::{GaugeKind, GaugeUnit};
 use super::loss::{ExpertLedger, Ledger, NestedLedger, PartLedger, SchedLedger};
 
-/// Upper limits of the classes by duration, ns: from 250 µs, each twice the one before, to 65.5 s. What took longer is in none of them.
+/// Upper limits of the classes by duration, ns: from 250 µs, each twice the previous one, to 65.5
+/// s. Longer calls are in no class.
 pub const LIMITS_NS: [u64; 19] = {
     let mut limits = [250_000; 19];
     let mut i = 1;
@@ -16,19 +17,19 @@ pub const LIMITS_NS: [u64; 19] = {
     limits
 };
 
-/// Most gauges that are kept; a stream that claims more is not believed.
+/// Most gauges that are kept. Further ones in a stream are ignored.
 pub const MAX_GAUGES: usize = 1024;
 
-/// What a running session came to so far.
+/// Results of a running session so far.
 #[derive(Debug, Default, Clone, PartialEq)]
 pub struct Meter {
-    /// Who is traced, and where.
+    /// The traced machine and agent.
     pub about: About,
-    /// Frames that were damaged or missing.
+    /// Damaged or missing frames.
     pub damaged: u64,
-    /// Token calls, by how many tokens they had: see [`Batch`].
+    /// Decode calls, by their number of tokens: see [`Batch`].
     pub calls: [PhaseCalls; 3],
-    /// Token calls that answered with an error; they are in `calls` too.
+    /// Decode calls that returned an error; they are in `calls` too.
     pub failed: u64,
     /// Graph calls of the scheduler, or of backends where there is none.
     pub graph_calls: u64,
@@ -42,21 +43,21 @@ pub struct Meter {
     pub sched: u64,
     /// Bytes of the stream that came.
     pub bytes: u64,
-    /// What was lost of operators, and of all that has no ledger of its own.
+    /// Losses of operators, and of everything without a separate ledger.
     pub ledger: Option<Ledger>,
-    /// What was lost of nested calls.
+    /// Losses of nested calls.
     pub nested_ledger: Option<NestedLedger>,
-    /// What was lost of the scheduler's events.
+    /// Losses of the scheduler's events.
     pub sched_ledger: Option<SchedLedger>,
-    /// What was lost of selections of experts.
+    /// Losses of selections of experts.
     pub expert_ledger: Option<ExpertLedger>,
-    /// What was lost of parts of batches.
+    /// Losses of parts of batches.
     pub part_ledger: Option<PartLedger>,
     /// The board's sensors by their numbers, at most [`MAX_GAUGES`].
     pub gauges: BTreeMap<u16, Reading>,
 }
 
-/// Who is traced, and where.
+/// The traced machine and agent.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub struct About {
     /// Board profile.
@@ -73,14 +74,14 @@ pub struct About {
     pub start_unix_ns: u64,
 }
 
-/// How many tokens a token call had. Of the phases only what one call alone tells.
+/// A decode call by its number of tokens: what a single call shows of its phase.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Batch {
-    /// One: a text is continued.
+    /// One: text generation.
     One,
-    /// Several: a prompt is read, or several texts are continued.
+    /// Several: prompt processing, or text generation for several sequences.
     Several,
-    /// It could not be read.
+    /// Unknown.
     Unknown,
 }
 
@@ -88,7 +89,7 @@ impl Batch {
     /// All, in the order of [`Meter::calls`].
     pub const ALL: [Self; 3] = [Self::One, Self::Several, Self::Unknown];
 
-    /// Of a call with so many tokens.
+    /// The kind of a call with this many tokens.
     #[must_use]
     pub const fn new(n_tokens: Option<u32>) -> Self {
         match n_tokens {
@@ -109,7 +110,7 @@ impl Batch {
     }
 }
 
-/// Token calls of one kind.
+/// Decode calls of one kind.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub struct PhaseCalls {
     /// Their number.
@@ -118,7 +119,7 @@ pub struct PhaseCalls {
     pub tokens: u64,
     /// Their time, ns.
     pub ns: u64,
-    /// How many took at most each of [`LIMITS_NS`], and more than the one before.
+    /// Calls by duration: at most each of [`LIMITS_NS`], and more than the previous limit.
     pub by_duration: [u64; LIMITS_NS.len()],
 }
 
@@ -127,7 +128,7 @@ pub struct PhaseCalls {
 pub struct Reading {
     /// Name for people.
     pub name: String,
-    /// What it tells.
+    /// What it measures.
     pub kind: GaugeKind,
     /// Unit of the value.
     pub unit: GaugeUnit,

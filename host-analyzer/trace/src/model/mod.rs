@@ -1,8 +1,8 @@
 //! Tables of one session, in columns, with newtype ids.
 //!
-//! Stage: storage. From `ingest`; to `analyses` and `views`. Promises: every id stored in a table is
-//! valid in the table that it points to; times are ns of the session's monotonic clock; rows are in order
-//! of time as each table says. It knows nothing of the wire.
+//! Stage: storage. From `ingest`; to the analyses and views. Promises: every id in a table is valid
+//! in the table that it points to. Times are ns of the session's monotonic clock. Rows are ordered
+//! by time as each table states. It does not know the wire.
 
 pub mod accelerator;
 pub mod blueprint;
@@ -54,14 +54,16 @@ pub use gauge::{Gauge, GaugeKind, GaugeUnit};
 pub use graph::{
     Backend, GraphCallId, GraphCalls, Layer, Node, NodeIdx, Role, Topologies, Topology, TopologyId,
 };
-pub use health::{Damage, DamageKind, End, EndReason, Health, MAX_SKIPPED, Piece, ProbeCost, Skipped};
+pub use health::{
+    Damage, DamageKind, End, EndReason, Health, MAX_SKIPPED, Piece, ProbeCost, RefusedPlan, Skipped,
+};
 pub use loss::{CaptureLedger, ExpertLedger, Ledger, NestedLedger, PartLedger, ReasonLedger, SchedLedger};
 pub use nested::NestedCalls;
 pub use op::{SpanId, Spans, WAIT_UNKNOWN};
 pub use part::Parts;
 pub use refusal::Refusal;
 pub use sched::{InterruptKind, Interrupts, Sched, Task, TaskId, ThreadState, ThreadStates, Turns};
-pub use session::{Level, Library, Probe, Process, Session};
+pub use session::{Level, Library, LibraryRole, Probe, Process, Session};
 pub use text::{Text, Texts};
 pub use thread::{Thread, ThreadId, Threads};
 pub use token::{DecodeFunction, LlamaCallId, LlamaCalls};
@@ -70,46 +72,46 @@ pub use weight::{Buffer, BufferId, Memory};
 /// Everything known of one session.
 #[derive(Debug, Default)]
 pub struct Model {
-    /// Who was traced, where, when.
+    /// Processes, machine and times.
     pub session: Session,
-    /// What of the operators was captured: options and filters.
+    /// Capture options and filters for operators.
     pub capture: Capture,
     /// When they were captured.
     pub duty: Duty,
-    /// What the controller changed, in order of time.
+    /// Changes by the controller, in order of time.
     pub controller_steps: Vec<ControllerStep>,
     /// Interned strings.
     pub texts: Texts,
     /// Threads, in order of first appearance.
     pub threads: Threads,
-    /// Token calls, by start.
+    /// Decode calls, by start.
     pub llama_calls: LlamaCalls,
     /// Topologies of graphs.
     pub topologies: Topologies,
-    /// Buffers in which weights lie; empty when nothing was recorded of them.
+    /// Buffers that hold weights; empty when not recorded.
     pub buffers: Vec<Buffer>,
     /// Graph-level calls, by start.
     pub graph_calls: GraphCalls,
     /// Operator spans, by graph call, then thread, then start.
     pub spans: Spans,
-    /// Calls of backends' functions inside operators.
+    /// Calls of backend functions inside operators.
     pub nested_calls: NestedCalls,
-    /// Experts that routers chose, by graph call, node, token, rank.
+    /// Experts that routers selected, by graph call, node, token, rank.
     pub experts: Experts,
-    /// Parts of the batches of token calls, by call, then place.
+    /// Parts of the batches of decode calls, by call, then index.
     pub parts: Parts,
     /// Gauges with their samples, in the agent's order.
     pub gauges: Vec<Gauge>,
     /// What the kernel's scheduler did with the engine's threads.
     pub sched: Sched,
-    /// What the board can do at best, as measured there.
+    /// The board's best results, as measured.
     pub ceilings: Vec<Ceiling>,
-    /// What accelerators' own profilers wrote; from files, not from the stream.
+    /// Profiles by accelerators' own profilers; from files, not from the stream.
     pub accelerators: Vec<AcceleratorProfile>,
-    /// What the system and the engine's processes were set to.
+    /// Settings of the system and of the engine's processes.
     pub facts: Facts,
     /// How engines ended, and why nothing was traced; empty in recordings of older agents.
     pub endings: Vec<EndingRow>,
-    /// What was lost, and what with it.
+    /// Losses and damage.
     pub health: Health,
 }

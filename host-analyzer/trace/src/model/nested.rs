@@ -1,12 +1,12 @@
-//! Nested calls: calls of backends' functions inside operators.
+//! Nested calls: calls of backend functions inside operators.
 
 use super::graph::{GraphCallId, NodeIdx};
 use super::rows::rows;
 use super::text::Text;
 use super::thread::ThreadId;
 
-/// Columns, one row a call, by graph call, then thread, then start, the outer ones first. A row's graph call always has a
-/// topology, and its node is one of that topology.
+/// Columns, one row per call, by graph call, then thread, then start, the outer ones first. A row's
+/// graph call always has a topology, and its node is one of that topology.
 #[derive(Debug, Default, Clone)]
 pub struct NestedCalls {
     /// Graph call.
@@ -19,7 +19,7 @@ pub struct NestedCalls {
     pub function: Vec<Text>,
     /// Name of the function's backend.
     pub backend: Vec<Text>,
-    /// How many such functions the thread was in already.
+    /// Number of such functions that the thread was already in.
     pub depth: Vec<u8>,
     /// Start, ns.
     pub start_ns: Vec<u64>,

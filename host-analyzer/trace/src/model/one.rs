@@ -1,4 +1,4 @@
-//! One engine of a recording that has several.
+//! One engine of a recording with several.
 
 use super::counter::Counts;
 use super::sched::{Sched, ThreadStates};
@@ -37,8 +37,9 @@ impl Model {
         Some(self.threads.get(thread).pid).filter(|pid| *pid != 0)
     }
 
-    /// The same recording with one engine. What it shares with others stays: the machine, its sensors, ceilings and interrupts, who had the
-    /// CPUs, and what was lost, which is counted for all processes together. Other engines' threads are other tasks.
+    /// The same recording with one engine. Shared data stays: the machine, its sensors, ceilings
+    /// and interrupts, the tasks on the CPUs, and the losses, which are counted for all processes
+    /// together. Threads of other engines become other tasks.
     #[must_use]
     pub fn only(&self, pid: u32) -> Self {
         let of_it = |thread: &ThreadId| self.threads.get(*thread).pid == pid;
@@ -83,7 +84,7 @@ impl Model {
         one
     }
 
-    /// Every row is of a thread that is kept.
+    /// Every row belongs to a kept thread.
     fn renumber_threads(&mut self, places: &[Option<u32>]) {
         let columns = [
             &mut self.llama_calls.thread,
@@ -98,12 +99,12 @@ impl Model {
     }
 }
 
-/// The rows of a column that are kept.
+/// The kept rows of a column.
 fn kept<T: Clone>(column: &[T], keep: &[bool]) -> Vec<T> {
     column.iter().zip(keep).filter(|(_, keep)| **keep).map(|(value, _)| value.clone()).collect()
 }
 
-/// Where each row went.
+/// The new position of each row.
 fn places(keep: &[bool]) -> Vec<Option<u32>> {
     let mut next = 0;
     keep.iter()
@@ -181,7 +182,7 @@ fn graph_calls(
     (table, places)
 }
 
-/// Which rows are of calls that are kept, and the new ids of these calls.
+/// The rows of kept calls, and the new ids of these calls.
 fn calls(
     column: &[GraphCallId],
     calls: &[Option<u32>],
@@ -239,7 +240,7 @@ fn experts(e: &Experts, ids: &[Option<u32>]) -> Experts {
         token: kept(token, &keep),
         rank: kept(rank, &keep),
         expert: kept(expert, &keep),
-        // Of all engines together: it is not known whose they are.
+        // For all engines together: their process is unknown.
         missing: *missing,
     }
 }
@@ -260,7 +261,7 @@ fn parts(p: &Parts, ids: &[Option<u32>]) -> Parts {
     }
 }
 
-/// The states of its threads. Turns stay: they show who had the CPUs.
+/// The states of its threads. Turns stay: they show the tasks on the CPUs.
 fn sched(s: &Sched, of_it: &impl Fn(&ThreadId) -> bool) -> Sched {
     let states = &s.states;
     let keep: Vec<bool> = states.thread.iter().map(of_it).collect();

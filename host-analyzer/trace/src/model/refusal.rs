@@ -5,19 +5,19 @@
 pub enum Refusal {
     /// No operators are captured.
     NoOperators,
-    /// The engine has no token calls that can be probed.
+    /// The engine has no decode calls that can be probed.
     NoTokenCalls,
-    /// Starts of the engine's operators alone are not told from calls that do nothing.
+    /// Starts of the engine's operators alone cannot be distinguished from calls that do nothing.
     NotCallSites,
-    /// Counters are read, which need both edges of an operator.
+    /// Counters are read, which need both ends of an operator.
     Counters,
     /// Another option excludes it.
     Excluded,
-    /// More, longer or larger than the agent takes.
+    /// More, longer or larger than the agent accepts.
     TooMuch,
-    /// What it asks for cannot be seen from outside of the engine.
+    /// It cannot be observed from outside the engine.
     Unseen,
-    /// The kernel did not take what it needs.
+    /// The kernel refused what it needs.
     Kernel,
     /// It could not be read.
     Unreadable,

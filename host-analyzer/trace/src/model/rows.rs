@@ -1,6 +1,6 @@
-//! How many rows a table of columns has.
+//! Number of rows of a table of columns.
 
-/// The length of a table: that of the one column that is named, as all are of one length.
+/// The length of a table is that of the named column, as all columns have one length.
 macro_rules! rows {
     ($table:ty, $column:ident) => {
         impl $table {

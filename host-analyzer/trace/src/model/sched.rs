@@ -1,21 +1,21 @@
-//! What the kernel's scheduler did with the engine's threads, and who had their CPUs.
+//! What the kernel's scheduler did with the engine's threads, and the tasks on their CPUs.
 
 use super::rows::rows;
 use super::text::Text;
 use super::thread::ThreadId;
 
-/// What a thread of the engine was doing, as the scheduler saw it.
+/// The state of a thread of the engine, as the scheduler saw it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ThreadState {
-    /// It had a CPU. A thread that spins at a barrier runs too.
+    /// It was on a CPU. A thread that spins at a barrier is running too.
     Running,
-    /// It was taken off its CPU and wanted to go on: another task ran there, or its cgroup's quota was used up.
+    /// It was runnable and switched out: another task ran there, or its cgroup's quota was used up.
     Preempted,
-    /// It was woken and had no CPU yet.
+    /// It was woken and waited for a CPU.
     Woken,
-    /// It slept and could be woken by a signal: futex, condition variable, timer.
+    /// It slept, and a signal could wake it: futex, condition variable, timer.
     Sleeping,
-    /// It slept and could not: page read from disk, lock of the kernel.
+    /// It slept, and a signal could not wake it: page read from disk, lock of the kernel.
     Blocked,
     /// It was stopped by a signal or a debugger.
     Stopped,
@@ -40,8 +40,8 @@ impl ThreadState {
     }
 }
 
-/// Columns, one row a stretch of time in which a thread stayed in one state on one CPU. By thread, then start. The stretches
-/// of a thread do not overlap; what lies in none of them is not known.
+/// Columns, one row per interval in which a thread stayed in one state on one CPU. By thread, then
+/// start. The intervals of a thread do not overlap. The state outside of them is unknown.
 #[derive(Debug, Default, Clone)]
 pub struct ThreadStates {
     /// Thread.
@@ -62,23 +62,24 @@ rows!(ThreadStates, start_ns);
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TaskId(pub u32);
 
-/// A task that had a CPU while a thread of the engine wanted it: a thread of any process, or of the kernel.
+/// A task that was on a CPU while a thread of the engine wanted it: a thread of any process, or of
+/// the kernel.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Task {
     /// Thread id of the kernel; 0 for a CPU's idle task.
     pub tid: u32,
     /// Its process; 0 when it was gone before it could be looked up.
     pub pid: u32,
-    /// Name, at most 15 letters.
+    /// Name, at most 15 bytes.
     pub name: Text,
-    /// Command line; empty for threads of the kernel and for tasks that were gone.
+    /// Command line; empty for kernel threads and for tasks that were gone.
     pub command: Text,
-    /// Control group; empty when not known.
+    /// Control group; empty when unknown.
     pub cgroup: Text,
 }
 
-/// Columns, one row a turn: a task that had a CPU while a thread of the engine was preempted or woken there. By CPU, then start;
-/// the turns of a CPU do not overlap.
+/// Columns, one row per turn: a task on a CPU while a thread of the engine was preempted or woken
+/// there. By CPU, then start; the turns of a CPU do not overlap.
 #[derive(Debug, Default, Clone)]
 pub struct Turns {
     /// CPU.
@@ -87,7 +88,7 @@ pub struct Turns {
     pub start_ns: Vec<u64>,
     /// Length, ns.
     pub duration_ns: Vec<u64>,
-    /// Who had the CPU.
+    /// The task on the CPU.
     pub task: Vec<TaskId>,
 }
 
@@ -98,12 +99,12 @@ rows!(Turns, start_ns);
 pub enum InterruptKind {
     /// A device's handler.
     Hard,
-    /// Deferred work, by the kernel's name for it: `TIMER`, `NET_RX`.
+    /// A soft interrupt, by the kernel's name for it: `TIMER`, `NET_RX`.
     Soft,
 }
 
-/// Columns, one row an interrupt that ran on a CPU while a thread of the engine had it. By CPU, then start. A hard one may lie in a
-/// soft one.
+/// Columns, one row per interrupt that ran on a CPU while a thread of the engine was on it. By CPU,
+/// then start. A hard one may be inside a soft one.
 #[derive(Debug, Default, Clone)]
 pub struct Interrupts {
     /// CPU.
@@ -120,16 +121,16 @@ pub struct Interrupts {
 
 rows!(Interrupts, start_ns);
 
-/// The scheduler level of a session. Empty tables say nothing unless `recorded`.
+/// The scheduler level of a session. Empty tables mean nothing unless `recorded`.
 #[derive(Debug, Default, Clone)]
 pub struct Sched {
     /// The level was recorded.
     pub recorded: bool,
     /// Interrupts were recorded too.
     pub interrupts_recorded: bool,
-    /// What the engine's threads did.
+    /// States of the engine's threads.
     pub states: ThreadStates,
-    /// Who had the CPUs that they wanted.
+    /// Tasks on the CPUs that they wanted.
     pub turns: Turns,
     /// Interrupts on the CPUs that they had.
     pub interrupts: Interrupts,

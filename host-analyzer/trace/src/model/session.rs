@@ -1,12 +1,14 @@
-//! Who was traced, on what machine, with what attached.
+//! The traced processes, the machine, and the probes.
 
 use super::counter::Counter;
 
-/// The session; empty strings where the stream did not tell.
+/// The session. Strings are empty where the stream has no value.
 #[derive(Debug, Default, Clone)]
 pub struct Session {
     /// Agent version.
     pub agent: String,
+    /// The agent's process; `None` in recordings made before 2026-11-26, which do not have it.
+    pub agent_pid: Option<u32>,
     /// Kernel release.
     pub kernel: String,
     /// Machine, for example `aarch64`.
@@ -17,7 +19,7 @@ pub struct Session {
     pub board: String,
     /// CPUs online.
     pub cpus: u16,
-    /// Levels asked for.
+    /// Requested levels.
     pub levels: Vec<Level>,
     /// Monotonic clock at the start, ns.
     pub start_ns: u64,
@@ -36,13 +38,13 @@ pub struct Session {
 /// Level of detail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Level {
-    /// `llama_decode` and its kin.
+    /// `llama_decode` and related functions.
     Token,
     /// Backend graphs.
     Graph,
     /// Operators.
     Op,
-    /// Experts that the routers of a mixture-of-experts model choose.
+    /// Experts that the routers of a mixture-of-experts model select.
     Expert,
     /// What the kernel's scheduler does with the engine's threads.
     Sched,
@@ -70,12 +72,30 @@ impl Level {
 pub struct Process {
     /// Process id.
     pub pid: u32,
-    /// Name of the program, or the one that the process gave itself; the kernel's 15 bytes where nothing tells the rest.
+    /// Name of the program, or the one that the process gave itself; cut to the kernel's 15 bytes
+    /// where the rest is unknown.
     pub name: String,
     /// Command line.
     pub command: String,
-    /// Engine version as it says itself; empty when it does not.
+    /// Version text of the engine; empty when it has none.
     pub engine_version: String,
+}
+
+/// What a file is to the engine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum LibraryRole {
+    /// It has the functions of the token level.
+    Token,
+    /// It has the scheduler of graphs.
+    Graph,
+    /// It computes graphs on the CPU.
+    CpuGraph,
+    /// It computes operators on the CPU.
+    CpuOperators,
+    /// It has functions of other backends.
+    BackendFunctions,
+    /// It has the names of operators and types, and the accessors that give the layout of structs.
+    NamesAndLayout,
 }
 
 /// A file that holds a part of the engine.
@@ -87,13 +107,19 @@ pub struct Library {
     pub path: String,
     /// GNU build id in hex; empty when it has none.
     pub build_id: String,
-    /// What was found in it, in words.
-    pub role: String,
-    /// The CPU backend is in it: its graphs or its operators.
-    pub has_cpu_backend: bool,
+    /// Its roles, in the order of [`LibraryRole`].
+    pub roles: Vec<LibraryRole>,
 }
 
-/// What became of a probe.
+impl Library {
+    /// The CPU backend is in it: its graphs or its operators.
+    #[must_use]
+    pub fn has_cpu_backend(&self) -> bool {
+        self.roles.iter().any(|r| matches!(r, LibraryRole::CpuGraph | LibraryRole::CpuOperators))
+    }
+}
+
+/// The result for a probe.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Probe {
     /// Process.

@@ -12,9 +12,9 @@ pub struct ThreadId(pub u32);
 pub struct Thread {
     /// Thread id of the kernel.
     pub tid: u32,
-    /// Its process; 0 when the stream did not tell.
+    /// Its process; 0 when unknown.
     pub pid: u32,
-    /// Name; empty when the stream did not tell.
+    /// Name; empty when unknown.
     pub name: Text,
 }
 
@@ -36,7 +36,7 @@ impl Threads {
         ThreadId(u32::try_from(i).unwrap_or(u32::MAX))
     }
 
-    /// Sets what is known of a thread.
+    /// Sets process and name of a thread.
     pub fn describe(&mut self, id: ThreadId, pid: u32, name: Text) {
         if let Some(t) = self.rows.get_mut(id.0 as usize) {
             t.pid = pid;

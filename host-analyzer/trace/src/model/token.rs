@@ -1,4 +1,4 @@
-//! Token calls.
+//! Decode calls.
 
 use super::rows::rows;
 use super::thread::ThreadId;
@@ -33,7 +33,7 @@ impl DecodeFunction {
     }
 }
 
-/// Columns, one row a call, by start time.
+/// Columns, one row per call, by start time.
 #[derive(Debug, Default, Clone)]
 pub struct LlamaCalls {
     /// Entry, ns.
@@ -46,10 +46,10 @@ pub struct LlamaCalls {
     pub thread: Vec<ThreadId>,
     /// Address of the context.
     pub context: Vec<u64>,
-    /// Tokens in the batch: what the scheduler graphs inside processed, else, or when some of those may be missing,
-    /// what the agent told of the call; 0 when not known.
+    /// Tokens in the batch: those of the scheduler graphs inside. If there are none or some may be
+    /// missing, the agent's value for the call. 0 when unknown.
     pub n_tokens: Vec<u32>,
-    /// Returned value, 0 is success.
+    /// Return value; 0 is success.
     pub status: Vec<i32>,
 }
 

@@ -1,23 +1,23 @@
-//! What the rows of a ledger's table mean, and its arithmetic over them.
+//! The meaning of the rows of a ledger's table, and arithmetic over them.
 
-/// What a total is to its ledger. The sum: *seen* = *sent* + *left out* + losses and edges `in_sum`.
+/// The part of a total in its ledger's sum: *seen* = *sent* + *left out* + losses + edges `in_sum`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RowRole {
-    /// No part of the sum.
+    /// Not part of the sum.
     Figure,
     /// Events that the kernel saw.
     Seen,
-    /// Events that were handed to the link.
+    /// Events handed to the link.
     Sent,
     /// Lost.
     Lost(Reason),
-    /// Bytes of the loss in the row before, and their key in summary.json.
+    /// Bytes of the loss in the previous row, with their key in summary.json.
     BytesOfLoss(&'static str),
-    /// Seen, and left out as it was asked to be: neither sent nor lost.
+    /// Seen, and left out as requested: neither sent nor lost.
     LeftOut,
-    /// Seen, and nothing was to be recorded: neither sent nor lost.
+    /// Seen, with nothing to record: neither sent nor lost.
     Nothing,
-    /// Not lost, only not whole: at an edge of the session.
+    /// Not lost, but incomplete: at an edge of the session.
     Edge(Edge),
 }
 
@@ -46,7 +46,7 @@ pub enum Lost {
 /// What may be missing between others of its kind that came.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Gap {
-    /// Nothing that anyone would take for neighbours.
+    /// Nothing that a reader takes for neighbours.
     None,
     /// Operator spans of a thread.
     Spans,
@@ -57,7 +57,7 @@ pub enum Gap {
 /// What was running at an edge of the session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Edge {
-    /// The kernel counted it among those that it saw.
+    /// It is among the events that the kernel counted as seen.
     pub in_sum: bool,
     /// Which edge.
     pub when: When,
@@ -66,7 +66,7 @@ pub struct Edge {
 /// An edge of the session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum When {
-    /// The probes were attached; of what ended after the session's end the same is counted.
+    /// The probes were attached. Events that ended after the session's end are counted here, too.
     Started,
     /// The session ended.
     Ended,
@@ -77,7 +77,7 @@ pub enum When {
 pub struct Row<L: 'static> {
     /// Name of the field, in the ledger and in the wire's record.
     pub name: &'static str,
-    /// What it is to the ledger.
+    /// Its part in the ledger.
     pub role: RowRole,
     /// The field.
     pub get: fn(&L) -> u64,
@@ -85,12 +85,13 @@ pub struct Row<L: 'static> {
     pub(super) set: fn(&mut L, u64),
 }
 
-/// What a ledger's table makes possible.
+/// Functions over a ledger's table.
 pub trait Totals: Default + 'static {
     /// The table.
     const ROWS: &'static [Row<Self>];
 
-    /// A ledger filled by the names of its fields. Those that are not named are 0; names of no field are passed over.
+    /// A ledger filled by the names of its fields. Fields that are not named are 0; unknown names
+    /// are ignored.
     #[must_use]
     fn read(fields: &[(&str, u64)]) -> Self {
         let mut ledger = Self::default();
@@ -102,7 +103,7 @@ pub trait Totals: Default + 'static {
         ledger
     }
 
-    /// The losses, with how many and, where it is counted, how many bytes.
+    /// The losses: number and, where counted, bytes.
     fn losses(&self) -> impl Iterator<Item = (Reason, u64, Option<u64>)> + '_ {
         let next = Self::ROWS.iter().skip(1).map(Some).chain([None]);
         Self::ROWS.iter().zip(next).filter_map(|(row, next)| {
@@ -112,7 +113,7 @@ pub trait Totals: Default + 'static {
         })
     }
 
-    /// What was running at the edges of the session, with how many.
+    /// Events that were running at the edges of the session, with their number.
     fn edges(&self) -> impl Iterator<Item = (Edge, u64)> + '_ {
         Self::ROWS.iter().filter_map(|row| match row.role {
             RowRole::Edge(edge) => Some((edge, (row.get)(self))),
@@ -121,7 +122,7 @@ pub trait Totals: Default + 'static {
     }
 }
 
-/// Sum of the totals whose role is asked for. Saturating, as a foreign stream may claim anything.
+/// Sum of the totals with a role. Saturating, because a foreign stream may claim anything.
 pub(super) fn sum<L: Totals>(ledger: &L, of: impl Fn(RowRole) -> bool) -> u64 {
     let rows = L::ROWS.iter().filter(|row| of(row.role));
     rows.fold(0, |sum, row| sum.saturating_add((row.get)(ledger)))
@@ -132,7 +133,7 @@ pub(super) fn is_dropped_event(role: RowRole) -> bool {
     matches!(role, RowRole::Lost(Reason { what: Lost::Events, .. }))
 }
 
-/// Everything that the kernel saw is sent, left out, lost, or was at an edge.
+/// Every event that the kernel saw is sent, left out, lost, or was at an edge.
 pub(super) fn balances<L: Totals>(ledger: &L) -> bool {
     let accounted = |role| {
         role == RowRole::Sent
@@ -149,7 +150,7 @@ pub(super) fn gap<L: Totals>(ledger: &L, gap: Gap) -> u64 {
     sum(ledger, |role| matches!(role, RowRole::Lost(reason) if reason.gap == gap))
 }
 
-/// Declares a ledger by its table: the fields, and what each is.
+/// Declares a ledger by its table: the fields, and the role of each.
 macro_rules! ledger {
     ($(#[$meta:meta])* pub struct $name:ident { $($(#[$doc:meta])* $field:ident: $role:expr,)+ }) => {
         $(#[$meta])*
@@ -183,13 +184,13 @@ macro_rules! ledger {
                 $crate::model::totals::balances(self)
             }
 
-            /// How many losses may have left such a gap.
+            /// Number of losses that may have left such a gap.
             #[must_use]
             pub fn lost_between(&self, gap: $crate::model::totals::Gap) -> u64 {
                 $crate::model::totals::gap(self, gap)
             }
 
-            /// Nothing at all was lost, and the sum is right.
+            /// Nothing was lost, and the sum is right.
             #[must_use]
             pub fn nothing_lost(&self) -> bool {
                 use $crate::model::totals::Totals as _;

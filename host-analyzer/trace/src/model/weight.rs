@@ -1,19 +1,19 @@
-//! Where weights lie.
+//! Placement of weights.
 
 /// Position in [`super::Model::buffers`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct BufferId(pub u32);
 
-/// What memory holds a weight.
+/// The kind of memory that holds a weight.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Memory {
     /// A file that the process maps.
     File,
-    /// Memory of the process's own.
+    /// Anonymous memory of the process.
     Anonymous,
     /// Memory of a device.
     Device,
-    /// The agent could not tell.
+    /// The agent could not determine it.
     Unknown,
 }
 
@@ -35,7 +35,7 @@ impl Memory {
 pub struct Buffer {
     /// Process.
     pub pid: u32,
-    /// Its type as the engine calls it; empty when it is not known.
+    /// Its type as the engine names it; empty when unknown.
     pub kind: String,
     /// Its memory.
     pub memory: Memory,

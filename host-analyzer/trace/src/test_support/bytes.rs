@@ -1,4 +1,5 @@
-//! The encodings of docs/wire-format.md by hand: LEB128, postcard's forms, CRC-32C bit by bit, COBS, frames.
+//! The encodings of docs/wire-format.md by hand: LEB128, postcard's forms, CRC-32C bit by bit,
+//! COBS, frames.
 
 /// The bytes of one record, built field by field.
 #[derive(Debug, Default, Clone)]
@@ -75,7 +76,7 @@ pub fn cobs(raw: &[u8]) -> Vec<u8> {
     out
 }
 
-/// A whole frame as it is in the stream.
+/// A complete frame as in the stream.
 pub fn frame(kind: u16, seq: u32, payload: &[u8]) -> Vec<u8> {
     let mut raw = Vec::new();
     raw.extend_from_slice(&kind.to_le_bytes());

@@ -1,4 +1,5 @@
-//! The predicted coding of spans and of tensors by hand, as docs/wire-format.md describes it: slow, and with bits as a list.
+//! The predicted coding of spans and of tensors by hand, as docs/wire-format.md describes it: slow,
+//! with bits as a list.
 
 use std::collections::HashMap;
 
@@ -15,7 +16,7 @@ impl Bits {
         self.0.extend((0..n).rev().map(|at| value >> at & 1 == 1));
     }
 
-    /// Walks through the steps until the value lies in one.
+    /// Tries the steps in order until one contains the value.
     fn number(&mut self, value: u64, order: u32, may_be_escape: bool) {
         let (value, mut ones, mut first, mut width) = (u128::from(value), 0, 0, order);
         while value >= first + (1 << width) {
@@ -44,7 +45,7 @@ struct Usual {
     spread: u64,
 }
 
-/// What is known of numbers, and the size of those of which nothing is.
+/// The known values of numbers, and the size of unknown ones.
 #[derive(Default)]
 struct Learnt {
     usual: HashMap<(u64, usize), Usual>,
@@ -52,7 +53,8 @@ struct Learnt {
 }
 
 impl Learnt {
-    /// Writes number `what` of those at `place`; `cold` stands for those whose size is learnt together.
+    /// Writes number `what` of those at `place`. Numbers with the same `cold` learn their size
+    /// together.
     fn number(&mut self, bits: &mut Bits, at: (u64, usize), cold: u64, value: u64, may_be_escape: bool) {
         let Some(usual) = self.usual.get_mut(&at) else {
             let cold = self.cold.entry((cold, at.1)).or_insert(1024);
@@ -70,9 +72,10 @@ impl Learnt {
     }
 }
 
-/// The spans of one thread, without counts; graph, topology and thread are `ids`. Its first cpu is `cpu`.
+/// The spans of one thread, without counts; graph, topology and thread are `ids`. Its first cpu is
+/// `cpu`.
 pub fn predicted_batch(ids: (u32, u32, u32), cpu: u16, period: u64, spans: &[Span]) -> Record {
-    // Of each remainder, 0 the wait and 1 the work.
+    // Per remainder: 0 is the wait and 1 the work.
     let (mut learnt, mut next) = (Learnt::default(), HashMap::new());
     let base = spans[0].start;
     let (mut behind, mut place, mut end, mut now) = (0u64, period - 1, base, cpu);

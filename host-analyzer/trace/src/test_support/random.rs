@@ -1,4 +1,4 @@
-//! Numbers from a seed: the same everywhere and for ever.
+//! Random numbers from a seed: the same on every machine and in every release.
 
 /// SplitMix64.
 #[derive(Debug, Clone)]
@@ -17,6 +17,16 @@ impl Random {
     /// One of `0..n`.
     pub fn below(&mut self, n: u64) -> u64 {
         self.bits() % n
+    }
+
+    /// Between 0 and 1, without 1.
+    pub fn unit(&mut self) -> f64 {
+        (self.bits() >> 11) as f64 / (1_u64 << 53) as f64
+    }
+
+    /// Nearly normal with mean 0 and deviation 1: the sum of twelve uniform values less six.
+    pub fn normal(&mut self) -> f64 {
+        (0..12).map(|_| self.unit()).sum::<f64>() - 6.0
     }
 
     /// Once in `n`.

@@ -1,4 +1,4 @@
-//! A session in the order in which an agent tells it, and the truth behind it.
+//! A session in the order in which an agent sends it, and the values that it means.
 
 use super::bytes::{frame, hello};
 use super::predicted::{predicted_batch, tensor_batch};
@@ -8,9 +8,11 @@ use super::truth::{Call, Decode, Span, Tensor, Topology, Truth};
 
 /// Process of all threads.
 pub const PID: u32 = 500;
-/// After as many nodes the graphs repeat.
+/// Process of the agent.
+pub const AGENT: u32 = 300;
+/// Number of nodes after which the graphs repeat.
 pub const PERIOD: u64 = 24;
-/// Address of a context; the next one lies 16 bytes on.
+/// Address of a context; the next one is 16 bytes later.
 const CONTEXT: u64 = 0x5500_0000_1000;
 
 /// How large a session is.
@@ -19,14 +21,14 @@ pub struct Size {
     pub threads: u32,
     pub llama_calls: u32,
     pub nodes: u32,
-    /// Views are run like other nodes, as engines of 2024 did.
+    /// Views are run like other nodes, as by engines of 2024.
     pub views_run: bool,
 }
 
 /// Small enough to be cut at every byte.
 pub const SMALL: Size = Size { threads: 2, llama_calls: 4, nodes: 9, views_run: false };
 
-/// What was told, and what was meant.
+/// The records, and the values that they mean.
 #[derive(Debug, Clone)]
 pub struct Sent {
     pub records: Vec<Record>,
@@ -34,7 +36,7 @@ pub struct Sent {
 }
 
 impl Sent {
-    /// The frames, each as it is in the stream.
+    /// The frames, each as in the stream.
     pub fn frames(&self) -> Vec<Vec<u8>> {
         (0..).zip(&self.records).map(|(seq, (kind, payload))| frame(*kind, seq, payload)).collect()
     }
@@ -47,7 +49,7 @@ impl Sent {
     }
 }
 
-struct Teller {
+struct Writer {
     random: Random,
     size: Size,
     now: u64,
@@ -57,9 +59,10 @@ struct Teller {
     graph_ids: u32,
 }
 
-/// A session. Prefill in two parts of the batch, then decode; every other call has a graph in two splits.
+/// A session. Prefill in two parts of the batch, then decode; every other call has a graph in two
+/// splits.
 pub fn session(seed: u64, size: Size) -> Sent {
-    let mut t = Teller {
+    let mut t = Writer {
         random: Random(seed),
         size,
         now: 1_000_000_000 + seed % 1000,
@@ -71,7 +74,8 @@ pub fn session(seed: u64, size: Size) -> Sent {
     t.records.push(records::session(t.now));
     t.records.push(records::probe_cost(2048, 1310, 640));
     t.records.push(records::process(PID));
-    t.records.push(records::library(PID));
+    t.records.push(records::agent(AGENT));
+    t.records.push(records::library(PID, 8));
     for level in [1, 2, 4] {
         t.records.push(records::probe(PID, level, true));
     }
@@ -88,7 +92,7 @@ pub fn session(seed: u64, size: Size) -> Sent {
     Sent { records: t.records, truth: t.truth }
 }
 
-impl Teller {
+impl Writer {
     fn tids(&self) -> std::ops::Range<u32> {
         PID..PID + self.size.threads
     }
@@ -198,10 +202,10 @@ impl Teller {
             }
             let mut rest = &spans[..];
             while !rest.is_empty() {
-                // A frame has room for 200 of any spans.
+                // A frame has space for 200 of any spans.
                 let n = 1 + self.random.below(rest.len().min(200) as u64) as usize;
                 let cpu = if self.random.once_in(2) { rest[0].cpu } else { 0 };
-                // Every other call in each of the two codings.
+                // The codings alternate by call.
                 self.records.push(match id % 2 {
                     0 => records::span_batch(id, wire_topology, rest[0].tid, cpu, &rest[..n]),
                     _ => predicted_batch((id, wire_topology, rest[0].tid), cpu, PERIOD, &rest[..n]),
@@ -242,7 +246,7 @@ impl Teller {
         spans
     }
 
-    /// The topology for a batch of this many tokens, told when it is new.
+    /// The topology for a batch of this many tokens, sent when it is new.
     fn topology(&mut self, n_tokens: u32, split: u64) -> usize {
         let made = topology(self.size.nodes, n_tokens, split);
         if let Some(i) = self.truth.topologies.iter().position(|s| *s == made) {
@@ -261,7 +265,7 @@ impl Teller {
             let n = (1 + self.random.below(7) as usize).min(made.tensors.len() - first);
             let ids = |s: &str| self.texts.iter().position(|t| t == s).map_or(0, |i| i as u32);
             let part = &made.tensors[first..first + n];
-            // Every other topology in each of the two codings, of a period that is met in a part now and then.
+            // The codings alternate by topology. Parts contain the period only now and then.
             self.records.push(match id % 2 {
                 0 => records::tensors(id, first as u32, part, &ids),
                 _ => {

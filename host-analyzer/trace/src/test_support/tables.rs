@@ -1,6 +1,7 @@
-//! A session as an engine makes it: layers of operators, threads that meet at a barrier behind each, prompts and
-//! then tokens, several contexts. Deterministic in its seed.
+//! A session as an engine makes it: layers of operators, threads that meet at a barrier after each,
+//! prompts and then tokens, several contexts. Deterministic in its seed.
 
+use super::random::Random;
 use crate::model::*;
 
 /// What to make.
@@ -23,8 +24,8 @@ impl Default for Spec {
     }
 }
 
-/// Name without the layer, operator, description, role of the second source, relative time; an operator that
-/// begins with `+` is computed by the kernel of the one before it.
+/// Name without the layer, operator, description, relative time. An operator that begins with `+`
+/// is computed by the kernel of the previous one.
 const LAYER: [(&str, &str, &str, u64); 17] = [
     ("norm", "RMS_NORM", "RMS_NORM", 5),
     ("attn_norm", "+MUL", "MUL", 0),
@@ -44,18 +45,6 @@ const LAYER: [(&str, &str, &str, u64); 17] = [
     ("ffn_out", "MUL_MAT", "MUL_MAT", 250),
     ("l_out", "ADD", "ADD", 4),
 ];
-
-struct Rng(u64);
-
-impl Rng {
-    /// xorshift64*, below `n`.
-    fn below(&mut self, n: u64) -> u64 {
-        self.0 ^= self.0 >> 12;
-        self.0 ^= self.0 << 25;
-        self.0 ^= self.0 >> 27;
-        (self.0.wrapping_mul(0x2545_F491_4F6C_DD1D) >> 33) % n
-    }
-}
 
 fn is_run(op: &str) -> bool {
     !op.starts_with('+') && !matches!(op, "RESHAPE" | "PERMUTE")
@@ -119,13 +108,13 @@ pub fn model(spec: &Spec) -> Model {
             }
         }
     }
-    let mut rng = Rng(spec.seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1);
+    let mut random = Random(spec.seed);
     let mut now = 2_000_000;
     for _ in 0..spec.requests {
         for context in 0..spec.contexts {
             for token in 0..=spec.tokens {
                 let n_tokens = if token == 0 { 16 } else { 1 };
-                now = decode(&mut m, spec, &mut rng, context, n_tokens, now) + rng.below(2_000);
+                now = decode(&mut m, spec, &mut random, context, n_tokens, now) + random.below(2_000);
             }
         }
     }
@@ -135,7 +124,7 @@ pub fn model(spec: &Spec) -> Model {
     m
 }
 
-fn decode(m: &mut Model, spec: &Spec, rng: &mut Rng, context: u32, n_tokens: u32, start: u64) -> u64 {
+fn decode(m: &mut Model, spec: &Spec, random: &mut Random, context: u32, n_tokens: u32, start: u64) -> u64 {
     let decode = LlamaCallId(m.llama_calls.len() as u32);
     let cpu = m.texts.intern("CPU");
     let scheduler = GraphCallId(m.graph_calls.len() as u32);
@@ -154,25 +143,25 @@ fn decode(m: &mut Model, spec: &Spec, rng: &mut Rng, context: u32, n_tokens: u32
         g.parent.push(parent);
         g.len() - 1
     };
-    let row = open(Layer::Scheduler, Text::default(), None, None, start + rng.below(500));
+    let row = open(Layer::Scheduler, Text::default(), None, None, start + random.below(500));
     let mut rows = vec![row];
-    let mut now = start + 500 + rng.below(500);
+    let mut now = start + 500 + random.below(500);
     for split in 0..spec.splits {
         let first = (context * 2 + u32::from(n_tokens == 1)) * spec.splits;
         rows.push(open(Layer::Backend, cpu, Some(TopologyId(first + split)), Some(scheduler), now));
-        now += 1 + rng.below(500);
+        now += 1 + random.below(500);
     }
-    // The parts one after the other, now that they have a row.
+    // The parts one after another, now that they have a row.
     let mut now = m.graph_calls.start_ns[rows[1]];
     for row in &rows[1..] {
         m.graph_calls.start_ns[*row] = now;
-        let first = now + rng.below(300);
-        now = compute(m, spec, rng, GraphCallId(*row as u32), first, n_tokens);
+        let first = now + random.below(300);
+        now = compute(m, spec, random, GraphCallId(*row as u32), first, n_tokens);
         m.graph_calls.duration_ns[*row] = now - m.graph_calls.start_ns[*row];
-        now += rng.below(200);
+        now += random.below(200);
     }
     m.graph_calls.duration_ns[rows[0]] = now - m.graph_calls.start_ns[rows[0]];
-    now += rng.below(300);
+    now += random.below(300);
     let d = &mut m.llama_calls;
     d.start_ns.push(start);
     d.duration_ns.push(now - start);
@@ -185,7 +174,14 @@ fn decode(m: &mut Model, spec: &Spec, rng: &mut Rng, context: u32, n_tokens: u32
 }
 
 /// Runs the operators of one layer after the other; returns the end of the graph.
-fn compute(m: &mut Model, spec: &Spec, rng: &mut Rng, call: GraphCallId, start: u64, n_tokens: u32) -> u64 {
+fn compute(
+    m: &mut Model,
+    spec: &Spec,
+    random: &mut Random,
+    call: GraphCallId,
+    start: u64,
+    n_tokens: u32,
+) -> u64 {
     let threads = spec.threads as usize;
     let mut spans: Vec<Vec<(NodeIdx, NodeIdx, u64, u64)>> = vec![Vec::new(); threads];
     let mut now = start;
@@ -197,13 +193,13 @@ fn compute(m: &mut Model, spec: &Spec, rng: &mut Rng, call: GraphCallId, start: 
         let fused = LAYER.get(node as usize % LAYER.len() + 1).is_some_and(|next| next.1.starts_with('+'));
         let mut end = now;
         for rows in &mut spans {
-            let begin = now + rng.below(200);
-            let work = 50 + cost * 100 * u64::from(n_tokens) + rng.below(1 + cost * 20);
+            let begin = now + random.below(200);
+            let work = 50 + cost * 100 * u64::from(n_tokens) + random.below(1 + cost * 20);
             rows.push((NodeIdx(node), NodeIdx(node + u32::from(fused)), begin, work));
             end = end.max(begin + work);
         }
         // All threads leave the barrier after the last has come.
-        now = end + 20 + rng.below(100);
+        now = end + 20 + random.below(100);
     }
     for (thread, rows) in (0..).map(ThreadId).zip(&spans) {
         for (i, &(node, last_node, begin, work)) in rows.iter().enumerate() {
@@ -215,10 +211,10 @@ fn compute(m: &mut Model, spec: &Spec, rng: &mut Rng, call: GraphCallId, start: 
             s.last_node.push(last_node);
             s.start_ns.push(begin);
             s.work_ns.push(work);
-            let lost = rng.below(1_000) == 0;
+            let lost = random.below(1_000) == 0;
             s.wait_ns.push(if lost { WAIT_UNKNOWN } else { (next - begin - work) as u32 });
             s.cpu.push(Some(thread.0 as u16));
-            s.migrated.push(rng.below(500) == 0);
+            s.migrated.push(random.below(500) == 0);
         }
     }
     now

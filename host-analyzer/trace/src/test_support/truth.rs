@@ -1,18 +1,18 @@
-//! What a session really was, in words of its own: names and kernel thread ids, no ids of wire or model.
+//! The true values of a session: names and kernel thread ids, no ids of wire or model.
 
 /// An operator run by a thread.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Span {
-    /// Start of the graph call it belongs to, which tells calls of one layer apart.
+    /// Start of the graph call it belongs to, which distinguishes calls of one layer.
     pub call_start: u64,
     pub tid: u32,
     pub node: u32,
     pub last: u32,
     pub start: u64,
     pub work: u64,
-    /// Wait at the barrier behind it.
+    /// Wait at the barrier after it.
     pub wait: u64,
-    /// 65535: it is not known, and so whether the operator began on another.
+    /// 65535: unknown; then it is also unknown whether the operator began on another CPU.
     pub cpu: u16,
     pub migrated: bool,
 }
@@ -27,13 +27,13 @@ pub struct Call {
     pub n_nodes: u32,
     pub n_tokens: u32,
     pub tid: u32,
-    /// Start of the token call around it.
+    /// Start of the decode call around it.
     pub decode: Option<u64>,
     /// Start of the scheduler's call around it.
     pub parent: Option<u64>,
 }
 
-/// A token call.
+/// A decode call.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Decode {
     pub start: u64,
@@ -65,7 +65,7 @@ pub struct Topology {
     pub tensors: Vec<Tensor>,
 }
 
-/// All of it. Calls and decodes by start; spans by call, thread, start.
+/// The session. Calls and decode calls by start; spans by call, thread, start.
 #[derive(Debug, Clone, Default)]
 pub struct Truth {
     pub topologies: Vec<Topology>,

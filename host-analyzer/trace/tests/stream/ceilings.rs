@@ -1,4 +1,4 @@
-//! Ceilings: each arrives with its CPUs and figures; what makes no sense is damage or harmless.
+//! Ceilings: each arrives with its CPUs and figures; invalid ones are damage or harmless.
 
 use profinfer_analysis::Analysis;
 use profinfer_trace::model::{Ceiling, CeilingKind, CurveEnd, DamageKind, Doubt};
@@ -36,7 +36,7 @@ fn ceilings_arrive() {
         (CeilingKind::Int8, "sdot", "an engine ran")
     );
     assert_eq!((wake_up.kind, wake_up.measured(), wake_up.cpus.len()), (CeilingKind::WakeUp, false, 0));
-    // Told again, as after a frame that was sent twice; the last word holds.
+    // Sent again, as after a frame that was sent twice; the last one is valid.
     all.push(ceiling(0, "Cortex-A76", "4,5,7", "ldp q", [9, 20, 20, 20], ""));
     let again = model(&all);
     assert_eq!((again.ceilings.len(), again.ceilings[0].median, again.ceilings[0].repeats), (3, 20, 9));
@@ -91,7 +91,8 @@ fn endless_ceilings() {
     assert_eq!(damage(&model(&[short])), [(DamageKind::Malformed, 1)]);
 }
 
-/// Points come to their ceiling by kind, CPUs and way, in order of their working sets whatever the order in which they arrive.
+/// Points are assigned to their ceiling by kind, CPUs and way, in order of their working sets,
+/// whatever the order of arrival.
 #[test]
 fn points_arrive() {
     let mut all = vec![
@@ -114,7 +115,8 @@ fn points_arrive() {
     assert_eq!(of(&m.ceilings[0]), [small.clone(), (1 << 20, 7, [17, 18, 19], vec![], CurveEnd::Cache)]);
     assert_eq!((m.ceilings[0].median, m.ceilings[0].doubts()), (18, &[][..]));
     assert_eq!((m.ceilings.len(), m.ceilings[1].doubts()), (2, &[Doubt::EngineRan][..]));
-    // Sent again, as after a frame that was sent twice; the last word holds, and a ceiling that comes again keeps its points.
+    // Sent again, as after a frame that was sent twice; the last one is valid, and a ceiling that
+    // comes again keeps its points.
     all.push(ceiling_point(0, "4-5", "ldp q", [1 << 20, 9, 20, 20, 20, 1 << 31], 3));
     all.push(ceiling(0, "Cortex-A76", "4-5", "ldp q", [9, 20, 20, 20], ""));
     let again = model(&all);

@@ -21,7 +21,7 @@ fn at_every_byte() {
             let whole = bytes[64..at].iter().rposition(|b| *b == 0).map_or(64, |zero| 64 + zero + 1);
             assert_eq!(model.health.cut_bytes, (at - whole) as u64, "cut at {at}");
         }
-        // What was cut is not damaged; what it would have explained may be missing.
+        // The cut part is not damaged; what it would have explained may be missing.
         for damage in &model.health.damage {
             assert_eq!(damage.kind, DamageKind::Unresolved, "cut at {at}: {damage:?}");
         }

@@ -1,5 +1,5 @@
-//! Options, filters, switches and the controller's steps arrive; calls are told apart by the switches; what was left out
-//! completes the sum.
+//! Options, filters, switches and the controller's steps arrive; the switches determine which calls
+//! are traced; left-out events complete the sum.
 
 use profinfer_trace::model::{
     Capture, CaptureOption, ControllerLimit, DamageKind, Duty, Ends, FilterOn, FilterPlace, Refusal,
@@ -13,7 +13,7 @@ use profinfer_trace::test_support::bytes::{Fields, frame, hello};
 use profinfer_trace::test_support::records::{Record, end};
 use profinfer_trace::test_support::session::{SMALL, session};
 
-/// Duty, ends, speed, slowdown, and of each the number of its refusal.
+/// Duty, ends, speed, slowdown, and the number of each one's refusal.
 fn options(duty: u64, ends: u64, speed: u64, slowdown: u64, refused: [Option<u64>; 4]) -> Record {
     let f = Fields::default().uint(9).uint(duty).uint(ends).uint(speed).uint(slowdown);
     (0x0d, refused.into_iter().fold(f, Fields::maybe).0)
@@ -67,7 +67,7 @@ fn calls_are_told_apart_by_the_switches() {
         switch(7, true, 900, 1_000),
         switch(7, false, 2_000, 2_100),
         switch(7, true, 3_000, 3_050),
-        // Of another process, with a time that makes no sense.
+        // Another process, with an impossible time.
         switch(8, true, 500, 0),
     ];
     let expected = [
@@ -119,7 +119,7 @@ fn steps_come_in_order_of_time() {
 
 #[test]
 fn what_was_left_out_completes_the_sum() {
-    // 10 ends more than are sent: as many as were left out.
+    // 10 more ends than are sent: as many as were left out.
     let mut records = vec![capture_loss(7, 3)];
     let (kind, mut bytes) = end(90, 5, 3);
     // reason, frames, at_ns and starts are one byte each; then come the ends.
@@ -134,7 +134,7 @@ fn what_was_left_out_completes_the_sum() {
     assert_eq!((ledger.span_ends, ledger.spans_sent, ledger.left_out()), (15, 5, 10));
     assert!(ledger.balances() && ledger.nothing_lost());
     assert_eq!(m.health.capture.map(|c| (c.tokens_traced, c.tokens_untraced)), Some((10, 20)));
-    // Without the record the sum is wrong, and said to be.
+    // Without the record the sum is wrong, and reported so.
     records.remove(0);
     assert!(!stream(&records).health.ledger.unwrap().balances());
 }

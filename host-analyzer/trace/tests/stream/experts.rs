@@ -1,5 +1,5 @@
-//! Routers' selections: each expert arrives at its position, in whatever order and pieces; what the topology of its graph does not
-//! bear out is damage and no row.
+//! Routers' selections: each expert arrives at its position, in whatever order and pieces. What
+//! contradicts the topology of its graph is damage and no row.
 
 use profinfer_analysis::Analysis;
 use profinfer_trace::model::{DamageKind, ExpertLedger, Level, Model};
@@ -24,7 +24,8 @@ fn indices(name: &str, ne: [u64; 4]) -> Tensor {
     Tensor { dtype: "i32", ..tensor(name, "VIEW", ne, vec![]) }
 }
 
-/// Ids, two readers of them, a plain product, other ids and their reader, a reader whose ids are not there; then weights.
+/// Ids, two readers of them, a plain product, other ids and their reader, a reader whose ids are
+/// missing; then weights.
 fn topology() -> Topology {
     let ids = [N_USED.into(), N_TOKENS.into(), 1, 1];
     let weights = [4, 2, N_EXPERT.into(), 1];
@@ -102,7 +103,7 @@ fn run(node: u32, first: u32, experts: &[u32]) -> Run {
     Run { node, n_used: N_USED, first, experts: experts.to_vec() }
 }
 
-/// All of a selection.
+/// A complete selection.
 const WHOLE: [u32; 8] = [0, 1, 2, 3, 5, 4, 1, 0];
 
 #[test]
@@ -150,7 +151,7 @@ fn positions_that_came_twice_are_kept_once() {
         (rows(&same), damage(&same)),
         (vec![(0, 1, 0, 0, 3), (0, 1, 0, 1, 4), (0, 1, 1, 0, 5)], vec![])
     );
-    // Two that contradict each other: nothing says which of them is true.
+    // Two that contradict each other: nothing shows which one is true.
     let contrary = model(&[expert_batch(1, 1, &[run(1, 0, &[3, 4]), run(1, 1, &[2, 5])])]);
     assert_eq!(rows(&contrary), [(0, 1, 0, 0, 3), (0, 1, 1, 0, 5)]);
     assert_eq!(damage(&contrary), [(DamageKind::Unresolved, 2)]);
@@ -159,13 +160,15 @@ fn positions_that_came_twice_are_kept_once() {
 #[test]
 fn what_the_topology_does_not_bear_out_is_damage() {
     let cases: [(u32, Run, u64); 10] = [
-        // A product that reads no ids, a view, a reader whose ids did not come, a leaf, no node at all.
+        // A product that reads no ids, a view, a reader whose ids did not come, a leaf, no node at
+        // all.
         (1, run(3, 0, &[1, 2]), 2),
         (1, run(0, 0, &[1]), 1),
         (1, run(6, 0, &[1]), 1),
         (1, run(7, 0, &[1]), 1),
         (1, run(u32::MAX, 0, &[1]), 1),
-        // An expert that there is not; a token behind the last; another number of experts; a call that never came.
+        // An expert that does not exist; a token after the last; another number of experts; a call
+        // that never came.
         (1, run(1, 0, &[1, N_EXPERT]), 1),
         (1, run(1, 7, &[1, 2]), 1),
         (1, Run { node: 1, n_used: 3, first: 0, experts: vec![1, 2, 3] }, 3),
@@ -191,13 +194,15 @@ fn what_never_came_is_counted() {
         (analysis.expert.len(), analysis.expert[0].whole.left_out, analysis.expert[0].whole.uses),
         (1, 1, 0)
     );
-    // Of a call of which nothing came nothing is said to be missing: it may have run where no probe is.
+    // A call without any selection counts nothing as missing: it may have run where there is no
+    // probe.
     assert_eq!(model(&[]).experts.missing, 0);
 }
 
 #[test]
 fn batches_that_are_not_such() {
-    // Two runs are told, one is there; a huge count; no experts for a token; a position behind the largest.
+    // Two announced runs, of which one is there; a huge count; no experts per token; a position
+    // after the largest.
     let whole = Fields::default().int(1).uint(2).uint(0).uint(1).uint(3);
     for (count, bytes, kept) in [
         (2, whole.clone(), 1),

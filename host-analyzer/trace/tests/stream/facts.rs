@@ -1,4 +1,4 @@
-//! Facts: they arrive in order of time, become conditions, and whatever they say the views stand it.
+//! Facts: they arrive in order of time, become conditions, and no value breaks the views.
 
 use profinfer_analysis::Analysis;
 use profinfer_analysis::fact::Conditions;
@@ -66,7 +66,8 @@ fn facts_arrive_in_order_of_time() {
     assert_eq!(other.health.damage[0].kind, DamageKind::Malformed);
 }
 
-/// Read at 1, 2, 3, 4, 5 and 6 s; a prompt until 2.5 s, then tokens until 5.2 s; the process is met at 1.5 s.
+/// Read at 1, 2, 3, 4, 5 and 6 s; a prompt until 2.5 s, then tokens until 5.2 s; the process
+/// appears at 1.5 s.
 fn throttled() -> Vec<Record> {
     let mut all: Vec<Record> =
         (1..=6).map(|s| fact(s * S, Scope::System, "memory.available", Number(1000 - s))).collect();
@@ -114,13 +115,14 @@ fn conditions_of_a_process() {
     assert_eq!((quota.milli_cpus, quota.level), (1500, Some(1)));
     assert_eq!(p.cgroup.memory_limit_bytes.value(), Some(&Limit::None));
     assert_eq!(p.milli_cpus(), Some(1500));
-    // From 1.5 s to 6 s 15 periods; of the steps only those to 4 s and to 5 s lie in decode: 4 and, not sent, 0.
+    // 15 periods from 1.5 s to 6 s. Only the steps to 4 s and to 5 s are in decode: 4 and, not
+    // sent, 0.
     let rise = p.cgroup.throttled_periods.value().unwrap();
     assert_eq!(rise, &Rise { whole: 15, whole_ns: 4_500_000_000, decode: Some(4), decode_ns: 2 * S });
     assert_eq!((rise.per_s(), rise.decode_per_s()), (Some(15.0 / 4.5), Some(2.0)));
 }
 
-/// A process that ended at 4 s has no rise behind it, and no time either.
+/// A process that ended at 4 s has no rise after it, and no time either.
 #[test]
 fn nothing_rises_behind_the_end() {
     let mut all = throttled();
@@ -140,7 +142,7 @@ fn nothing_rises_behind_the_end() {
     );
 }
 
-/// A name that the kernel cut is completed by the fact, which may come behind the process.
+/// The fact completes a name that the kernel cut, and may come after the process.
 #[test]
 fn the_program_has_its_whole_name() {
     let process = Fields::default().uint(7).text("llama-completio").text("./x -m m").text("7.0").0;
@@ -240,7 +242,7 @@ fn views_stand_whatever_facts_say() {
     }
 }
 
-/// So many facts, each of another thread and time, that every pair of them would take minutes.
+/// Enough facts, each with its own thread and time, that comparing every pair would take minutes.
 #[test]
 fn many_facts_take_no_longer_than_their_number() {
     let all: Vec<Record> = (0..60_000)

@@ -1,4 +1,5 @@
-//! Links that drop, repeat, cut, flip, insert and rewrite: what arrives was sent, and what does not is named.
+//! Links that drop, repeat, cut, flip, insert and rewrite: what arrives was sent, and what does not
+//! arrive is reported.
 
 use proptest::prelude::*;
 
@@ -7,7 +8,7 @@ use crate::{read, without_last_zeros, write_views};
 use profinfer_trace::test_support::bytes::hello;
 use profinfer_trace::test_support::session::{SMALL, session};
 
-/// What happens on the way; places are parts of the stream in 1/65536.
+/// Faults of a link; places are parts of the stream in 1/65536.
 #[derive(Debug, Clone)]
 enum Fault {
     DropFrame(u16),
@@ -103,7 +104,8 @@ proptest! {
         within(&model, &sent.truth);
         loss_is_named(&model, &sent);
         prop_assert_eq!(model.health.bytes, without_last_zeros(&bytes));
-        // Only a stream that arrived whole may say so; extra zeros between frames are not damage.
+        // Only a stream that arrived completely may claim it; extra zeros between frames are not
+        // damage.
         let nothing_lost = model.health.frames == sent.records.len() as u64;
         prop_assert!(nothing_lost || !model.health.perfect());
         if faults.is_empty() {

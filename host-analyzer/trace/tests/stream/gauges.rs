@@ -1,4 +1,4 @@
-//! Gauges: the samples arrive, each at its gauge and time; what belongs to none is damage.
+//! Gauges: each sample arrives at its gauge and time; samples without a gauge are damage.
 
 use profinfer_trace::model::{DamageKind, GaugeKind, GaugeUnit};
 
@@ -34,7 +34,7 @@ fn gauges_arrive_in_any_order() {
     assert_eq!((traffic.note.as_str(), traffic.values.len()), ("the kernel has no such PMU", 0));
     all.reverse();
     assert_eq!(model(&all).gauges, first.gauges);
-    // Told again, with the reason why values are absent.
+    // Sent again, with the reason why values are absent.
     all.push(gauge(1, "temperature", 1, 1, true, "reading it: no"));
     let again = model(&all);
     assert_eq!(
@@ -49,7 +49,7 @@ fn what_belongs_to_no_gauge_is_damage() {
     let stray = model(&[known.clone(), gauge_batch(2_000, &[(0, Some(1)), (5, Some(2))])]);
     assert_eq!(damage(&stray), [(DamageKind::Unresolved, 1)]);
     assert_eq!(stray.gauges[0].values, [Some(1)]);
-    // Three samples are told, one and a half are there; and a kind that nobody knows.
+    // Three announced samples, of which one and a half are there; and an unknown kind.
     let short = (0x50, Fields::default().uint(2_000).uint(3).bytes(&[1, 2, 1]).0);
     let cut = model(&[known, short]);
     assert_eq!((damage(&cut), &*cut.gauges[0].values), (vec![(DamageKind::Malformed, 1)], &[Some(1)][..]));

@@ -1,5 +1,5 @@
-//! Frames with good checksums and any contents, as only a broken or foreign agent makes them: no panic anywhere, and
-//! the model keeps its promises.
+//! Frames with good checksums and any contents, as only a broken or foreign agent makes them: no
+//! panic anywhere, and the model keeps its promises.
 
 use profinfer_trace::model::expert::selections;
 use profinfer_trace::model::{DamageKind, Model};
@@ -15,7 +15,7 @@ use profinfer_trace::test_support::truth::{Call, Span, Topology};
 const MAX: u64 = u64::MAX;
 const M32: u64 = u32::MAX as u64;
 
-/// What `model` promises of every model.
+/// The promises of `model`.
 pub(crate) fn promises(m: &Model) {
     let (d, c, s) = (&m.llama_calls, &m.graph_calls, &m.spans);
     for n in [
@@ -192,7 +192,7 @@ fn largest_numbers() {
     }
 }
 
-/// Memory grows with the stream, not with what it claims.
+/// Memory grows with the stream, not with the numbers in it.
 #[test]
 fn claims_without_tensors() {
     let mut records = session(1, SMALL).records;
@@ -205,7 +205,8 @@ fn claims_without_tensors() {
     assert!(model.health.damage.iter().any(|d| d.kind == DamageKind::Malformed));
 }
 
-/// Tensors at the end of all indices, beyond their topology, of a topology that is none, and fewer than said.
+/// Tensors at the end of all indices, beyond their topology, of an unknown topology, and fewer than
+/// announced.
 #[test]
 fn tensors_anywhere() {
     let tensor = session(1, SMALL).truth.topologies[0].tensors[0].clone();
@@ -251,7 +252,8 @@ fn spans_anywhere() {
     with((0x30, Fields::default().uint(2).uint(1).uint(500).uint(0).uint(0).uint(65535).bytes(&[]).0));
 }
 
-/// Predicted batches of any period, with and without counts, whose bits are all equal, or end too early.
+/// Predicted batches of any period, with and without counts, whose bits are all equal, or end too
+/// early.
 #[test]
 fn predicted_anything() {
     for period in [0, 1, 24, 512, 513, 65535] {
@@ -262,7 +264,7 @@ fn predicted_anything() {
                     let model = with((0x32, f.uint(period).byte(counted).bytes(&vec![fill; bytes]).0));
                     let said = |kind| model.health.damage.iter().any(|d| d.kind == kind);
                     assert!(said(DamageKind::Malformed), "period {period}: fewer spans than were announced");
-                    // At least a bit for a wait and one for a work.
+                    // At least one bit for a wait and one for a work.
                     assert!(model.spans.len() <= 1000 + bytes * 4);
                 }
             }
@@ -270,7 +272,7 @@ fn predicted_anything() {
     }
 }
 
-/// Calls that are their own parents, or each other's, and topologies that feed on themselves.
+/// Calls that are their own parents, or each other's, and topologies with cycles.
 #[test]
 fn circles() {
     let call = |start| Call {
@@ -337,8 +339,8 @@ fn words_of_the_host_and_unknown_kinds() {
         let model = with(record);
         assert!(!model.health.perfect() && !model.health.damage.is_empty());
     }
-    let model = with(records::refused("no BPF\n\x1b[31mhere"));
-    assert_eq!(model.health.refused.as_deref(), Some("no BPF\n\x1b[31mhere"));
+    let model = with(records::refused("loading", "no BPF\n\x1b[31mhere", ""));
+    assert_eq!(model.health.refused.unwrap().answer, "no BPF\n\x1b[31mhere");
 }
 
 proptest! {

@@ -1,5 +1,5 @@
-//! A link that loses one frame: every frame of a session in turn. A span is read without any other record of spans, so what
-//! is missing is what the frame itself said, or what referred to it.
+//! A link that loses one frame: every frame of a session in turn. A span is read without any other
+//! record of spans, so only the frame's own contents, and references to them, are missing.
 
 use profinfer_trace::model::DamageKind;
 
@@ -11,7 +11,7 @@ use profinfer_trace::test_support::session::{Size, session};
 
 #[test]
 fn every_frame_lost_in_turn() {
-    // More than a period of nodes, so that batches have learnt something.
+    // More nodes than a period, so that batches have learnt something.
     let sent = session(3, Size { threads: 2, llama_calls: 3, nodes: 70, views_run: false });
     let frames = sent.frames();
     let whole = sent.truth.spans.len();
@@ -32,7 +32,7 @@ fn every_frame_lost_in_turn() {
             "frame {lost} of kind {kind:#x} was lost, and others cannot be read"
         );
         if matches!(kind, 0x30 | 0x32) {
-            // Everything but what the batch said is there.
+            // Everything except the batch's contents is there.
             let other: u64 = model.health.spans_received;
             assert_eq!(Received::new(&model).spans.len() as u64, other, "frame {lost}");
             assert!(other < whole as u64 && other + 200 >= whole as u64);

@@ -1,5 +1,5 @@
-//! From bytes to a model: streams made by hand from docs/wire-format.md, whole, out of order, damaged in every
-//! way that links damage them, and hostile.
+//! From bytes to a model: streams made by hand from docs/wire-format.md: intact, out of order,
+//! damaged in every way that links damage them, and hostile.
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 mod ceilings;
@@ -13,6 +13,7 @@ mod hostile;
 mod lossy;
 mod newer;
 mod noise;
+mod older;
 mod open;
 mod order;
 mod partial;
@@ -29,7 +30,7 @@ use profinfer_trace::decode::{Decoder, Found, OpenError};
 use profinfer_trace::ingest::Ingest;
 use profinfer_trace::model::Model;
 
-/// The model of a stream that is handed over in pieces of `piece` bytes.
+/// The model of a stream that is passed in pieces of `piece` bytes.
 fn read(bytes: &[u8], piece: usize) -> Result<Model, OpenError> {
     let (mut decoder, mut ingest) = (Decoder::new(), Ingest::new());
     for part in bytes.chunks(piece) {
@@ -39,10 +40,10 @@ fn read(bytes: &[u8], piece: usize) -> Result<Model, OpenError> {
     Ok(ingest.finish())
 }
 
-/// Where the last frame or damage ends: zeros behind it belong to nothing.
+/// The end of the last frame or damage: zeros after it belong to nothing.
 fn without_last_zeros(bytes: &[u8]) -> u64 {
     let zeros = bytes.iter().rev().take_while(|b| **b == 0).count() as u64;
-    // The first of them ends what is before it.
+    // The first of them ends the bytes before it.
     bytes.len() as u64 - zeros.saturating_sub(1)
 }
 

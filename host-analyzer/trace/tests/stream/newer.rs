@@ -1,4 +1,4 @@
-//! A stream of a newer agent: kinds of records that this build does not know stand between those that it knows.
+//! A stream of a newer agent, with unknown kinds of records between known ones.
 
 use profinfer_trace::model::{DamageKind, MAX_SKIPPED, Skipped};
 
@@ -28,7 +28,8 @@ fn what_is_not_known_is_named_and_all_else_is_read() {
     let (got, all) = (Received::new(&model), Received::new(&read(&plain.bytes(), 11).unwrap()));
     all.equals(&plain.truth);
     assert_eq!((got.topologies, got.calls, got.spans), (all.topologies, all.calls, all.spans));
-    // A newer agent may tell of some calls in a kind of its own: numbers of tokens that rest on every call being here are not claimed.
+    // A newer agent may send some calls in another kind: numbers of tokens that need every call are
+    // not claimed.
     assert_eq!(got.llama_calls.len(), all.llama_calls.len());
     assert!(!model.health.perfect());
     let damage: Vec<_> = model.health.damage.iter().map(|d| (d.kind, d.count)).collect();

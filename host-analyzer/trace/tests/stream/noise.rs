@@ -38,7 +38,8 @@ fn one_byte_in_a_hundred() {
         frames += model.health.frames;
         of += sent.records.len() as u64;
     }
-    // A frame is lost when one of its bytes is changed, or the zero before it: small frames mostly come through.
+    // A frame is lost when one of its bytes, or the zero before it, changes. Small frames mostly
+    // arrive.
     println!("{frames} of {of} frames came through");
     assert!(frames > of / 4, "only {frames} of {of} frames came through");
 }

@@ -1,4 +1,4 @@
-//! The first bytes: streams, damaged streams, and what is none.
+//! The first bytes: streams, damaged streams, and other files.
 
 use profinfer_trace::decode::OpenError;
 use profinfer_trace::model::DamageKind;
@@ -57,7 +57,7 @@ fn rewritten_line_ends() {
     }
 }
 
-/// Every flipped bit of a hello: the session is read all the same, and the damage named.
+/// Every flipped bit of a hello: the session is still read, and the damage reported.
 #[test]
 fn damaged_hello() {
     let sent = session(1, SMALL);
@@ -82,7 +82,7 @@ fn damaged_hello() {
     }
 }
 
-/// Bytes lost inside the hello shift everything behind them: the frames are found again.
+/// Bytes lost inside the hello shift everything after them: the reader finds the frames again.
 #[test]
 fn shortened_hello() {
     let sent = session(1, SMALL);
@@ -97,7 +97,7 @@ fn shortened_hello() {
     }
 }
 
-/// A damaged hello does not hide that the frames are of a version that nobody here can read.
+/// A damaged hello does not hide an unsupported version.
 #[test]
 fn damaged_hello_of_a_newer_version() {
     use profinfer_trace::test_support::bytes::{Fields, frame};

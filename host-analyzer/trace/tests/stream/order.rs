@@ -1,4 +1,4 @@
-//! Records that come in another order than that of time say the same.
+//! Records in another order than that of time have the same meaning.
 
 use crate::read;
 use crate::received::Received;
@@ -7,7 +7,7 @@ use profinfer_trace::test_support::session::{Sent, Size, session};
 
 const SIZE: Size = Size { threads: 3, llama_calls: 6, nodes: 20, views_run: false };
 
-/// Without the sizes and places of bytes, which the order changes.
+/// Without the sizes and offsets of bytes, which the order changes.
 fn meaning(sent: &Sent) -> Received {
     let model = read(&sent.bytes(), usize::MAX).unwrap();
     assert!(model.health.perfect(), "{:?}", model.health);
@@ -40,8 +40,8 @@ fn last_first() {
     let straight = meaning(&sent);
     // All but the session's record at the front and the end's at the back.
     let last = sent.records.len() - 1;
-    let head = sent.records.iter().take_while(|(kind, _)| *kind < 0x10).count();
+    let head = sent.records.iter().take_while(|(kind, _)| *kind < 0x20).count();
     sent.records[head..last].reverse();
-    // The totals that come last hold; the end brings them again.
+    // The last totals are valid; the end record has them again.
     assert_eq!(meaning(&sent), straight);
 }

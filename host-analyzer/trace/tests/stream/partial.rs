@@ -1,4 +1,5 @@
-//! What a model of a damaged stream may say: nothing that was not sent, and nothing missing without a word.
+//! The limits of a model of a damaged stream: nothing that was not sent, and nothing missing
+//! without a report.
 
 use std::collections::HashSet;
 
@@ -13,7 +14,7 @@ fn take<T: std::hash::Hash + Eq + std::fmt::Debug>(left: &mut HashSet<T>, key: T
     assert!(left.remove(&key), "{what} that was not sent, or twice: {key:?}");
 }
 
-/// Every row of the model was sent, once, and says what was sent, or that it does not know.
+/// Every row of the model was sent once. Each of its values is the sent one or unknown.
 pub(crate) fn within(model: &Model, truth: &Truth) {
     let got = Received::new(model);
     let mut left: HashSet<_> = truth.spans.iter().cloned().collect();
@@ -77,8 +78,8 @@ fn fits(got: &Tensor, sent: &Tensor) -> bool {
             == (sent.role, sent.ne, sent.bytes, sent.view_of, &sent.src)
 }
 
-/// Frames in the model, frames that are missing and those that are damaged but in sequence make up what was sent,
-/// as far as the last one that arrived.
+/// Frames in the model, frames that are missing and those that are damaged but in sequence make up
+/// what was sent, as far as the last one that arrived.
 pub(crate) fn loss_is_named(model: &Model, sent: &Sent) {
     let h = &model.health;
     let count = |kind| h.damage.iter().find(|d| d.kind == kind).map_or(0, |d| d.count);

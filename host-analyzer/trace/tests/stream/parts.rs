@@ -1,4 +1,5 @@
-//! Batches by sequence: each part arrives at its place, in whatever order and pieces; what was lost of them is said.
+//! Batches by sequence: each part arrives at its place, in whatever order and pieces; losses are
+//! reported.
 
 use profinfer_analysis::Analysis;
 use profinfer_trace::model::{DamageKind, Model};
@@ -11,7 +12,7 @@ use profinfer_trace::test_support::truth::Decode;
 
 const PID: u32 = 500;
 
-/// Two token calls of 9 and of 2 tokens, numbers 1 and 2, with these records before them.
+/// Two decode calls of 9 and of 2 tokens, numbers 1 and 2, with these records before them.
 fn model(middle: &[Record]) -> Model {
     let call = |start, n_tokens| Decode { start, duration: 900, tid: PID, context: 16, n_tokens, status: 0 };
     let mut all = vec![records::session(1_000), records::thread(PID, PID, "engine")];
@@ -29,7 +30,7 @@ fn model(middle: &[Record]) -> Model {
     model
 }
 
-/// Call, first token, tokens, sequence, sequences, position, the same for all, outputs.
+/// Call, first token, tokens, sequence, sequences, position, same position for all, outputs.
 type Row = (u32, u32, u32, Option<i32>, u32, Option<i32>, bool, Option<u32>);
 
 fn rows(m: &Model) -> Vec<Row> {
@@ -76,14 +77,14 @@ fn parts_arrive_in_any_order_and_pieces() {
 
 #[test]
 fn what_does_not_fit_is_damage_and_no_row() {
-    // A token twice; bytes that end; tokens that are none.
+    // A token twice; bytes that end; invalid tokens.
     let twice = model(&[part_batch(1, &[of(5, 0, 0)]), part_batch(1, &[Part { skip: 4, ..of(2, 0, 4) }])]);
     assert_eq!((rows(&twice).len(), damage(&twice)), (1, vec![(DamageKind::Unresolved, 1)]));
     for bytes in [&[][..], &[0x27, 2], &[0x07, 0, 0, 0]] {
         let m = model(&[(0x11, Fields::default().uint(1).uint(1).bytes(bytes).0)]);
         assert_eq!((rows(&m).len(), damage(&m)), (0, vec![(DamageKind::Malformed, 1)]), "{bytes:?}");
     }
-    // Of a call that was running when the session ended.
+    // Parts of a call that was running when the session ended.
     let running = model(&[part_batch(7, &[of(5, 0, 0)])]);
     assert_eq!((rows(&running).len(), damage(&running)), (0, vec![]));
 }

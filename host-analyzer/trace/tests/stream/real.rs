@@ -1,7 +1,9 @@
-//! A recording of a real engine (tests/data/PROVENANCE.toml), cut and damaged: views are still written and the damage is named.
+//! A recording of a real engine (tests/data/PROVENANCE.toml), cut and damaged: views are still
+//! written and the damage is reported.
 
 use profinfer_analysis::Analysis;
 use profinfer_trace::read;
+use profinfer_trace::test_support::random::Random;
 use profinfer_views as views;
 
 const REAL: &[u8] = include_bytes!("../../../tests/data/demo.pfi");
@@ -19,7 +21,7 @@ fn viewed(bytes: &[u8]) -> profinfer_trace::model::Model {
 #[test]
 fn cut_all_along() {
     let whole = viewed(REAL).spans.len();
-    // Every byte of the head and of the last frames, then steps that meet every place of a frame.
+    // Every byte of the head and of the last frames, then steps that reach every place of a frame.
     let cuts = (1..100).chain((100..REAL.len() - 100).step_by(4999)).chain(REAL.len() - 100..REAL.len());
     for cut in cuts {
         let model = viewed(&REAL[..cut]);
@@ -32,12 +34,10 @@ fn cut_all_along() {
 fn one_percent_flipped() {
     for seed in 1..=8u64 {
         let mut bytes = REAL.to_vec();
-        let mut random = seed;
+        let mut random = Random(seed);
         for byte in &mut bytes {
-            // Knuth's MMIX generator.
-            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            if (random >> 33) % 100 == 0 {
-                *byte ^= 1 << (random >> 60 & 7);
+            if random.once_in(100) {
+                *byte ^= 1 << random.below(8);
             }
         }
         let model = viewed(&bytes);

@@ -9,18 +9,19 @@ use profinfer_trace::test_support::records::Record;
 
 const PID: u64 = 500;
 
-/// Totals of 40 ends of operators, of which 20 have no graph, 15 no start, and 5 found the ring full.
+/// Totals of 40 ends of operators: 20 have no graph, 15 no start, and 5 found the ring full.
 fn loss() -> Record {
     let totals = [5_000, 25, 40, 0, 5, 0, 15, 0, 20, 0, 0, 0, 0, 0];
     (0x7e, totals.into_iter().fold(Fields::default(), Fields::uint).0)
 }
 
-/// Empty, in graphs too large and unreadable, damaged; graphs too large and unreadable; stalls of the ring, and the longest.
+/// Empty, in graphs too large and unreadable, damaged; graphs too large and unreadable; stalls of
+/// the ring, and the longest.
 fn reasons(totals: [u64; 8]) -> Record {
     (0x7a, totals.into_iter().fold(Fields::default().uint(5_000), Fields::uint).0)
 }
 
-/// Process met at `at` that had begun at `since`.
+/// A process that the agent found at `at` and that had begun at `since`.
 fn late(at: u64, since: u64) -> Record {
     let f = Fields::default().uint(at).byte(9).uint(PID).uint(0).maybe(None).maybe(None).uint(since);
     (0x78, f.text("").0)

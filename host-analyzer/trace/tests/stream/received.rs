@@ -1,16 +1,16 @@
-//! A model in the words of the truth, so that the two can be compared.
+//! A model with the names of the truth, so that the two can be compared.
 
 use profinfer_trace::model::{GraphCallId, Layer, LlamaCallId, Model, Role, TopologyId, WAIT_UNKNOWN};
 
 use profinfer_trace::test_support::truth::{Call, Decode, Span, Tensor, Truth};
 
-/// What a model says. `None` where it says that it does not know.
+/// The values of a model; `None` where it states that it does not know.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Received {
     pub(crate) topologies: Vec<Topology>,
     pub(crate) llama_calls: Vec<Decode>,
     pub(crate) calls: Vec<Call>,
-    /// With the wait known or not.
+    /// With the wait known or unknown.
     pub(crate) spans: Vec<(Span, Option<u64>)>,
     /// Backend of every call.
     pub(crate) backends: Vec<String>,

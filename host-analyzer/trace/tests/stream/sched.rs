@@ -1,4 +1,4 @@
-//! The scheduler level: what was told becomes states and turns; what was lost stays unknown.
+//! The scheduler level: events become states and turns; lost time stays unknown.
 
 use profinfer_trace::model::ThreadState::{Blocked, Preempted, Running, Sleeping, Woken};
 use profinfer_trace::model::{DamageKind, Model, ThreadState};
@@ -11,7 +11,7 @@ const PID: u32 = 50;
 const A: u64 = 51;
 const B: u64 = 52;
 
-/// Events of one batch, each as in docs/wire-format.md, with its CPU named in every one.
+/// Events of one batch, as in docs/wire-format.md, each with its CPU.
 struct Events {
     fields: Fields,
     count: u64,
@@ -126,11 +126,11 @@ fn preempted_yielded_woken_moved_and_an_idle_cpu() {
         .switch(2000, 0, A, LEFT_PREEMPTED, 1)
         .switch(2500, 0, 1, LEFT_PREEMPTED, 2)
         .switch(3000, 0, 2, LEFT_SLEEPING, A)
-        // It gives its CPU up: runnable too.
+        // It yields: still runnable.
         .switch(3500, 0, A, LEFT_YIELDED, B)
         .switch(3600, 0, B, LEFT_BLOCKED, A)
         .switch(4000, 0, A, LEFT_SLEEPING, 0)
-        // Woken for CPU 1, which task 1 has since before; moved to CPU 0, which does nothing.
+        // Woken for CPU 1, which task 1 has had since before; moved to CPU 0, which is idle.
         .wake(5000, 1, A)
         .switch(5200, 1, 1, LEFT_PREEMPTED, 2)
         .moved(5300, 0, A)
@@ -173,7 +173,7 @@ fn a_lost_wake_up_is_unknown_and_not_zero() {
     let events = Events::new(1000)
         .switch(1000, 0, A, LEFT_SLEEPING, 0)
         .switch(3000, 0, 0, 6, A)
-        // Put on another CPU unseen: since when it ran there is not known.
+        // Put on another CPU unseen: it is unknown since when it ran there.
         .switch(4000, 1, A, LEFT_PREEMPTED, 0)
         .switch(4500, 1, 0, 6, A);
     let m = model(&[events.batch(0), loss(5000, 4, 4)]);
@@ -185,7 +185,8 @@ fn a_gap_ends_what_was_known_and_nothing_begins_in_it() {
     let events = Events::new(1000)
         .switch(1000, 0, 0, 6, A)
         .switch(1500, 1, 0, 6, B)
-        // Of CPU 0 some was lost from 2000 to 3000; what CPU 1 says meanwhile may not be all.
+        // On CPU 0 some events were lost from 2000 to 3000; those of CPU 1 in that time may be
+        // incomplete.
         .switch(2500, 1, B, LEFT_PREEMPTED, 0)
         .gap(3000, 1000)
         .switch(3000, 0, A, LEFT_PREEMPTED, 0)

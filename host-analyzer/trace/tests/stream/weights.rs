@@ -1,4 +1,4 @@
-//! Where weights lie: each placement arrives at its tensor; what belongs to none is damage.
+//! Placement of weights: each placement arrives at its tensor; others are damage.
 
 use profinfer_analysis::Analysis;
 use profinfer_trace::model::{Buffer, DamageKind, Memory, Model};
@@ -12,7 +12,7 @@ use profinfer_trace::test_support::truth::{Call, Tensor, Topology};
 
 const OTHER: u32 = PID + 1;
 
-/// Called by its size.
+/// Named after its size.
 fn tensor(role: u64, bytes: u64) -> Tensor {
     let (name, ne) = (bytes.to_string(), [bytes, 1, 1, 1]);
     Tensor { name, op: "NONE", dtype: "f32", role, ne, bytes, view_of: None, src: Vec::new() }
@@ -73,7 +73,7 @@ fn placements_arrive_in_any_order() {
     assert!(m.buffers.contains(&repacked), "{:?}", m.buffers);
     all.reverse();
     assert_eq!(kinds(&model(&all)), kinds(&m));
-    // Told again, as after a frame that was sent twice.
+    // Sent again, as after a frame that was sent twice.
     all.extend(all.clone());
     let again = model(&all);
     assert_eq!((kinds(&again), again.buffers.len(), damage(&again)), (kinds(&m), 2, vec![]));
@@ -89,7 +89,7 @@ fn placements_arrive_in_any_order() {
     assert_eq!(w.buffers[0].path.as_deref(), Some("/models/m.gguf"));
 }
 
-/// As in recordings made before: nothing is known, and nothing is guessed.
+/// As in older recordings: nothing is known, and nothing is guessed.
 #[test]
 fn without_placements_nothing_is_said() {
     let m = model(&[]);

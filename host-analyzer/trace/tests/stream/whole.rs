@@ -1,10 +1,10 @@
-//! An undamaged stream arrives exactly as it was meant, however it is cut into pieces.
+//! An undamaged stream arrives exactly as meant, however it is cut into pieces.
 
-use profinfer_trace::model::{EndReason, Level};
+use profinfer_trace::model::{EndReason, Level, LibraryRole};
 
 use crate::read;
 use crate::received::Received;
-use profinfer_trace::test_support::session::{PID, SMALL, Size, session};
+use profinfer_trace::test_support::session::{AGENT, PID, SMALL, Size, session};
 
 #[test]
 fn everything_arrives() {
@@ -48,7 +48,9 @@ fn session_facts() {
     assert_eq!(s.levels, [Level::Token, Level::Graph, Level::Op]);
     assert_eq!((s.start_ns, s.start_unix_ns), (1_000_000_001, 1_700_000_000_000_000_000));
     assert_eq!((s.processes[0].pid, s.processes[0].engine_version.as_str()), (PID, "7.0"));
+    assert_eq!(s.agent_pid, Some(AGENT));
     assert_eq!((s.libraries[0].build_id.as_str(), s.libraries[0].pid), ("abcd", PID));
+    assert_eq!(s.libraries[0].roles, [LibraryRole::CpuOperators]);
     let probes: Vec<_> = s.probes.iter().map(|p| (p.level, p.offset, p.attached)).collect();
     let probe = |level| (Some(level), 0x1234, true);
     assert_eq!(probes, [probe(Level::Token), probe(Level::Graph), probe(Level::Op)]);

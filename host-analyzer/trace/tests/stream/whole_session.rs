@@ -1,4 +1,4 @@
-//! A session with a few records in the middle, undamaged on its way: what the tests of single records need.
+//! A session with a few records in the middle, undamaged: the base of the tests of single records.
 
 use profinfer_trace::model::{DamageKind, Model};
 
@@ -22,7 +22,7 @@ pub(crate) fn without_end(middle: &[Record]) -> Model {
     read(&bytes, 7).unwrap()
 }
 
-/// What was found damaged, and how often.
+/// Kinds and numbers of damage.
 pub(crate) fn damage(model: &Model) -> Vec<(DamageKind, u64)> {
     model.health.damage.iter().map(|d| (d.kind, d.count)).collect()
 }

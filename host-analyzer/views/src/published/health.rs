@@ -43,7 +43,7 @@ impl Publish for health::Health {
             skipped: skipped.publish(),
             cut_short: *cut_short,
             end_reason: end_reason.publish(),
-            refused: refused.publish(),
+            refused: refused.as_ref().map(words::health::refused),
             spans: spans.publish(),
             experts: experts.publish(),
             ring_stalls: ring_stalls.publish(),

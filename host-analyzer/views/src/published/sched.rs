@@ -16,7 +16,7 @@ fields! {
     sched::Interference => Interferer {
         tid, pid, name, command, cgroup, engine, idle, turns, time_ns, prefill_ns, decode_ns,
         preempted_ns, woken_ns, cpus, threads,
-    }
+    } - { agent }
     sched::OnCpu => OnCpu { cpu, turns, time_ns }
     sched::Waiter => Waiter { tid, preempted_ns, woken_ns }
     sched::LeftOut => LeftOut { tasks, time_ns }

@@ -3,7 +3,7 @@
 use super::{accelerator, capture, count, one_line};
 use profinfer_analysis::health::{Health, Of, Remark};
 use profinfer_trace::model::totals::{Lost, Reason, When};
-use profinfer_trace::model::{Absence, DamageKind, Level, Probe, Skipped};
+use profinfer_trace::model::{Absence, DamageKind, Level, Probe, RefusedPlan, Skipped};
 
 /// All sentences, worst first.
 #[must_use]
@@ -11,13 +11,22 @@ pub fn lines(health: &Health) -> Vec<String> {
     health.remarks.iter().map(line).collect()
 }
 
+/// The agent's reason in one text, as the agent prints it.
+#[must_use]
+pub fn refused(plan: &RefusedPlan) -> String {
+    let RefusedPlan { tried, answer, help } = plan;
+    let tried = if tried.is_empty() { String::new() } else { format!("{tried}: ") };
+    let help = if help.is_empty() { String::new() } else { format!("\n  help: {help}") };
+    format!("{tried}{answer}{help}")
+}
+
 /// The sentence of one remark.
 #[must_use]
 pub fn line(remark: &Remark) -> String {
     match remark {
         Remark::Ending(e) => super::ending::sentence(e).unwrap_or_default(),
-        Remark::Refused(reason) => {
-            format!("refused: the agent could not carry out the plan: {}", one_line(reason))
+        Remark::Refused(plan) => {
+            format!("refused: the agent could not carry out the plan: {}", one_line(&refused(plan)))
         }
         Remark::AgentError => {
             "error: the agent ended with an error; its terminal or the probes below say which".into()

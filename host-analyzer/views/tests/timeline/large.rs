@@ -5,6 +5,7 @@ use profinfer_trace::model::{
     DecodeFunction, End, EndReason, GraphCallId, Layer, Ledger, LlamaCallId, Model, Node, NodeIdx, Process,
     Role, Text, Topology, TopologyId, WAIT_UNKNOWN,
 };
+use profinfer_trace::test_support::random::Random;
 
 /// Operators of a layer; the third is fused with the one before it.
 const LAYER: [(&str, &str, &str); 12] = [
@@ -21,16 +22,6 @@ const LAYER: [(&str, &str, &str); 12] = [
     ("ffn_swiglu", "GLU", "SWIGLU"),
     ("ffn_out", "MUL_MAT", "MUL_MAT"),
 ];
-
-/// A linear congruential generator (Knuth's MMIX constants).
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, n: u64) -> u64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) % n
-    }
-}
 
 /// A model with about `spans` spans.
 pub(crate) fn model(spans: usize, threads: u32, layers: u32) -> Model {

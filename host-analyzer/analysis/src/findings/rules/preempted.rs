@@ -36,9 +36,9 @@ fn judge(case: &Case<'_>) -> Verdict {
     // The engine's own threads are another matter: there are too many of them.
     let takers = || case.analysis.sched.interference.iter().filter(|t| !t.idle && t.decode_ns > 0);
     // What the agent takes belongs to the cost of measuring.
-    let is_agent = |name: &str| name == "profinfer-agent";
+    // Where the agent's process is unknown, its threads count as other tasks.
     let all: u64 = takers().map(|t| t.decode_ns).sum();
-    let mut others: Vec<_> = takers().filter(|t| !t.engine && !is_agent(&t.name)).collect();
+    let mut others: Vec<_> = takers().filter(|t| !t.engine && t.agent != Some(true)).collect();
     others.sort_by_key(|t| std::cmp::Reverse(t.decode_ns));
     let foreign: u64 = others.iter().map(|t| t.decode_ns).sum();
     let part = if all == 0 { 1.0 } else { foreign as f64 / all as f64 };

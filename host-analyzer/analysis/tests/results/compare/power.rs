@@ -1,8 +1,7 @@
 //! What runs can tell is what simulated comparisons do tell.
 
 use profinfer_analysis::compare::{Power, RunFigures, Side, shift};
-
-use super::random::Random;
+use profinfer_trace::test_support::random::Random;
 
 /// Runs whose means have these logarithms, around ten milliseconds.
 fn side(logs: impl IntoIterator<Item = f64>) -> Side {

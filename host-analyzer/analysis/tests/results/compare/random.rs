@@ -1,27 +1,13 @@
-//! Random values that are the same in each run.
+//! Random series that are the same in each run.
 
-/// xorshift64*, and normal values of it by the sum of twelve.
-pub(super) struct Random(pub(super) u64);
+use profinfer_trace::test_support::random::Random;
 
-impl Random {
-    fn uniform(&mut self) -> f64 {
-        self.0 ^= self.0 >> 12;
-        self.0 ^= self.0 << 25;
-        self.0 ^= self.0 >> 27;
-        (self.0.wrapping_mul(0x2545_F491_4F6C_DD1D) >> 11) as f64 / (1_u64 << 53) as f64
-    }
-
-    pub(super) fn normal(&mut self) -> f64 {
-        (0..12).map(|_| self.uniform()).sum::<f64>() - 6.0
-    }
-
-    /// A series in which each value keeps `memory` of the one before it; mean 0, variance of the noise 1.
-    pub(super) fn series(&mut self, n: usize, memory: f64) -> Vec<f64> {
-        let mut x = self.normal() / (1.0 - memory * memory).sqrt();
-        let mut next = || {
-            x = memory * x + self.normal();
-            x
-        };
-        (0..n).map(|_| next()).collect()
-    }
+/// A series in which each value keeps `memory` of the one before it; mean 0, variance of the noise 1.
+pub(super) fn series(random: &mut Random, n: usize, memory: f64) -> Vec<f64> {
+    let mut x = random.normal() / (1.0 - memory * memory).sqrt();
+    let mut next = || {
+        x = memory * x + random.normal();
+        x
+    };
+    (0..n).map(|_| next()).collect()
 }

@@ -2,7 +2,8 @@
 
 use profinfer_analysis::compare::{distribution, half_width, least_p, p_value, shift, stand};
 
-use super::random::Random;
+use super::random::series;
+use profinfer_trace::test_support::random::Random;
 
 /// By going through every order of the values: how often each U.
 fn enumerated(m: usize, n: usize) -> Vec<f64> {
@@ -99,7 +100,7 @@ fn blocking_covers_the_mean_of_series_with_memory() {
     {
         let (mut covered, mut width) = (0, 0.0);
         for _ in 0..TIMES {
-            let series = random.series(n, memory);
+            let series = series(&mut random, n, memory);
             let mean = series.iter().sum::<f64>() / n as f64;
             let half = half_width(&series).unwrap();
             covered += usize::from(mean.abs() <= half);

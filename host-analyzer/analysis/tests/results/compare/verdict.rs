@@ -2,6 +2,7 @@
 
 use profinfer_analysis::compare::{Choices, Code, Comparison, DISTURBED, Method, Note, Run, Thing};
 use profinfer_trace::model::ThreadState;
+use profinfer_trace::test_support::random::Random;
 use profinfer_views::words::compare as words;
 
 use super::{compare, model_of, run_of, runs};
@@ -128,11 +129,8 @@ fn runs_that_others_disturb_tell_nothing_alone_and_something_in_numbers() {
 /// Two thousand times four and four runs of one thing: at most 5 % are called different, and with the exact 2/70 about 3 %.
 #[test]
 fn of_one_thing_few_are_called_different() {
-    let mut state = 1_u64;
-    let mut next = |spread: u64| {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (state >> 33) % spread
-    };
+    let mut random = Random(1);
+    let mut next = |spread: u64| random.below(spread);
     // Runs differ by up to 40 %, some few by 400 %.
     let pool: Vec<Run> =
         (0..200).map(|i| run_of(if i % 17 == 0 { next(1_800) } else { next(180) })).collect();

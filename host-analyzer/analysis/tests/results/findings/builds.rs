@@ -19,7 +19,8 @@ fn variant(loaded: &str, features: &str) -> Model {
         engine_version: none(),
     });
     let path = format!("/opt/libggml-cpu-{loaded}.so");
-    let library = Library { pid: PID, path, build_id: none(), role: none(), has_cpu_backend: true };
+    let roles = vec![LibraryRole::CpuOperators];
+    let library = Library { pid: PID, path, build_id: none(), roles };
     m.session.libraries.push(library);
     text(&mut m, FactScope::System, "cpu.features", features);
     m

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use profinfer_trace::model::*;
+use profinfer_trace::test_support::random::Random;
 
 use super::planted;
 use super::small::PID;
@@ -60,28 +61,6 @@ fn keep_spans(m: &mut Model, keep: impl Fn(usize) -> bool) {
     m.health.ledger = Some(Ledger { span_starts: n, span_ends: n, spans_sent: n, ..Ledger::default() });
 }
 
-/// Random numbers of one seed.
-pub(crate) struct Rng(u64);
-
-impl Rng {
-    pub(crate) const fn new(seed: u64) -> Self {
-        Self(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1)
-    }
-
-    /// Between 0 and 1 (xorshift64*).
-    pub(crate) fn part(&mut self) -> f64 {
-        self.0 ^= self.0 >> 12;
-        self.0 ^= self.0 << 25;
-        self.0 ^= self.0 >> 27;
-        (self.0.wrapping_mul(0x2545_F491_4F6C_DD1D) >> 11) as f64 / (1_u64 << 53) as f64
-    }
-
-    /// About normal with mean 0 and deviation 1: the sum of twelve uniform ones less six.
-    pub(crate) fn normal(&mut self) -> f64 {
-        (0..12).map(|_| self.part()).sum::<f64>() - 6.0
-    }
-}
-
 /// What to make of tokens without operators, whose times alone count.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Times {
@@ -110,17 +89,17 @@ pub(crate) fn timed(t: &Times, seed: u64) -> Model {
     let mut m = Model::default();
     let thread = m.threads.find_or_add(100);
     m.threads.describe(thread, 7, Text::default());
-    let mut rng = Rng::new(seed);
+    let mut random = Random(seed);
     let traced = |i: usize| i % t.period >= t.period / 2 && i % t.period < t.period / 2 + t.burst;
     let (mut now, mut weather, mut place) = (1_000_000, 0.0, usize::MAX);
     let mut ranges = Vec::new();
     for i in 0..=t.tokens {
         // The weather changes with the periods: a burst and its neighbours have the same.
         if i / t.period != place {
-            (place, weather) = (i / t.period, rng.normal() * t.weather);
+            (place, weather) = (i / t.period, random.normal() * t.weather);
         }
         let factor = if i > 0 && traced(i) { t.factor } else { 1.0 };
-        let ns = (TOKEN_NS + t.growth * i as f64) * factor * (1.0 + weather + rng.normal() * t.noise);
+        let ns = (TOKEN_NS + t.growth * i as f64) * factor * (1.0 + weather + random.normal() * t.noise);
         let d = &mut m.llama_calls;
         d.start_ns.push(now);
         d.duration_ns.push(ns as u64);

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use profinfer_wire::WIRE_VERSION;
-use profinfer_wire::frame::{Frame, MAX_ENCODED, MAX_PAYLOAD, encode};
+use profinfer_wire::frame::{Frame, MAX_ENCODED, encode};
 use profinfer_wire::hello::Hello;
 use profinfer_wire::record::Record;
 use profinfer_wire::record::piece::{Piece, PieceEnd};
@@ -60,20 +60,21 @@ pub(super) fn head<'a>(
     seq: u32,
     carried: impl Iterator<Item = (u16, &'a [u8])>,
 ) -> Vec<u8> {
-    let (mut bytes, mut room) = (hello.to_bytes().to_vec(), [0; MAX_PAYLOAD]);
+    let mut bytes = hello.to_bytes().to_vec();
     let first = seq.wrapping_sub(piece.carried);
-    let begin = Record::Piece(*piece);
-    add(begin.kind(), begin.encode(&mut room), first.wrapping_sub(1), &mut bytes);
+    add(&Record::Piece(*piece), first.wrapping_sub(1), &mut bytes);
     for (i, (kind, payload)) in (0..piece.carried).zip(carried) {
-        add(kind, Some(payload), first.wrapping_add(i), &mut bytes);
+        let mut encoded = [0; MAX_ENCODED];
+        let frame = Frame { kind, seq: first.wrapping_add(i), payload };
+        let len = encode(&frame, &mut encoded).unwrap_or(0);
+        bytes.extend_from_slice(&encoded[..len]);
     }
     bytes
 }
 
 /// Appends the record that announces another piece, which continues with frame `seq`.
 pub(super) fn end(number: u32, seq: u32, bytes: &mut Vec<u8>) {
-    let (end, mut room) = (Record::PieceEnd(PieceEnd { number }), [0; MAX_PAYLOAD]);
-    add(end.kind(), end.encode(&mut room), seq, bytes);
+    add(&Record::PieceEnd(PieceEnd { number }), seq, bytes);
 }
 
 /// A hello for a stream whose hello is missing or damaged.
@@ -82,10 +83,8 @@ pub(super) const fn unknown_hello() -> Hello {
 }
 
 /// Appends a frame. All of these records fit into one.
-fn add(kind: u16, payload: Option<&[u8]>, seq: u32, bytes: &mut Vec<u8>) {
-    let mut encoded = [0; MAX_ENCODED];
-    let len = payload.and_then(|payload| encode(&Frame { kind, seq, payload }, &mut encoded));
-    bytes.extend_from_slice(&encoded[..len.unwrap_or(0)]);
+fn add(record: &Record<'_>, seq: u32, bytes: &mut Vec<u8>) {
+    bytes.extend_from_slice(record.encode_frame(seq, &mut [0; MAX_ENCODED]).unwrap_or_default());
 }
 
 impl Pieces {

@@ -64,7 +64,7 @@ impl State {
     fn about(&mut self, record: &Record<'_>) -> Option<(Option<About>, Option<u32>)> {
         let one = |n: u32, pid: Option<u32>| Some((Some(About::Numbers(n.into(), 0)), pid));
         match record {
-            Record::Session(_) | Record::ProbeCost(_) | Record::CaptureOptions(_) => {
+            Record::Session(_) | Record::Agent(_) | Record::ProbeCost(_) | Record::CaptureOptions(_) => {
                 Some((Some(About::Session), None))
             }
             Record::Text(r) => one(r.id, None),
@@ -84,6 +84,7 @@ impl State {
             Record::Gauge(r) => one(r.id.into(), None),
             Record::Task(r) => one(r.id, None),
             Record::Library(r) => Some((None, Some(r.pid))),
+            Record::Library2(r) => Some((None, Some(r.pid))),
             Record::Probe(r) => Some((None, Some(r.pid))),
             Record::ProbesUsed(r) => one(r.pid, Some(r.pid)),
             Record::ProbeSwitch(r) => one(r.pid, Some(r.pid)),

@@ -23,7 +23,7 @@ use crate::{
 };
 use profinfer_trace::decode::Decoder;
 use profinfer_trace::ingest::Ingest;
-use profinfer_trace::model::Model;
+use profinfer_trace::model::{Model, RefusedPlan};
 use profinfer_views::{self as views, terminal::WIDTH};
 
 pub(crate) use output::Recorded;
@@ -131,10 +131,10 @@ pub(crate) fn write_views(
     print: impl FnOnce(Recorded) -> Result<()>,
 ) -> Result<ExitCode> {
     let Input { mut model, recording, reported, mut messages, link } = input;
-    if let Some(reason) = &model.health.refused {
-        let (tried, rest) = reason.split_once(": ").unwrap_or(("capturing", reason));
-        let (answer, help) =
-            rest.split_once("\n  help: ").unwrap_or((rest, "read the agent's messages on the board"));
+    if let Some(RefusedPlan { tried, answer, help }) = &model.health.refused {
+        // An older agent sends one text, which is the answer.
+        let tried = if tried.is_empty() { "capturing" } else { tried };
+        let help = if help.is_empty() { "read the agent's messages on the board" } else { help };
         let [tried, answer, help] = [tried, answer, help].map(views::words::one_line);
         return Err(Diagnostic::new(format!("on the board, {tried}"), answer, help));
     }

@@ -1,15 +1,16 @@
-//! What the Hexagon backend logs of each operator that the DSP finished, with the times of the DSP.
+//! Log of the Hexagon backend: each operator that the DSP finished, with times of the DSP.
 //!
-//! Three forms were published. The first two part their fields by ` : `, the newest by `|`. Each begins with the operator, fused ones
-//! joined by `+`, then come names, dimensions and types of `sources -> result`; the time is in the last field. Rows of whole batches
-//! (`OPBATCH`) hold the same time again and are left out.
+//! Three forms exist. The first two separate their fields by ` : `, the newest by `|`. Each begins
+//! with the operator (fused ones joined by `+`); then follow names, dimensions and types of
+//! `sources -> result`. The time is in the last field. Rows of complete batches (`OPBATCH`) repeat
+//! the same time and are left out.
 
 use super::kept::Kept;
 use super::lines::lines;
 use super::number::{numbers, time_ns};
 use crate::model::{KernelDims, KernelKind, KernelPart, ProfileFormat};
 
-/// What stands before each row.
+/// Prefix of each row.
 pub(super) const MARK: &str = "profile-op ";
 
 pub(super) fn read(bytes: &[u8]) -> Kept {

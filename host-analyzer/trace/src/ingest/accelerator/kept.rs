@@ -1,12 +1,12 @@
-//! What is kept of a profile while it is read.
+//! The kept part of a profile while it is read.
 
 use std::collections::HashMap;
 
 use crate::model::{AcceleratorProfile, DeviceTimeline, KernelKind, KernelRow, ProfileFormat, ProfileLines};
 
-/// Kinds of kernels that are kept.
+/// Limit of kinds of kernels.
 pub const MOST_KINDS: usize = 1 << 16;
-/// Rows that are kept.
+/// Limit of rows.
 pub const MOST_ROWS: usize = 1 << 22;
 
 /// Kinds and rows so far.
@@ -32,7 +32,8 @@ impl Kept {
         }
     }
 
-    /// Adds a row of the kind with this text, which `parse` reads the first time; of one that it cannot read, counts the line as damaged.
+    /// Adds a row of the kind with this text. `parse` reads the text when it is new. If it cannot,
+    /// the line counts as damaged.
     pub(super) fn add(
         &mut self,
         text: &str,
@@ -51,7 +52,7 @@ impl Kept {
                 id
             }
         };
-        // Without names the order of rows says nothing, and one row a kind is all.
+        // Without names the order of rows means nothing, and one row per kind is enough.
         if known.is_some() && self.format == ProfileFormat::VulkanLog {
             let row = &mut self.rows[kind as usize];
             row.kernels = row.kernels.saturating_add(kernels);

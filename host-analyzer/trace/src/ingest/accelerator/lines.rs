@@ -5,11 +5,11 @@ use std::borrow::Cow;
 /// Longer lines are cut here, bytes.
 pub const LONGEST_LINE: usize = 1 << 16;
 
-/// The lines without their ends; what is not UTF-8 is replaced.
+/// The lines without line ends. Bytes that are not UTF-8 are replaced.
 pub(super) fn lines(bytes: &[u8]) -> impl Iterator<Item = Cow<'_, str>> {
-    let whole = bytes.strip_suffix(b"\n").unwrap_or(bytes);
-    let none = whole.is_empty();
-    whole.split(|b| *b == b'\n').filter(move |_| !none).map(|line| {
+    let lines = bytes.strip_suffix(b"\n").unwrap_or(bytes);
+    let none = lines.is_empty();
+    lines.split(|b| *b == b'\n').filter(move |_| !none).map(|line| {
         let line = line.strip_suffix(b"\r").unwrap_or(line);
         String::from_utf8_lossy(&line[..line.len().min(LONGEST_LINE)])
     })

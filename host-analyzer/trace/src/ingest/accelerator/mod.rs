@@ -1,8 +1,10 @@
-//! Profiles that accelerators' backends wrote, to tables. docs/accelerators.md has the formats.
+//! Profiles written by the backends of accelerators, to tables. docs/accelerators.md has the
+//! formats.
 //!
-//! Stage: beside the stream. From: the bytes of a file. To: [`AcceleratorProfile`]. Promises: the format is told by the content; a
-//! line that is cut, mixed with another or of something else is counted and left out; nothing is kept beyond [`MOST_KINDS`] and
-//! [`MOST_ROWS`], and what is left out is counted.
+//! Stage: separate from the stream. From: the bytes of a file. To: [`AcceleratorProfile`].
+//! Promises: the content determines the format. Lines that are cut, mixed with another or unrelated
+//! are counted and left out. At most [`MOST_KINDS`] and [`MOST_ROWS`] are kept; the rest is
+//! counted.
 
 mod hexagon;
 mod kept;
@@ -20,10 +22,10 @@ pub use pair::pair;
 
 use crate::model::{AcceleratorProfile, ProfileFormat};
 
-/// A trace says what it is within so many bytes.
+/// A trace identifies itself within this many bytes.
 const TRACE_HEAD: usize = 4096;
 
-/// The profile in `bytes`, named `name`; `None` if they are of none of the formats.
+/// The profile in `bytes`, named `name`; `None` if the format is unknown.
 #[must_use]
 pub fn read(name: &str, bytes: &[u8]) -> Option<AcceleratorProfile> {
     let kept = match format(bytes)? {
@@ -35,7 +37,7 @@ pub fn read(name: &str, bytes: &[u8]) -> Option<AcceleratorProfile> {
     Some(kept.profile(name))
 }
 
-/// The format, by what only it has.
+/// The format, by a feature that only it has.
 fn format(bytes: &[u8]) -> Option<ProfileFormat> {
     let head = &bytes[..bytes.len().min(TRACE_HEAD)];
     if opencl::is_header(&lines::lines(head).next().unwrap_or_default()) {

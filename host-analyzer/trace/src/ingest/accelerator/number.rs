@@ -1,9 +1,9 @@
 //! Numbers in foreign text.
 
-/// Times beyond this are no times, ns: 31 years.
+/// Longer times are rejected, ns: 31 years.
 const LONGEST_NS: f64 = 1e18;
 
-/// A time in units of `unit_ns`, in ns; `None` of what is no length of time.
+/// A time in units of `unit_ns`, in ns; `None` if it is not a duration.
 pub(super) fn time_ns(text: &str, unit_ns: f64) -> Option<u64> {
     // Neither signs nor words such as `inf`.
     if !text.starts_with(|c: char| c.is_ascii_digit()) {
@@ -13,7 +13,7 @@ pub(super) fn time_ns(text: &str, unit_ns: f64) -> Option<u64> {
     (ns <= LONGEST_NS).then_some(ns.round() as u64)
 }
 
-/// Exactly so many whole numbers with `separator` between them.
+/// Exactly this many integers with `separator` between them.
 pub(super) fn numbers<const N: usize>(text: &str, separator: char) -> Option<[u64; N]> {
     let mut numbers = [0; N];
     let mut parts = text.split(separator);

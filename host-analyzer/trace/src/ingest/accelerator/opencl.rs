@@ -1,7 +1,8 @@
-//! `cl_profiling.csv`: one row a kernel, in the order in which they were put into the queue.
+//! `cl_profiling.csv`: one row per kernel, in the order in which they were queued.
 //!
-//! The first line names the columns. Releases differ in which there are; the name of the tensor, the name of the kernel, the time on
-//! the device and the size of the result are in all of them. A name of a tensor may hold a comma.
+//! The first line names the columns. Releases differ in their columns. The name of the tensor, the
+//! name of the kernel, the time on the device and the size of the result are in all of them. A
+//! tensor's name may contain a comma.
 
 use super::kept::Kept;
 use super::lines::lines;
@@ -13,7 +14,7 @@ pub(super) fn is_header(line: &str) -> bool {
     Columns::compute(line).is_some()
 }
 
-/// Where what is used stands, counted from the end, and how long the unit of the time is.
+/// Positions of the used columns, counted from the end, and the unit of the time.
 #[derive(Debug, Clone, Copy)]
 struct Columns {
     count: usize,
@@ -30,7 +31,7 @@ impl Columns {
             return None;
         }
         let find = |beginning: &str| names.iter().position(|n| n.starts_with(beginning));
-        // The first releases had one time only.
+        // The first releases have only one time.
         let time = find("exec duration").or_else(|| find("duration"))?;
         let unit_ns = match names[time].rsplit_once('(')?.1 {
             "ms)" => 1e6,
@@ -62,10 +63,10 @@ pub(super) fn read(bytes: &[u8]) -> Kept {
     kept
 }
 
-/// Adds a row; `None` if the line is none.
+/// Adds a row; `None` if the line is not one.
 fn row(kept: &mut Kept, columns: Columns, line: &str) -> Option<()> {
     let fields: Vec<_> = line.split(',').collect();
-    // Further commas are in the first column.
+    // Further commas belong to the first column.
     let more = fields.len().checked_sub(columns.count)?;
     let field = |column: usize| fields[column + more].trim();
     let device_ns = time_ns(field(columns.time), columns.unit_ns)?;

@@ -2,8 +2,8 @@
 
 use crate::model::{AcceleratorProfile, ProfileFormat};
 
-/// Takes away each trace that has the kernels of a table in its order, and gives the table what only the trace knows. So no time counts
-/// twice; a trace without its table stays.
+/// Removes each trace that has the kernels of a table in the same order, and adds to the table what
+/// only the trace has. No time then counts twice. A trace without its table stays.
 pub fn pair(profiles: &mut Vec<AcceleratorProfile>) {
     let (traces, mut rest): (Vec<_>, Vec<_>) =
         std::mem::take(profiles).into_iter().partition(|p| p.format == ProfileFormat::OpenClTrace);

@@ -1,7 +1,8 @@
-//! `cl_trace.json`: beginnings and ends of the same kernels, on the host and on the device, in the order of the table.
+//! `cl_trace.json`: begin and end events of the same kernels, on the host and on the device, in the
+//! order of the table.
 //!
-//! It names kernels, and no tensors. The backend writes one event a line, a comma behind the last one, and does not close the list: so
-//! each line is read by itself.
+//! It names kernels but no tensors. The backend writes one event per line, with a comma after the
+//! last one, and does not close the list. Each line is therefore parsed alone.
 
 use serde::Deserialize;
 
@@ -9,7 +10,7 @@ use super::kept::Kept;
 use super::lines::lines;
 use crate::model::{DeviceTimeline, KernelKind, ProfileFormat};
 
-/// A beginning or an end, times in µs.
+/// A begin or end event, times in µs.
 #[derive(Debug, Deserialize)]
 struct Event<'a> {
     name: &'a str,
@@ -18,7 +19,7 @@ struct Event<'a> {
     tid: &'a str,
 }
 
-/// What has begun and not ended.
+/// Kernels that began and did not end yet.
 #[derive(Debug, Default)]
 struct Open {
     host: Option<u64>,

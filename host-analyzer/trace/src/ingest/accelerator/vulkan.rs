@@ -1,7 +1,9 @@
-//! What the Vulkan backend prints behind each graph, or behind so many of them: a block of rows, one for each name.
+//! The Vulkan backend's log. After each graph, or after several, it prints a block with one row per
+//! name.
 //!
-//! A row is `NAME: N x T us`, newer ones with ` = TOTAL us`, and with a rate in brackets where the backend knows the operations. Times
-//! have six digits. Other lines of the engine stand before, between and behind the blocks.
+//! A row is `NAME: N x T us`. Newer releases add ` = TOTAL us`, and a rate in brackets where the
+//! backend knows the operations. Times have six digits. Other lines of the engine appear before,
+//! between and after the blocks.
 
 use super::kept::Kept;
 use super::lines::lines;
@@ -9,12 +11,12 @@ use super::number::time_ns;
 use super::vulkan_name::parts;
 use crate::model::{KernelKind, ProfileFormat};
 
-/// What begins a block.
+/// First line of a block.
 pub(super) const HEADER: &str = "Vulkan Timings:";
 const TOTAL: &str = "Total time: ";
-/// Part of a total by which its rows may miss it: they have six digits each.
+/// Share of a total by which its rows may miss it: they have six digits each.
 const ROUNDING: f64 = 1e-4;
-/// And so much for each row, ns: newer releases print hundredths of 1 µs.
+/// Additional tolerance per row, ns: newer releases print hundredths of 1 µs.
 const ROUNDING_NS: u64 = 10;
 
 pub(super) fn read(bytes: &[u8]) -> Kept {
@@ -57,7 +59,7 @@ fn fits(rows: u64, sum: u64, total: u64) -> bool {
     sum.abs_diff(total) <= rounding.saturating_add(rows.saturating_mul(ROUNDING_NS))
 }
 
-/// Name, kernels and their time together, ns; `None` of another line.
+/// Name, kernels and their total time, ns; `None` for another line.
 fn row(line: &str) -> Option<(&str, u64, u64)> {
     let (name, figures) = line.rsplit_once(": ")?;
     let (kernels, times) = figures.split_once(" x ")?;

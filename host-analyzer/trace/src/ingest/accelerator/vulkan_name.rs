@@ -1,18 +1,18 @@
 //! The names of rows in the Vulkan backend's log.
 //!
-//! A name is an operator and what the backend tells of it, for example `MUL_MAT_VEC q8_0 m=64 n=1 k=64`. Where several nodes were fused
-//! the name of the fusion stands before the first one's. Where several ran at the same time
-//! (`GGML_VK_PERF_LOGGER_CONCURRENT`) their names are joined by commas.
+//! A name is an operator and the backend's details, for example `MUL_MAT_VEC q8_0 m=64 n=1 k=64`.
+//! For fused nodes, the name of the fusion precedes the first node's. For nodes that ran at the
+//! same time (`GGML_VK_PERF_LOGGER_CONCURRENT`), commas join the names.
 
 use super::number::numbers;
 use crate::model::{KernelDims, KernelPart};
 
-/// What the name says was computed; `None` of what is no such name.
+/// The operators that a name describes; `None` for text that is not such a name.
 pub(super) fn parts(name: &str) -> Option<Vec<KernelPart>> {
     split(name).into_iter().map(part).collect()
 }
 
-/// Splits at commas outside of brackets behind which an operator's name begins.
+/// Splits at commas outside of brackets, if an operator's name follows.
 fn split(name: &str) -> Vec<&str> {
     let (mut parts, mut begin, mut depth) = (Vec::new(), 0, 0_usize);
     for (at, c) in name.char_indices() {
@@ -32,7 +32,7 @@ fn split(name: &str) -> Vec<&str> {
     parts
 }
 
-/// An operator's name, and what is behind it; `None` of other words.
+/// An operator's name, and the rest; `None` for other words.
 fn word(text: &str) -> Option<(&str, &str)> {
     let end = text.find(|c: char| !(c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_'));
     let (word, rest) = text.split_at(end.unwrap_or(text.len()));
@@ -46,8 +46,8 @@ fn part(text: &str) -> Option<KernelPart> {
         Some((op, rest)) => (first, op, rest),
         None => ("", first, rest),
     };
-    let (types, dtype, dims) = told(op, rest.trim_start());
-    // Products with few columns have a kernel of their own and are called so.
+    let (types, dtype, dims) = details(op, rest.trim_start());
+    // Products with few columns have a separate kernel with its own name.
     let op = op.strip_suffix("_VEC").filter(|_| matches!(dims, KernelDims::Product { .. })).unwrap_or(op);
     Some(KernelPart {
         op: op.to_owned(),
@@ -60,8 +60,8 @@ fn part(text: &str) -> Option<KernelPart> {
     })
 }
 
-/// Types of sources, type of the result, and shape, as far as the name tells them.
-fn told(op: &str, rest: &str) -> (Vec<String>, String, KernelDims) {
+/// Types of sources, type of the result, and shape, as far as the name has them.
+fn details(op: &str, rest: &str) -> (Vec<String>, String, KernelDims) {
     let untold = || (Vec::new(), String::new(), KernelDims::Untold);
     match op {
         "MUL_MAT" | "MUL_MAT_VEC" | "MUL_MAT_ID" | "MUL_MAT_ID_VEC" => {
@@ -77,7 +77,7 @@ fn told(op: &str, rest: &str) -> (Vec<String>, String, KernelDims) {
     }
 }
 
-/// `q8_0 m=64 n=1 k=64`, behind it `n_expert=8` and `batch=2` where there are some.
+/// `q8_0 m=64 n=1 k=64`, optionally followed by `n_expert=8` and `batch=2`.
 fn product(rest: &str) -> Option<(String, KernelDims)> {
     let mut words = rest.split(' ');
     let dtype = words.next()?.to_owned();
@@ -97,13 +97,13 @@ fn product(rest: &str) -> Option<(String, KernelDims)> {
     Some((dtype, KernelDims::Product { m: m?, n: n?, k: k?, batch, experts }))
 }
 
-/// Four numbers in brackets behind `name`.
+/// Four numbers in brackets after `name`.
 fn brackets(text: &str, name: &str) -> Option<[u64; 4]> {
     let mut from = 0;
     loop {
         let at = from + text[from..].find(&format!("{name}("))?;
         from = at + name.len() + 1;
-        // `dst(` ends with no other name; `m(` and `k(` must not be the end of one.
+        // No other name ends in `dst(`; `m(` and `k(` must not be the end of another name.
         if !name.is_empty() && text[..at].ends_with(|c: char| c.is_ascii_alphanumeric()) {
             continue;
         }

@@ -1,9 +1,9 @@
-//! Times of which not everything is known that happened.
+//! Times with unknown events.
 
 /// Collects them.
 #[derive(Debug, Default)]
 pub(super) struct Gaps {
-    told: Vec<(u64, u64)>,
+    reported: Vec<(u64, u64)>,
     batches: Vec<Batch>,
 }
 
@@ -11,36 +11,36 @@ pub(super) struct Gaps {
 type Batch = (u32, Option<(u64, u64)>, bool);
 
 impl Gaps {
-    /// The agent says that there was one.
+    /// Adds a gap that the agent reported.
     pub(super) fn add(&mut self, from_ns: u64, to_ns: u64) {
-        self.told.push((from_ns, to_ns));
+        self.reported.push((from_ns, to_ns));
     }
 
-    pub(super) fn batch(&mut self, seq: u32, first_ns: Option<u64>, last_ns: Option<u64>, whole: bool) {
-        self.batches.push((seq, first_ns.zip(last_ns), whole));
+    pub(super) fn batch(&mut self, seq: u32, first_ns: Option<u64>, last_ns: Option<u64>, complete: bool) {
+        self.batches.push((seq, first_ns.zip(last_ns), complete));
     }
 
-    /// All of them in order, joined where they touch.
+    /// All gaps in order, merged where they touch.
     pub(super) fn finish(mut self) -> Vec<(u64, u64)> {
         self.batches.sort_by_key(|b| b.0);
-        let (mut next, mut whole, mut last_ns) = (0, true, 0);
-        for (seq, times, this_whole) in self.batches {
+        let (mut next, mut complete, mut last_ns) = (0, true, 0);
+        for (seq, times, this_complete) in self.batches {
             // A batch of gaps alone has no times.
             let Some((first_ns, to_ns)) = times else {
-                (next, whole) = (seq.wrapping_add(1), whole && this_whole && seq == next);
+                (next, complete) = (seq.wrapping_add(1), complete && this_complete && seq == next);
                 continue;
             };
-            if seq != next || !whole {
-                self.told.push((last_ns.min(first_ns), first_ns));
+            if seq != next || !complete {
+                self.reported.push((last_ns.min(first_ns), first_ns));
             }
-            (next, whole, last_ns) = (seq.wrapping_add(1), this_whole, to_ns.max(last_ns));
+            (next, complete, last_ns) = (seq.wrapping_add(1), this_complete, to_ns.max(last_ns));
         }
-        if !whole {
-            self.told.push((last_ns, u64::MAX));
+        if !complete {
+            self.reported.push((last_ns, u64::MAX));
         }
-        self.told.sort_unstable();
+        self.reported.sort_unstable();
         let mut joined: Vec<(u64, u64)> = Vec::new();
-        for (from, to) in self.told {
+        for (from, to) in self.reported {
             match joined.last_mut() {
                 Some(last) if from <= last.1 => last.1 = last.1.max(to),
                 _ => joined.push((from, to)),
@@ -50,7 +50,8 @@ impl Gaps {
     }
 }
 
-/// What of a stretch is known: all before the first gap in it; nothing of one that begins in a gap.
+/// The known part of an interval: everything before the first gap in it. Nothing is known of an
+/// interval that begins in a gap.
 pub(super) fn known(gaps: &[(u64, u64)], start_ns: u64, end_ns: u64) -> Option<(u64, u64)> {
     let first = gaps.partition_point(|(_, to)| *to <= start_ns);
     let end_ns = match gaps.get(first) {

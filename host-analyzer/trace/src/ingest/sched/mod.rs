@@ -1,6 +1,7 @@
-//! The scheduler level: events to stretches of threads, and to the turns of those who had their CPUs.
+//! The scheduler level: converts events to the states of threads and to the turns of the tasks on
+//! their CPUs.
 //!
-//! What was lost leaves its time unknown. It is never filled with what was before or after.
+//! Time with lost events stays unknown. It is never filled with the state before or after.
 
 mod gaps;
 mod states;
@@ -34,7 +35,7 @@ impl Records {
         self.tasks.describe(r, &mut model.texts);
     }
 
-    /// Unpacks a batch; returns the number of events in it that the agent counts.
+    /// Unpacks a batch; returns the number of those events that the agent counts.
     pub(super) fn events(&mut self, r: &wire::SchedBatch<'_>, offset: u64, damages: &mut Damages) -> u64 {
         let (first, mut events) = (self.events.len(), r.events());
         for event in events.by_ref() {

@@ -1,4 +1,4 @@
-//! From switches, wake-ups and migrations to what each thread of the engine was doing.
+//! Converts switches, wake-ups and migrations to the states of the engine's threads.
 
 use std::collections::BTreeMap;
 
@@ -31,13 +31,13 @@ struct Machine<'a> {
     done: Vec<Stretch>,
 }
 
-/// All stretches, in the order in which they ended; `events` are in order of time. What is still open at the end lasts until
-/// `end_ns`.
+/// All intervals, in the order in which they ended. `events` are in order of time. Intervals that
+/// are still open at the end last until `end_ns`.
 pub(super) fn stretches(events: &[SchedEvent], gaps: &[(u64, u64)], end_ns: u64) -> Vec<Stretch> {
     let mut machine = Machine { gaps, open: BTreeMap::new(), done: Vec::new() };
     let mut left_gaps = gaps.iter().peekable();
     for event in events {
-        // Behind a gap nothing is known until it is told anew.
+        // After a gap a thread's state is unknown until its next event.
         while left_gaps.next_if(|(_, to)| *to <= event.at_ns).is_some() {
             machine.end_all(event.at_ns);
         }
@@ -51,7 +51,7 @@ impl Machine<'_> {
     fn event(&mut self, event: &SchedEvent) {
         let at = event.at_ns;
         match event.happened {
-            // Seen to run, without having been switched to.
+            // The thread is seen running without a switch to it.
             Happened::Switch { cpu, prev: Who::Thread(tid), next: Who::Thread(same), .. } if tid == same => {
                 if !self.is(tid, ThreadState::Running, cpu) {
                     self.open(tid, at, ThreadState::Running, cpu);
@@ -69,7 +69,8 @@ impl Machine<'_> {
                     }
                 }
                 if let Who::Thread(tid) = next {
-                    // From sleep to a CPU without a wake-up: the wake-up was lost, and with it when the sleep ended.
+                    // From sleep to a CPU without a wake-up: the wake-up was lost, and with it the
+                    // end of the sleep.
                     let waited = [ThreadState::Preempted, ThreadState::Woken];
                     if waited.iter().any(|state| self.is(tid, *state, cpu)) {
                         self.close(tid, at);
@@ -100,7 +101,8 @@ impl Machine<'_> {
         self.open.get(&tid).is_some_and(|o| o.state == state && o.cpu == cpu)
     }
 
-    /// Whoever was taken to run on a CPU and is not the one that leaves it had left it unseen.
+    /// A thread that was assumed to run on a CPU and is not the one that leaves it had left it
+    /// unseen.
     fn others_ran_not(&mut self, cpu: u16, prev: Who) {
         self.open
             .retain(|tid, o| o.state != ThreadState::Running || o.cpu != cpu || prev == Who::Thread(*tid));
@@ -123,10 +125,10 @@ impl Machine<'_> {
     }
 }
 
-/// The state of a thread that left its CPU; `None` where there is none any more, or it is not known.
+/// The state of a thread that left its CPU; `None` where it ended or its state is unknown.
 const fn state(left: Left) -> Option<ThreadState> {
     match left {
-        // One that gave its CPU up wants it back.
+        // A thread that yielded is still runnable.
         Left::Preempted | Left::Yielded => Some(ThreadState::Preempted),
         Left::Sleeping => Some(ThreadState::Sleeping),
         Left::Blocked => Some(ThreadState::Blocked),

@@ -1,4 +1,5 @@
-//! The tasks that had CPUs: of the kernel and of other processes as the agent describes them, and the engine's own threads.
+//! The tasks on CPUs: kernel threads and other processes as the agent describes them, and the
+//! engine's own threads.
 
 use std::collections::HashMap;
 
@@ -7,12 +8,12 @@ use profinfer_wire::sched::{IDLE, Who};
 
 use crate::model::{Model, Task, TaskId, Text, Texts};
 
-/// What the agent told.
+/// The agent's descriptions.
 #[derive(Debug, Default)]
 pub(super) struct Tasks(HashMap<u32, Task>);
 
 impl Tasks {
-    /// A task that is described again replaces the earlier one: more is known of it.
+    /// A later description of a task replaces the earlier one, because it knows more.
     pub(super) fn describe(&mut self, r: &wire::Task<'_>, texts: &mut Texts) {
         let task = Task {
             tid: r.tid,
@@ -27,21 +28,21 @@ impl Tasks {
     pub(super) fn table(self, model: &mut Model) -> Table {
         let name = model.texts.intern("idle");
         let idle = Task { tid: 0, pid: 0, name, command: Text::default(), cgroup: Text::default() };
-        Table { told: self.0, idle, ids: HashMap::new(), rows: HashMap::new() }
+        Table { described: self.0, idle, ids: HashMap::new(), rows: HashMap::new() }
     }
 }
 
 /// Makes the rows of the model's table.
 pub(super) struct Table {
-    told: HashMap<u32, Task>,
+    described: HashMap<u32, Task>,
     idle: Task,
     ids: HashMap<(bool, u32), TaskId>,
-    /// The same task may have been told under two numbers.
+    /// The agent may have sent the same task with two numbers.
     rows: HashMap<(u32, u32, Text, Text, Text), TaskId>,
 }
 
 impl Table {
-    /// The row of a task, made at its first turn; `None` for one that was never described.
+    /// The row of a task, made at its first turn; `None` for a task without description.
     pub(super) fn get(&mut self, who: Who, model: &mut Model) -> Option<TaskId> {
         let key = match who {
             Who::Thread(tid) => (true, tid),
@@ -53,7 +54,7 @@ impl Table {
         let task = match who {
             Who::Thread(tid) => own(tid, model),
             Who::Task(IDLE) => self.idle.clone(),
-            Who::Task(id) => self.told.get(&id)?.clone(),
+            Who::Task(id) => self.described.get(&id)?.clone(),
         };
         let same = (task.tid, task.pid, task.name, task.command, task.cgroup);
         let id = *self.rows.entry(same).or_insert_with(|| {

@@ -1,7 +1,8 @@
-//! Who had a CPU while threads of the engine waited for it.
+//! The tasks on a CPU while threads of the engine waited for it.
 //!
-//! Every switch on a CPU is told while such a thread waits there, so that between two of them the one that was switched to
-//! had it. Of the time from the beginning of a wait to the first switch, that one tells who had it.
+//! While such a thread waits, the agent records every switch on its CPU. Between two switches, the
+//! task that the first one switched to was on it. Before the first switch, it was the task that the
+//! switch took off.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +11,7 @@ use profinfer_wire::sched::{Happened, SchedEvent, Who};
 use super::states::Stretch;
 use crate::model::ThreadState;
 
-/// A turn of someone.
+/// A turn of a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Turn {
     pub(super) cpu: u16,
@@ -26,7 +27,7 @@ struct Switch {
     next: Who,
 }
 
-/// The turns by CPU, then start; `events` are in order of time.
+/// The turns by CPU, then start. `events` are in order of time.
 pub(super) fn turns(events: &[SchedEvent], stretches: &[Stretch]) -> Vec<Turn> {
     let mut switches: BTreeMap<u16, Vec<Switch>> = BTreeMap::new();
     for event in events {
@@ -48,27 +49,27 @@ pub(super) fn turns(events: &[SchedEvent], stretches: &[Stretch]) -> Vec<Turn> {
                 Some(wanted) if from <= wanted.1 => wanted.1 = wanted.1.max(to),
                 _ => {
                     if let Some(wanted) = wanted.replace((from, to)) {
-                        of_wait(cpu, wanted, switches, &mut turns);
+                        turns_of_wait(cpu, wanted, switches, &mut turns);
                     }
                 }
             }
         }
         if let Some(wanted) = wanted {
-            of_wait(cpu, wanted, switches, &mut turns);
+            turns_of_wait(cpu, wanted, switches, &mut turns);
         }
     }
     turns
 }
 
-/// The turns in one time for which a CPU was wanted all along.
-fn of_wait(cpu: u16, (from, to): (u64, u64), switches: &[Switch], turns: &mut Vec<Turn>) {
+/// The turns in an interval during which a CPU was wanted all the time.
+fn turns_of_wait(cpu: u16, (from, to): (u64, u64), switches: &[Switch], turns: &mut Vec<Turn>) {
     let first = switches.partition_point(|s| s.at_ns < from);
     let mut add = |start_ns: u64, end_ns: u64, who: Who| match turns.last_mut() {
         Some(last) if (last.cpu, last.end_ns, last.who) == (cpu, start_ns, who) => last.end_ns = end_ns,
         _ if end_ns > start_ns => turns.push(Turn { cpu, start_ns, end_ns, who }),
         _ => {}
     };
-    // Since when someone is known to have it.
+    // Since when a task is known to be on it.
     let mut since: Option<(u64, Who)> = None;
     for switch in switches[first..].iter().take_while(|s| s.at_ns <= to) {
         match since {
