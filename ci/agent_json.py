@@ -12,7 +12,7 @@ import sys
 
 
 def recorded(summary):
-    """What a recording has, as one line."""
+    """Summary of a recording, as one line."""
     return (
         f"{summary['spans_sent']} spans sent, {summary['spans_lost']} lost, {summary['frames']} frames; "
         f"agent: {summary['rss_bytes'] / 1e6:.1f} MB, {summary['cpu_ns'] / 1e9:.2f} s CPU"
@@ -20,7 +20,7 @@ def recorded(summary):
 
 
 def rows(doctor):
-    """All rows of the doctor's table."""
+    """All rows of the doctor's sections."""
     return [row for section in doctor["sections"] for row in section["rows"]]
 
 
@@ -28,7 +28,7 @@ def shown(row):
     return f"{row['name']}: {row['text']}"
 
 
-#: Names of functions as the page has them.
+#: Short names of functions, for docs/engines.md.
 SHORT = [
     ("llama_", ""), ("lm_", ""), ("ggml_backend_sched_graph_compute", "sched"), ("ggml_graph_compute", "cpu"),
     ("ggml_backend_graph_compute_async", "backend"),
@@ -45,7 +45,7 @@ def level(engine, name, short=()):
 
 
 def way(engine):
-    """How operators are found, as builds.tsv names it."""
+    """The way in which operators are found, by its name in builds.tsv."""
     ways = next(one for one in engine["levels"] if one["level"] == "operator")["ways"]
     if not ways:
         return "none"
@@ -55,7 +55,7 @@ def way(engine):
 
 
 def places(direct):
-    """Places of direct probes in one file: how many of each role, and how many bytes are moved."""
+    """Places of direct probes in one file: number per role, and number of moved bytes."""
     if not direct["places"]:
         return direct["text"].split("\n")[0]
     count = {role: 0 for role in ("start", "fused_start", "end", "whole_call")}
@@ -73,7 +73,7 @@ def places(direct):
 
 
 def engine_lines(engine):
-    """What ci/engines/matrix.sh holds against builds.tsv, and the page shows."""
+    """Lines that ci/engines/matrix.sh compares with builds.tsv and writes to the page."""
     found = [places(file["direct"]) for file in engine["files"] if file["direct"]]
     return [
         level(engine, "token", SHORT[:1]),
@@ -95,7 +95,7 @@ def main(what, path, name=None):
         case "field":
             print(found[name])
         case "no":
-            print(next((shown(row) for row in rows(found) if row["verdict"] == "no"), "no row says so"))
+            print(next((shown(row) for row in rows(found) if row["verdict"] == "no"), "no row"))
         case "row":
             print(next(shown(row) for row in rows(found) if row["name"] == name))
         case "engine":

@@ -1,12 +1,14 @@
 #!/usr/bin/env bash
 # bench-check.sh [--rounds N] [--seconds S]      are the ceilings of `profinfer-agent bench` right?
 #
-# Measures the same on the same CPUs with tools of others: sysbench (read), mbw (copy), and loops that gcc -O3 makes for this
-# machine (ci/bench-check/arithmetic.c: read, copy, int8, f32). Reading is compared at three points of the curve, with one thread and
-# with one on each CPU: the smallest, the largest within half of the last cache (4 MiB if the kernel reports none), and the largest.
-# All take turns, N rounds (default 5) of about S seconds each (default 1), so that a busy moment hits them alike. Prints the medians,
-# and the median of the rounds' ratios, to the fastest of the other tools where there are several: a ceiling below what others reach
-# is none. Warns beyond 10 % and fails beyond 30 %, because machines are busy. Called by hand.
+# Measures the same on the same CPUs with other tools: sysbench (read), mbw (copy), and loops that
+# gcc -O3 compiles for this machine (ci/bench-check/arithmetic.c: read, copy, int8, f32). Compares
+# reading at three points of the curve, with one thread and with one per CPU: the smallest, the
+# largest within half of the last cache (4 MiB if the kernel reports none), and the largest. All
+# tools take turns, N rounds (default 5) of about S seconds each (default 1), so that a busy moment
+# affects them alike. Prints the medians, and the median of the ratios per round, to the fastest of
+# the other tools: a ceiling below what others reach is wrong. Warns beyond 10 % and fails beyond 30
+# %, because machines are busy. Run by hand.
 set -eu
 . "$(dirname "$0")/../scripts/lib.sh"
 rounds=5 seconds=1

@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # clangs.sh [VERSION...]      the BPF programs by each clang of this Debian: stack of every function, and the verifier's verdict
 #
-# Compilers lay out stack frames differently, and a function of more than 48 bytes can crash a kernel (ARCHITECTURE.md). The agent is built with each
-# version (default: all that can be installed, from 11 on), which fails above that limit, and the tests of agent-static/src/bpf/verified.rs load what
-# it made.
+# Compilers lay out stack frames differently, and a function of more than 48 bytes can crash a
+# kernel (ARCHITECTURE.md). Builds the agent with each version (default: all that can be installed,
+# from 11 on); the build fails above that limit. The tests of agent-static/src/bpf/verified.rs load
+# the programs.
 set -eu
 . "$(dirname "$0")/../scripts/lib.sh"
 . "$REPO/ci/tests.sh"

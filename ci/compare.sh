@@ -1,14 +1,16 @@
 #!/usr/bin/env bash
 # compare.sh [--pairs N] [--power N] [--rounds N]      comparisons keep their word on a real engine
 #
-# N times (default: 20) four and four runs of the same command, made in turn: at most 5 % may be called different, as far as so many
-# tell. Then planted slowdowns, each four and four runs: larger weights, a CPU variant for old processors, a slow sampler. Each must be found,
-# with the operators or the class that it is of first among the rows. And another model must be refused. Prints a table. Other load on the
-# machine makes intervals wider, and the planted ones may be undecided.
+# Makes N times (default: 20) four and four runs of the same command, in turn: at most 5 % may be
+# reported as different, within the accuracy of N. Then planted slowdowns, each with four and four
+# runs: larger weights, a CPU variant for old processors, a slow sampler. Each must be found, with
+# its operators or its class as the first row. Another model must be refused. Prints a table. Other
+# load on the machine widens the intervals, and planted slowdowns can remain undecided.
 #
-# --power N: then slowdowns of 1, 2 and 5 % are planted, each in N series of --rounds runs a side (default: 6): time between two calls, an operator
-# of another backend, and a task that takes the first CPU. As many must be told as the comparisons state by the scatter of their runs, and
-# what is told must be led by the class that it is of. Some ten minutes for each N = 4; run by hand.
+# --power N: also plants slowdowns of 1, 2 and 5 %, each in N series of --rounds runs per side
+# (default: 6): time between two calls, an operator of another backend, and a task that uses the
+# first CPU. The share that is detected must match the statistical power that the comparisons state,
+# and the class of the slowdown must be the first row. About ten minutes for N = 4. Run by hand.
 set -eu
 . "$(dirname "$0")/../scripts/lib.sh"
 . "$REPO/ci/tests.sh"
@@ -85,7 +87,7 @@ planted old-variant slower "MUL_MAT FLASH_ATTN_EXT" "$(nodes "$engine" dense-q8)
 talk="nice -n -19 $engine/llama-completion -m $models/smollm2.gguf -t 1 -n 60 -p Once -no-cnv --ignore-eos"
 planted slow-sampler slower application "$talk --temp 0" "$talk --temp 0.8 --seed 1 --top-k 0 --top-p 0.99 --min-p 0"
 
-# slowdowns NAME CLASS A B: of B, in which {percent} and {us} (of a token of A) stand for what is planted
+# slowdowns NAME CLASS A B: plant slowdowns in B, where {percent} and {us} (per token of A) are replaced by the slowdown
 slowdowns() {
 	local token_ns percent i us b
 	KEEP=$out/same.json series "$1" 4 "$3" "$3" >/dev/null

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# compat.sh [--record NAME...]      versions that were given out, with the present one
+# compat.sh [--record NAME...]      compatibility of published versions with the current one
 #
 #   (default)         the last version's agent with the present `analyze`, and the present agent with the last version's `analyze`, on a real engine
 #                     over a real connection: each must have all that the engine lists (host-analyzer/analyze/tests/oracle/compat.rs)
 #   --record NAME...  make the recordings of these versions (ci/compat/published.tsv) anew, for host-analyzer/tests/data/published: what each version's agent
 #                     recorded, and what the engine listed meanwhile
 #
-# Versions are built from their commits, which takes a minute or two each; they are kept in the cache.
+# Builds versions from their commits, a minute or two each, and keeps them in the cache.
 set -eu
 . "$(dirname "$0")/../scripts/lib.sh"
 . "$REPO/ci/tests.sh"

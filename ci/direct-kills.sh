@@ -1,14 +1,18 @@
 #!/usr/bin/env bash
-# direct-kills.sh [--whole | --uprobes] [--workers W] [--seconds S] [--model NAME] [N]      SIGKILLs what has, puts in or takes out direct probes
+# direct-kills.sh [--whole | --uprobes] [--workers W] [--seconds S] [--model NAME] [N]      kills agents (SIGKILL) with direct probes in engines
 #
-# N times (default 5000) an agent is killed at a random moment, most of them while the engine stands still for it: in the bootstrap,
-# while the page is written, the code changed or put back; a fifth of them have a duty cycle. W engines (default 2) decode all the while,
-# each with one agent after the other. After each kill the engine must live and go on. After every 20 kills, and at the end, `repair`
-# runs, the engine's code must be that of its files, byte by byte, and every token that it computed that of an undisturbed run.
+# Kills an agent N times (default 5000) at a random moment, mostly while the engine is stopped for
+# it: in the bootstrap, while it writes the page, changes the code or puts it back. A fifth of the
+# agents have a duty cycle. W engines (default 2) decode all the time, each with one agent after
+# another. After each kill, the engine must be alive and continue. After every 20 kills, and at the
+# end, `repair` runs: the engine's code must equal its files, byte by byte, and every token must
+# equal that of an undisturbed run.
 #
-# What is killed is the agent's direct probes without the rest of it (ci/kills/alone), because the kernel takes seconds to release the uprobes
-# of a whole one. --whole kills whole agents; --uprobes those with uprobes, see ci/faults/kills.sh. The loop itself is ci/kills/*.c, the same on a board: ci/board/direct-kills.sh.
-# Needs root; 5000 kills take about five minutes, of whole agents hours: --seconds ends it before. Run by hand.
+# By default, kills the direct probes of the agent without the rest (ci/kills/alone), because the
+# kernel takes seconds to release the uprobes of a complete agent. --whole kills complete agents;
+# --uprobes those with uprobes, see ci/faults/kills.sh. The loop is ci/kills/*.c, also for boards:
+# ci/board/direct-kills.sh. Needs root. 5000 kills take about five minutes, of complete agents
+# hours; --seconds ends it earlier. Run by hand.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/lib.sh

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# direct-life.sh [CASE...]      what may happen to an engine with direct probes: fork, exec, unloading, threads, freezing, signals, other agents
+# direct-life.sh [CASE...]      events in the life of an engine with direct probes: fork, exec, unloading, threads, freezing, signals, other agents
 #
-# Cases: fork exec unload threads stopped frozen signals uprobe_first two_agents serve; see ci/kills/life/life.py. Each
-# holds that the engine lives, that its tokens are those of an undisturbed run and that its code is its files' afterwards. Needs root and BPF;
+# Cases: fork exec unload threads stopped frozen signals uprobe_first two_agents serve; see
+# ci/kills/life/life.py. Each checks that the engine is alive, that its tokens equal those of an
+# undisturbed run, and that its code equals its files afterwards. Needs root, BPF and `analyze`. Run
 # by hand.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -10,6 +11,7 @@ cd "$(dirname "$0")/.."
 case ${1:-} in -h | --help) usage_from_head "$0"; exit ;; esac
 target=${CARGO_TARGET_DIR:-target}/debug
 export PROFINFER_AGENT=${PROFINFER_AGENT:-$target/profinfer-agent}
+export PROFINFER_ANALYZE=${PROFINFER_ANALYZE:-$target/analyze}
 export PROFINFER_DIRECT_ALONE=${PROFINFER_DIRECT_ALONE:-$target/profinfer-direct-alone}
 export PROFINFER_ENGINE_DIR=${PROFINFER_ENGINE_DIR:-$(scripts/engine.sh | tail -n 1)}
 export LIFE_MODEL=${PROFINFER_MODELS_DIR:-$CACHE/models}/dense-q8.gguf

@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
-# fetch.sh [--all]      bring into the cache what the steps of scripts/test.sh need, in the order in which they need it
+# fetch.sh [--all]      fetch what the steps of scripts/test.sh need into the cache, in the order of the steps
 #
 #   --all   what the steps of scripts/test.sh --all need as well
 #
-# scripts/test.sh runs it beside its steps, which compile meanwhile. A step that needs something that is being fetched waits for it,
-# and one that finds it missing fetches it itself: so nothing depends on this, and what fails here is said by the step.
+# scripts/test.sh runs it in parallel with its steps, which compile meanwhile. A step waits for
+# something that is being fetched, and fetches itself what is missing. So nothing depends on this
+# script, and the step reports what fails.
 set -u
 . "$(dirname "$0")/../scripts/lib.sh"
 . "$REPO/ci/tests.sh"

@@ -1,16 +1,18 @@
 #!/usr/bin/env bash
 # fuzz.sh [TARGET...] [--seconds S | --executions N | --long] [--jobs J] [--merge]      long runs of the fuzz targets, with what they reached
 #
-#   --seconds S      each target for so many seconds (60)
-#   --executions N   each target until it has run so many inputs
-#   --long           each target until it has run as many inputs as ci/fuzz/long.txt says: 10^9 in all, some hours of one CPU
-#   --jobs J         so many processes for each target (1)
+#   --seconds S      run each target for S seconds (60)
+#   --executions N   run each target with N inputs
+#   --long           run each target with the number of inputs in ci/fuzz/long.txt: 10^9 in all, some hours of one CPU
+#   --jobs J         number of processes per target (1)
 #   --merge          put the inputs that are needed for the same coverage into fuzz/corpus, those kept there first
 #
-# Without a target all of fuzz/fuzz_targets. What a run learns is kept in the cache (fuzz/TARGET), so that the next one goes on from
-# there. An input that fails is kept in the cache (fuzz/artifacts), and the last lines name it: fix it, and put it into
-# fuzz/corpus/TARGET. The compiler's own coverage is used, without a sanitizer: the targets have no unsafe code of ours, so any stable
-# compiler does, and a codec runs several times as fast. `cargo fuzz run TARGET` does the same with one, and needs nightly.
+# Without a target: all of fuzz/fuzz_targets. The cache keeps the corpus of a run (fuzz/TARGET), so
+# that the next run continues from there. It also keeps failing inputs (fuzz/artifacts), and the
+# last lines name them: fix the bug, and add the input to fuzz/corpus/TARGET. Uses the compiler's
+# own coverage, without a sanitizer: the targets have no unsafe code of ours, so a stable compiler
+# is enough, and a codec runs several times as fast. `cargo fuzz run TARGET` does the same with a
+# sanitizer, and needs nightly.
 set -eu
 . "$(dirname "$0")/../scripts/lib.sh"
 . "$REPO/ci/tests.sh"
@@ -66,7 +68,7 @@ row='%-12s %14s %9s %9s %7s %8s %7s %8s\n'
 printf "$row" target executions "per s" seconds covered features corpus result
 for target in "${targets[@]}"; do
 	mkdir -p "$state/$target"
-	# Beside the kept ones: small engines that the tests make.
+	# In addition to the kept inputs: small engines that the tests make.
 	if [ "$target" = engine ] && [ -z "$(ls -A "$state/engine")" ]; then
 		PROFINFER_SEEDS=$state/engine tests_of engine --ignored damage::write_seeds >&2
 	fi

@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # no-std.sh      prove that profinfer-wire needs neither std nor an allocator: build it for bare metal
 #
-# The target is a Cortex-M4F: no operating system, so no std exists for it, and 32-bit, so
-# that a usize taken for 64 bits shows as well. Where rustup cannot add the target, core is
-# built from source with the same compiler. The target does have alloc, so that is looked for by name.
+# The target is a Cortex-M4F: it has no operating system, so std does not exist for it. It is
+# 32-bit, so code that assumes a 64-bit usize fails too. If rustup cannot add the target, builds
+# core from source with the same compiler. The target has alloc, so the script searches for it by
+# name.
 set -eu
 . "$(dirname "$0")/../scripts/lib.sh"
 case ${1:-} in -h | --help) usage_from_head "$0"; exit ;; esac

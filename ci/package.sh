@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # package.sh DIR      install the Debian packages of a release (scripts/release.sh) in a bare Debian, and try them there
 #
-# A chroot by debootstrap, with nothing but what Debian calls minimal, man and bash-completion: the packages install with what they
-# name as needed, the programs run and say the release's version, pages are found by man, completions by bash, the agent's doctor
-# makes its trials, and nothing is left behind when the packages go.
+# Makes a chroot with debootstrap, with only Debian's minimal packages, man and bash-completion. The
+# packages must install with their dependencies, the programs must run and print the release's
+# version, man must find the pages and bash the completions, the doctor of the agent must work, and
+# removing the packages must leave nothing behind.
 set -eu
 . "$(dirname "$0")/../scripts/lib.sh"
 case ${1:-} in -h | --help | '') usage_from_head "$0"; exit ;; esac

@@ -1,17 +1,19 @@
 #!/usr/bin/env bash
-# predict.sh [options]      how far `analyze predict` is off, over models and types that are generated here
+# predict.sh [options]      error of `analyze predict`, over models and types that are generated here
 #
-#   --out DIR        where recordings, predictions and the table go (default: a folder of the cache); what is there already is used again
+#   --out DIR        folder for recordings, predictions and the table (default: a folder of the cache); existing ones are reused
 #   --threads N      threads of the engine (default: 2)
-#   --rounds N       runs of the engine without the agent, before and behind each recording (default: 1)
-#   --agent FILE     the agent (default: the one that is built here)
-#   --analyze FILE   the analyzer (default: the one that is built here)
+#   --rounds N       runs of the engine without the agent, before and after each recording (default: 1)
+#   --agent FILE     the agent (default: built here)
+#   --analyze FILE   the analyzer (default: built here)
 #   --models 'LIST'  NAME:TYPE of scripts/gen_models.py, or NAME of scripts/model.sh (default: see below)
 #
-# Each model is run by llama-bench without the agent, then recorded (the operators of half of its tokens), then run again: what the engine says of the runs without the agent is
-# the measured speed. Then each is predicted from the recordings of the others, once from all of them (a type that was seen), once from those
-# without its type (a type never seen). The table has beside it what one bandwidth for all, llmfit and gguf-parser-go say. It compares times, so it takes a machine on which nothing else
-# runs, and is no part of the test command. Run by hand; needs root and BPF.
+# llama-bench runs each model without the agent, then it is recorded (the operators of half of its
+# tokens), then it runs again. The engine's figures of the runs without the agent are the measured
+# speed. Then each model is predicted from the recordings of the others, once from all of them (a
+# seen type), once from those without its type (an unseen type). The table also has the predictions
+# of one bandwidth for all, llmfit and gguf-parser-go. Compares times, so it needs an idle machine,
+# and is not part of the test command. Run by hand; needs root and BPF.
 set -eu
 . "$(dirname "$0")/../scripts/lib.sh"
 . "$REPO/scripts/record_run.sh"

@@ -1,11 +1,13 @@
 #!/usr/bin/env bash
-# promise.sh      findings keep their promises: each cause that can be provoked here, its remedy, and quiet runs
+# promise.sh      findings keep their promises: each cause that can be provoked on this machine, its remedy, and quiet runs
 #
-# A real engine runs with a cause (a busy task on one of its CPUs, a quota, more threads than CPUs, threads that sleep at barriers, a
-# memory limit below the model, ...), the finding is read, the engine runs with the remedy, and the gain must lie in the interval
-# that was promised. Twenty quiet runs must raise no alarm, the time for which one thread is stopped must be in its class, and of a
-# model of a billion weights at most 2 % of the decode time may be unknown. All that compares times, so it takes a machine on which
-# nothing else runs, some four minutes of it, and is no part of the test command. Run by hand.
+# A real engine runs with a cause (a busy task on one of its CPUs, a quota, more threads than CPUs,
+# threads that sleep at barriers, a memory limit below the model, ...). The script reads the
+# finding, and the engine runs with the remedy: the gain must be within the predicted interval.
+# Twenty quiet runs must have no finding. The time for which one thread is stopped must be in its
+# class. For a model of a billion weights, at most 2 % of the decode time may be unknown. Compares
+# times, so it needs an idle machine for about four minutes, and is not part of the test command.
+# Run by hand.
 set -eu
 . "$(dirname "$0")/../scripts/lib.sh"
 . "$REPO/ci/tests.sh"

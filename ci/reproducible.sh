@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # reproducible.sh [--arch aarch64|x86_64]      build the static agent twice, and show that the bytes are the same
 #
-# Twice from nothing: in folders of different length, with other homes, caches and target folders, another time of the files, another
-# time zone and language. What is the same: this tree, the compiler with its sources of std, clang, and Debian's packages of the day.
-# Takes some minutes; scripts/test.sh does not run it.
+# Both builds start from nothing: in folders of different length, with other homes, caches and
+# target folders, other file times, another time zone and language. The same are: this tree, the
+# compiler with its sources of std, clang, and Debian's packages of the day. Takes some minutes;
+# scripts/test.sh does not run it.
 set -eu
 . "$(dirname "$0")/../scripts/lib.sh"
 case ${1:-} in -h | --help) usage_from_head "$0"; exit ;; esac

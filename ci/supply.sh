@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
-# supply.sh [--advisories]      what the project is made of: licences, sources, duplicates, locked versions, who vetted them, advisories
+# supply.sh [--advisories]      dependencies of the project: licences, sources, duplicates, locked versions, audits, advisories
 #
 #   --advisories   fail where the advisories cannot be read (default: say that they are unknown)
 #
-# deny.toml and supply-chain/ say what is allowed; ci/supply/refusals.sh shows that the rest is refused. Everything but the
-# advisories needs no network once the tools are there. The advisories are those of RustSec, fetched from its repository, or of a
-# clone of it that PROFINFER_ADVISORY_DB names. PROFINFER_SUPPLY_ROOT is another workspace to look at.
+# deny.toml and supply-chain/ state what is allowed; ci/supply/refusals.sh shows that everything
+# else is refused. Only the advisories need a network once the tools are installed. They come from
+# the RustSec repository, or from a clone of it that PROFINFER_ADVISORY_DB names.
+# PROFINFER_SUPPLY_ROOT is another workspace to check.
 set -eu
 . "$(dirname "$0")/../scripts/lib.sh"
 . "$REPO/ci/supply/tools.sh"
@@ -45,7 +46,7 @@ advisories() {
 	sed "s|^\[advisories\]|&\ndb-path = \"$work/db\"|" deny.toml >"$work/deny.toml"
 	if [ -n "$db" ]; then
 		git clone -q "$db" "$known" && git -C "$known" fetch -q || return 3
-		# Its newest advisory may be of any day: which, is said.
+		# Print the date of its newest advisory, which may be old.
 		sed -i 's|^\[advisories\]|&\nmaximum-db-staleness = "P9999D"|' "$work/deny.toml"
 	else
 		timeout 120 cargo deny --locked --config "$work/deny.toml" fetch db || return 3
@@ -79,4 +80,4 @@ case $status in
 	failed+=(advisories)
 	;;
 esac
-[ ${#failed[@]} = 0 ] || die "refused: ${failed[*]}" "deny.toml and supply-chain/ say what is allowed; CONTRIBUTING.md, how to add a dependency."
+[ ${#failed[@]} = 0 ] || die "refused: ${failed[*]}" "deny.toml and supply-chain/ state what is allowed; CONTRIBUTING.md explains how to add a dependency."

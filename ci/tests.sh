@@ -1,15 +1,16 @@
 # shellcheck shell=bash
-# What the steps of scripts/test.sh share, so that each of them can be run alone as well. Sourced, after scripts/lib.sh.
+# Shared by the steps of scripts/test.sh, so that each of them can also run alone. Sourced, after
+# scripts/lib.sh.
 
 # shellcheck disable=SC2034  # for those who source this
 TEST_MODELS=(smollm2 dense-q8 dense-f16 dense-f32 dense-q4 dense-q4k moe-qwen60 moe-mixtral8 spec-target spec-draft gemma2-q8 qwen2-q8 mamba-q8 deep-q8)
 
-# cargo of the tests: the build itself finds what clippy warns of, so that nothing is compiled twice. What is released or timed is built without it,
+# cargo of the tests: the build also runs clippy, so that nothing is compiled twice. Released or timed programs are built without it,
 # since it leaves the optimisations of MIR out (not those of LLVM).
 linting_cargo() { RUSTC_WORKSPACE_WRAPPER=clippy-driver CLIPPY_ARGS=-Dwarnings cargo "$@"; }
 
-# The tests and what they run, `analyze` and the agent, are built at once and for the whole workspace: cargo chooses the features
-# of dependencies by what it is told to build, so that `-p one-crate` would compile most of them a second time. The agent of the
+# Build the tests and their programs, `analyze` and the agent, at once and for the complete workspace: cargo selects the features
+# of dependencies by the selected packages, so `-p one-crate` would compile most of them a second time. The agent of the
 # tests is not optimised as the released one is, which takes minutes for nothing that a test sees; overflows are checked in it.
 # The emulated boards run the released one.
 tests_build() {

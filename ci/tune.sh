@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # tune.sh [--rounds N] [--keep DIR] [MODEL…]      the number of threads that `analyze tune` names is within 3 % of the best of a full sweep, here
 #
-# For each model (default: smollm2 dense-q8): one recording with ceilings, from which the other settings are foreseen; then all numbers of
-# threads to twice the CPUs, unbound and bound to each CPU and to all, are tried by `analyze tune --run`; then the same settings are run again
-# without the agent, and the engine's own clock judges the setting that was named. Prints a table with the error of each foreseen time. Takes a
-# quiet machine, about four minutes a model. Run by hand.
+# For each model (default: smollm2 dense-q8): records once with ceilings, and estimates the other
+# settings from that. `analyze tune --run` then measures all thread counts up to twice the CPUs,
+# unbound and bound to each CPU and to all. The same settings run again without the agent, and the
+# engine's own clock judges the recommended setting. Prints a table with the error of each estimate.
+# Needs a quiet machine, about four minutes per model. Run by hand.
 set -eu
 . "$(dirname "$0")/../scripts/lib.sh"
 . "$REPO/ci/tests.sh"

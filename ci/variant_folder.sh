@@ -1,7 +1,8 @@
 # shellcheck shell=bash
-# An engine that has one CPU backend only. Sourced, after scripts/lib.sh.
+# An engine with only one CPU backend. Sourced, after scripts/lib.sh.
 
-# variant_folder VARIANT ENGINE: makes a folder of the engine with that CPU backend only, and prints that of its launchers
+# variant_folder VARIANT ENGINE: make a folder of the engine with only that CPU backend, and print
+# the folder of its launchers
 variant_folder() {
 	local engine=$2 to=$CACHE/engine-variants/${2##*/}-$1 file name
 	rm -rf "$to"
@@ -12,7 +13,7 @@ variant_folder() {
 		"libggml-cpu-$1.so") ln -s "$(realpath "$file")" "$to/exe/" ;;
 		libggml-cpu-*.so) ;;
 		*.so*) ln -s "$(realpath "$file")" "$to/exe/" ;;
-		# The engine looks for backends beside the running program: that must be this one.
+		# The engine searches backends next to the running program, which must be this one.
 		*) ln "$file" "$to/exe/" 2>/dev/null || cp "$file" "$to/exe/" ;;
 		esac
 	done

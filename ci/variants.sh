@@ -4,11 +4,12 @@
 #   --list     print the variants of the present engine that this machine can run
 #   VARIANT    these only, for example: haswell zen4 repacked
 #
-# The engine comes with its CPU backend compiled for several processors, and loads the best that runs. Which one that is decides
-# what instructions operators have, and which weights are repacked into a buffer of the engine's own instead of being read where
-# they lie in the file. No test may depend on it. For each variant a folder is made whose only CPU backend is that one, and the
-# tests that trace this engine run on it. Last, `repacked`: the best variant, and every model with all of its weights in a type that
-# is repacked; so it is on a CPU with AMX, where the engine repacks every type but F32.
+# The engine contains its CPU backend compiled for several processors, and loads the best one that
+# runs. The backend determines the instructions of operators, and which weights are repacked into a
+# buffer of the engine instead of being read from the file. No test may depend on it. For each
+# variant, makes a folder with only that CPU backend, and runs the tests that trace this engine.
+# Last, `repacked`: the best variant, with every model in a weight type that is repacked. On a CPU
+# with AMX, the engine repacks every type but F32.
 set -eu
 . "$(dirname "$0")/../scripts/lib.sh"
 . "$REPO/ci/tests.sh"
@@ -34,7 +35,7 @@ loaded() {
 		END { if (name != "" && mapped + repacked > 0) printf "%s\t%.2f\t%.2f\n", name, mapped, repacked }'
 }
 
-# The models of all tests under their own names, with weights that are repacked; what is no model of ours is as it is.
+# The models of all tests under their own names, with weights that are repacked. Other models stay unchanged.
 repacked_models() {
 	local to=$dir/models
 	mkdir -p "$to"
@@ -66,7 +67,7 @@ done
 
 ! cannot_trace "CPU variants" || exit 0
 "$REPO/scripts/model.sh" "${TEST_MODELS[@]}" >/dev/null
-# What is tried against the present engine: another that runs beside it, and GGML's BLAS backend, which is Debian's.
+# Tests with the current engine, with another one that runs in parallel, and with GGML's BLAS backend from Debian.
 PROFINFER_OLD_ENGINE_DIR=$("$REPO/scripts/engine.sh" npm:b3889)
 blas=''
 [ "${engine##*/}" != debian ] || blas=$("$REPO/scripts/engine.sh" debian+blas)

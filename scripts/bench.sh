@@ -1,21 +1,21 @@
 #!/usr/bin/env bash
-# bench.sh [WHAT] [OPTION...]      what tracing costs, and how fast the analysis is
+# bench.sh [WHAT] [OPTION...]      overhead of tracing, and speed of the analysis
 #
-#   overhead [MODEL] [--engine E] [--pairs N] [--ways LIST] …   slowdown of a decoding engine, windows with and without a tracer in
-#                     turn: the agent by levels, starts only, duty cycle, direct probes; the paper's way and bpftrace beside it.
+#   overhead [MODEL] [--engine E] [--pairs N] [--ways LIST] …   slowdown of a decoding engine, in alternating windows with
+#                     and without a tracer: the agent by levels, starts only, duty cycle, direct probes; the paper's method; bpftrace.
 #                     MODEL: smollm2 (default) or big-1b-q4km, …; the other options: ci/bench/overhead.py --help
-#   hits [MODEL] [--engine E] …   the same by counting, where windows are too noisy: hits a token, time of their programs, the agent's CPU
-#   agents OLD [MODEL] [--engine E] …   the agent in the file OLD and the present one, interleaved on one engine: slowdown, time of programs, pair
-#                     of probes, and the ratio of each pair; the other options: ci/bench/agents.py --help
-#   parts             what a pair of probes takes from a thread, part by part, on one thread and on all CPUs
-#   rate [ENGINE]     operators a second on all CPUs, and how many of them were lost
-#   analyser [SPANS]  so many spans (ten million) through the analyser, on one core: speed and memory; analyses and views one by one; the same
-#                     tables by pandas and networkx from the JSON files, and whether they are equal
-#   bounded [SPANS [MB...]]  a recording whose tables are larger than memory: time and memory under limits of the kernel; ci/bench/bounded.sh
-#   fleet [N...]      captures into a fleet, and questions to it, by DataFusion and by Spark, for N captures (100 300 1000); ci/fleet/bench.sh
-#   all               everything (default), the overhead with both models and two engines; some 90 minutes
+#   hits [MODEL] [--engine E] …   overhead from hit counts, if windows are too noisy: hits per token, time of the BPF programs, agent CPU
+#   agents OLD [MODEL] [--engine E] …   the agent OLD and the current one, interleaved on one engine: slowdown, time of the BPF
+#                     programs, cost of a pair of probes, and ratios; other options: ci/bench/agents.py --help
+#   parts             cost of a pair of probes, by part, on one thread and on all CPUs
+#   rate [ENGINE]     operators per second on all CPUs, and how many of them were lost
+#   analyser [SPANS]  speed and memory of the analysis for SPANS spans (ten million), on one core; each analysis and view alone; the same
+#                     tables from pandas and networkx, and whether they are equal
+#   bounded [SPANS [MB...]]  a recording whose tables exceed memory: time and memory under memory limits; ci/bench/bounded.sh
+#   fleet [N...]      adding N captures (100 300 1000) to a fleet, and queries with DataFusion and Spark; ci/fleet/bench.sh
+#   all               everything (default); the overhead with both models and two engines; about 90 minutes
 #
-# Prints figures and tests nothing; docs/performance.md keeps them. Needs root and BPF, and a machine without other load.
+# Prints figures and tests nothing; docs/performance.md has the results. Needs root, BPF and an idle machine.
 set -eu
 . "$(dirname "$0")/lib.sh"
 case ${1:-} in
@@ -35,7 +35,7 @@ build_agent() {
 	cargo build -q --locked --release -p profinfer-agent
 }
 
-# The comparison tracer and the probe of parts, with the system's libbpf.
+# Build the comparison tracer and the probe of parts, with the system's libbpf.
 build_tracers() {
 	need_pkgs clang gcc libc6-dev libbpf-dev binutils
 	mkdir -p "$built"
@@ -75,7 +75,7 @@ rate() {
 	local engine=${1:-npm:b4600} out
 	out=$(mktemp -d)
 	say "rate: $engine, narrow-f32, $(nproc) threads"
-	# What the engine prints names every call's begin and end. A shell keeps it apart from the agent's summary.
+	# The engine prints the start and end of every call. A shell separates this output from the agent's summary.
 	# shellcheck disable=SC2016  # that shell's
 	CALLS=$out/calls "$agent" record --format json --out "$out/r.pfi" --levels token,graph,op -- sh -c 'exec "$0" "$@" >"$CALLS"' \
 		"$(scripts/engine.sh "$engine")/nodes" -m "$(scripts/model.sh narrow-f32)" -t "$(nproc)" -p 8 -n 100 -r 40 --fresh \

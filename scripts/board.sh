@@ -1,38 +1,38 @@
 #!/usr/bin/env bash
 # board.sh COMMAND      an emulated Cortex-A76 board, or an x86-64 PC (QEMU, no KVM), with a real llama.cpp on it
 #
-#   fetch [--arch ARCH] [--kernel K]...    get all parts of the board (default: arm64, all of its kernels)
-#   engine [RELEASE]         get the llama.cpp of that release for it (of scripts/engine/npm.sh), and print the folder
-#   up [OPTIONS]             boot it; returns when it can be used, and says how
+#   fetch [--arch ARCH] [--kernel K]...    fetch all parts of the board (default: arm64, all kernels)
+#   engine [RELEASE]         fetch that llama.cpp release for it (see scripts/engine/npm.sh), and print the folder
+#   up [OPTIONS]             boot it; returns when it is ready, and prints how to use it
 #   run COMMAND...           run a command on it: its output, its exit status
 #   put FILE [PATH]          copy a file to it (default: to /tmp)
 #   get PATH [FILE]          copy a file from it (default: to standard output)
 #   shell                    a shell on it
 #   speed PERCENT [CPU...]   slow these CPUs, or all, of a board with --speeds or --pace; 100 is full speed
-#   log                      what its console has printed
+#   log                      print its console output
 #   down                     switch it off
-#   list                     kernels and boards that there are
+#   list                     list kernels and boards
 #
 # Options of `up`:
 #   --arch ARCH      arm64 (default) or x86-64. x86-64 has none of: --big-little, --musl, --serial, --plugin, --speeds, --pace, --adb
 #   --kernel K       5.10, 6.1 (default), 6.12 or 7.2: Debian's cloud flavour; x86-64 has 6.12 (default), 7.2 and 7.2-rt (PREEMPT_RT)
 #   --append TEXT    more kernel parameters, such as preempt=full
-#   --no-btf         hide the kernel's type information, as vendors' kernels lack it
-#   --big-little     two core types, Cortex-A55 (CPUs 0 and 1) and A76 (2 and 3), each with a PMU of its own
+#   --no-btf         hide the kernel's type information; kernels of vendors often have none
+#   --big-little     two core types, Cortex-A55 (CPUs 0 and 1) and A76 (2 and 3), each with its own PMU
 #   --musl           no glibc: llama.cpp linked with musl, and nothing else but static files
-#   --serial PATH    PATH becomes a terminal device connected to the board's ttyAMA0, which is its kernel console too
-#   --plugin         count what QEMU does not: instructions, memory accesses, cache refills (about 3 times slower)
-#   --speeds         CPUs whose speed can be set while it runs
-#   --pace N         the same, in per cent of N million instructions a second: times do not depend on how fast this machine is, nor on its load
-#   --cpu NAME       QEMU's name of a processor (default: cortex-a76, on x86-64 max); `max` has every instruction that QEMU has
+#   --serial PATH    PATH becomes a terminal device connected to the board's ttyAMA0, which is also its kernel console
+#   --plugin         count events that QEMU does not: instructions, memory accesses, cache refills (about 3 times slower)
+#   --speeds         CPUs whose speed the command `speed` sets
+#   --pace N         the same, in percent of N million instructions per second: times do not depend on the speed or load of this machine
+#   --cpu NAME       QEMU's name of a processor (default: cortex-a76, on x86-64 max); `max` has every instruction of QEMU
 #   --cpus N         number of CPUs (default: 4)
-#   --adb            Android's debugging daemon, for adb connect; `up` says at which port of this machine
-#   --port N         where the agent's port 7817 appears on this machine (default: 7817, or a free one if that is taken)
+#   --adb            Android's debugging daemon, for adb connect; `up` prints the port on this machine
+#   --port N         port on this machine for the agent's port 7817 (default: 7817, or a free one if that is taken)
 #   --model NAME     the GGUF on it, a name of scripts/model.sh (default: dense-q8)
 #   --agent FILE     the agent on it (default: $PROFINFER_STATIC_AGENT, or built by scripts/build-agent.sh; `none`: a board without one)
 #   --memory MB      (default: 1024)
 #
-# With --board NAME before the command there can be several, each with a name of its own.
+# --board NAME before the command selects one of several boards.
 # On the board: /engine/nodes (ci/drivers/nodes.cpp) with llama.cpp's libraries, /model.gguf and
 # /bin/profinfer-agent; PATH names them. Kept in ~/.cache/profinfer/board, or $PROFINFER_CACHE/board.
 set -eu

@@ -2,9 +2,9 @@
 # build-agent.sh [--arch aarch64|x86_64] [--no-bench] [--no-direct] [--alone]      build the static agent for boards (default: aarch64), without Docker
 #
 # Makes one file that needs only a kernel on the board: musl, libelf and zlib are
-# linked in. Prints its path; the first run also prepares the target (a minute or two). In a container, `cross` does the same:
+# linked in. Prints its path. The first run also prepares the target (a minute or two). In a container, `cross` does the same:
 # Cross.toml. --no-bench leaves out the measurement of ceilings, --no-direct the direct probes (sizes: docs/deploy.md). With --alone it
-# is ci/kills/alone, its direct probes without the rest, for tests.
+# builds ci/kills/alone instead: the direct probes without the rest, for tests.
 set -eu
 . "$(dirname "$0")/lib.sh"
 
@@ -41,7 +41,7 @@ fi
 
 T=$(tr a-z- A-Z_ <<<"$target") t=${target//-/_}
 rustflags="--sysroot=$musl/sysroot --remap-path-prefix=$REPO=. --remap-path-prefix=${CARGO_HOME:-$HOME/.cargo}/registry/src= --remap-path-prefix=$CARGO_TARGET_DIR=target"
-# The agent aborts on a panic, so that it needs no tables for unwinding. agent-static/build.rs leaves those of C libraries out.
+# The agent aborts on a panic, so it needs no unwind tables. agent-static/build.rs omits those of C libraries.
 rustflags="$rustflags -Cforce-unwind-tables=no"
 export "CARGO_TARGET_${T}_LINKER=rust-lld" "CARGO_TARGET_${T}_RUSTFLAGS=$rustflags"
 export "CC_$t=$musl/cc" "CFLAGS_$t=-I$libs/include" "LIBBPF_SYS_LIBRARY_PATH_$t=$libs/lib"
@@ -56,6 +56,6 @@ kind=$(file -b "$out")
 note "$kind"
 case $kind in *"statically linked"* | *"static-pie linked"*) ;; *) die "this is not a static binary: $out" ;; esac
 note "$(stat -c %s "$out") bytes"
-# which musl is in it, for the list of parts (ci/release/sbom.sh): its libc.a says it
+# the version of musl, from its libc.a, for the list of parts (ci/release/sbom.sh)
 grep -aoE '[[:cntrl:]]1\.[0-9]+\.[0-9]+[[:cntrl:]]' "$musl/sysroot/lib/rustlib/$target/lib/self-contained/libc.a" | tr -d '[:cntrl:]' | head -n 1 >"$out.musl"
 echo "$out"

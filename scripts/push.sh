@@ -1,23 +1,23 @@
 #!/usr/bin/env bash
 # push.sh ssh [USER@]BOARD | adb [SERIAL] | hdc [CONNECTKEY] [OPTIONS] [-- TARGET]
 #
-# Copies the agent onto a board, starts it there and forwards its port to this machine. Prints the command
-# that captures. Every command is shown before it runs. Run it again at any time: it does only what is missing.
+# Copies the agent to a board, starts it there and forwards its port to this machine. Prints the command
+# that captures. Shows every command before it runs. Run it again at any time: it does only what is missing.
 #
-#   -- TARGET        what to trace: `--name 'llama*'`, `--pid N`, or a command (default: the target that analyze names)
-#   --file           no port: records on the board (`-- COMMAND`, or --name, until Ctrl-C) and fetches the recording
-#   --out FILE       where --file writes the recording (default: recording.pfi)
-#   --stop           ends the agent and the forwarding, removes the copied files
+#   -- TARGET        what to trace: `--name 'llama*'`, `--pid N`, or a command (default: the target of analyze)
+#   --file           no port: record on the board (`-- COMMAND`, or --name, until Ctrl-C) and fetch the recording
+#   --out FILE       output file of --file (default: recording.pfi)
+#   --stop           end the agent and the forwarding, and remove the copied files
 #   --agent FILE     the agent (default: built by scripts/build-agent.sh for the board's machine)
 #   --dir DIR        folder on the board (default: ssh /tmp/profinfer; adb, hdc /data/local/tmp)
 #   --port N         port on this machine (default: 7817)
-#   --board-port N   port on the board's own loopback (default: 7817)
-#   --key FILE       no forwarding: the agent listens at the board's network, for who has this key; made if missing, and copied
-#   --address HOST   with --key: the board's address in the network (default: the one of ssh, or of a board connected by network)
-#   --dry-run        shows the commands, runs none
+#   --board-port N   port on the loopback address of the board (default: 7817)
+#   --key FILE       no forwarding: the agent listens on the network, for hosts with this key; makes a missing key, and copies it
+#   --address HOST   with --key: network address of the board (default: that of ssh, or of a board connected by network)
+#   --dry-run        show the commands, and run none
 #
 # ssh: port and key from ~/.ssh/config or PUSH_SSH_OPTIONS='-p 2222 -i KEY'.
-# docs/deploy.md: what each way needs, OpenHarmony, how it is tested.
+# docs/deploy.md: requirements of each way, OpenHarmony, tests.
 
 set -eu
 . "$(dirname "$0")/lib.sh"
@@ -42,7 +42,7 @@ while [ $# -gt 0 ]; do
 		;;
 	--)
 		shift
-		# Options go to the agent as they are, a command behind its own `--`.
+		# Options are passed to the agent, a command after its own `--`.
 		case ${1:-} in '' | -*) target=("$@") ;; *) target=(-- "$@") ;; esac
 		break
 		;;
@@ -66,7 +66,7 @@ dir=${dir:-$DEFAULT_DIR}
 case $dir in /*) ;; *) die "--dir must be an absolute path on the board, not '$dir'" "For example --dir $DEFAULT_DIR" ;; esac
 case $dir in *[!A-Za-z0-9_./-]*) die "--dir may have letters, digits and ./_- only, not '$dir'" "For example --dir $DEFAULT_DIR" ;; esac
 # shellcheck disable=SC2034
-there_agent=$dir/profinfer-agent log=$dir/profinfer-agent.log pid_file=$dir/profinfer-agent.pid recording=$dir/profinfer-agent.pfi
+there_agent=$dir/profinfer-agent log=$dir/profinfer-agent.log pid_file=$dir/profinfer-agent.pid port_file=$dir/profinfer-agent.port recording=$dir/profinfer-agent.pfi
 there_key=$dir/profinfer-agent.key
 WORK=$(mktemp -d)
 trap 'link_leave; rm -rf "$WORK"' EXIT

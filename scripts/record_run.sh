@@ -1,9 +1,9 @@
 # shellcheck shell=bash
-# Recording one run of a command, here or on a board. Sourced, after scripts/lib.sh, by scripts that make series of runs.
+# Records one run of a command, here or on a board. Sourced, after scripts/lib.sh, by scripts that make series of runs.
 #
-# They set: agent, levels (empty for the agent's own), on (a prefix that runs a shell command elsewhere, or nothing), pause (seconds).
+# They set: agent, levels (empty: the default of the agent), on (a prefix that runs a shell command elsewhere, or empty), pause (seconds).
 
-# need_agent: the agent, built here unless one is named
+# need_agent: build the agent unless one is named
 need_agent() {
 	[ -z "$on" ] || [ -n "$agent" ] || die "--on needs --agent" "Give the agent's path on that machine (scripts/push.sh puts it there)"
 	[ -z "$agent" ] || return 0
@@ -12,7 +12,7 @@ need_agent() {
 	agent=$CARGO_TARGET_DIR/release/profinfer-agent
 }
 
-# need_analyze: the analyzer, built here unless one is named
+# need_analyze: build the analyzer unless one is named
 need_analyze() {
 	[ -z "$analyze" ] || return 0
 	say "building analyze"
@@ -20,7 +20,7 @@ need_analyze() {
 	analyze=$CARGO_TARGET_DIR/host/analyze
 }
 
-# record_run FILE COMMAND: records a run. What the engine says goes to a log beside the recording.
+# record_run FILE COMMAND: record a run. The output of the engine goes to a log next to the recording.
 record_run() {
 	local file=$1 log=${1%.pfi}.log there script
 	# shellcheck disable=SC2154  # who sources this sets it
@@ -29,7 +29,7 @@ record_run() {
 		# shellcheck disable=SC2086  # levels are one option or none
 		"$agent" record --out "$file" ${levels:+--levels $levels} -- sh -c "exec $2" >"$log" 2>&1 </dev/null
 	else
-		# The recording on the board goes into a file there first: a slow link must not slow the engine down.
+		# Record to a file on the board first: a slow link must not slow the engine down.
 		there=/tmp/profinfer-run.$$.pfi
 		script="'$agent' record --out $there ${levels:+--levels $levels} -- sh -c $(printf %q "exec $2") >&2 </dev/null && cat $there; s=\$?; rm -f $there; exit \$s"
 		# shellcheck disable=SC2086  # the prefix is a command with its arguments

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# release.sh [--draft] [--sign KEY] [--out DIR]      make everything of a release in DIR (default: ./release), from this commit
+# release.sh [--draft] [--sign KEY] [--out DIR]      make all files of a release in DIR (default: ./release), from this commit
 #
-#   --draft      also with changes that are not committed, an "unreleased" section of CHANGELOG.md, and advisories that cannot be read
-#   --debug      analyze as the tests have it, and with --draft: quick where that is built already
-#   --sign KEY   sign the checksums by this ssh key (a private key's file, or a public one whose private half an agent holds)
+#   --draft      accept uncommitted changes, an "unreleased" section of CHANGELOG.md, and unreadable advisories
+#   --debug      with --draft: use the analyze of the tests, which is fast if it is built already
+#   --sign KEY   sign the checksums with this ssh key (a private key file, or a public one whose private key is in an ssh agent)
 #
 # Static agents for aarch64 and x86_64, analyze, analyze-fleet, man pages and completions, Debian packages, a CycloneDX list of parts for each
 # program, the section of CHANGELOG.md, SHA256SUMS and its signature. The version is the one in Cargo.toml; fleet/Cargo.toml has to have the same.
@@ -45,7 +45,7 @@ fi
 rm -rf "$out"
 mkdir -p "$out"
 say "analyze, man pages and completions"
-# The whole workspace: for a part of it cargo would choose other features of what they share, and compile that again.
+# Build the complete workspace: for a part of it, cargo would select other features of shared crates and compile them again.
 cargo build --locked --profile "$profile" --workspace --bins >&2
 cargo build --locked --profile "$profile" --manifest-path fleet/Cargo.toml >&2
 host=$CARGO_TARGET_DIR/${profile/dev/debug}

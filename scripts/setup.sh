@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# setup.sh [--tests | --all-tests]      bring in what the build needs; a second when nothing is missing
+# setup.sh [--tests | --all-tests]      install what the build needs; takes a second if nothing is missing
 #
 #   --tests   also what scripts/test.sh needs: shellcheck, headless Chromium, Python readers
 #   --all-tests   also what scripts/test.sh --all needs: compilers for arm64 and for engines, adb, Mesa
 #
-# Debian and Ubuntu packages are installed with apt-get (as root, or through sudo). Rust
-# itself is only checked for, unless the distribution packages rustup. Python packages go
-# into a venv of the project's own in the cache (~/.cache/profinfer, or $PROFINFER_CACHE).
+# Installs Debian and Ubuntu packages with apt-get (as root, or through sudo). Only checks
+# for Rust, unless the distribution packages rustup. Python packages go into a separate
+# venv in the cache (~/.cache/profinfer, or $PROFINFER_CACHE).
 set -eu
 . "$(dirname "$0")/lib.sh"
 
@@ -23,11 +23,11 @@ done
 BUILD_PACKAGES=(clang gcc g++ libc6-dev make 'pkg-config|pkgconf' libelf-dev zlib1g-dev
 	file git ca-certificates)
 TEST_PACKAGES=(shellcheck graphviz openssh-client procps python3 tmux)
-# The steps install what they need themselves; at once it takes a third of the time.
+# The steps install what they need. Installing everything at once takes a third of the time.
 ALL_TEST_PACKAGES=(cmake ninja-build bzip2 g++-aarch64-linux-gnu libc6-dev-arm64-cross binutils-aarch64-linux-gnu adb
 	mesa-vulkan-drivers libvulkan1 'default-jre-headless|openjdk-17-jre-headless|openjdk-21-jre-headless')
 
-# The oldest Rust the workspace builds with, as its Cargo.toml says.
+# The minimum Rust version of the workspace, from Cargo.toml.
 rust_needed=$(sed -n 's/^rust-version *= *"\([0-9.]*\)".*/\1/p' "$REPO/Cargo.toml")
 
 check_rust() {
@@ -48,13 +48,13 @@ check_rust() {
 	rust=$have_version
 }
 
-# Compiling for BPF is the one thing a compiler may have been built without.
+# A clang can be built without the BPF target.
 check_clang() {
 	: | clang -target bpf -mcpu=v3 -x c -c -o /dev/null - 2>/dev/null ||
 		die "clang is here, but cannot compile for BPF" "Install the distribution's own clang, 11 or newer, and put it first in PATH."
 }
 
-# What builds the report's page and reads it in the browser, pinned by its lockfile.
+# The packages that build the report page and read it in the browser, pinned by the lockfile.
 report_packages() {
 	local dir=$CACHE/report lock=$REPO/host-analyzer/views/page/package-lock.json
 	if [ -d "$dir/node_modules" ] && cmp -s "$lock" "$dir/package-lock.json"; then return; fi

@@ -1,27 +1,27 @@
 #!/usr/bin/env bash
 # test.sh [--all | --only PATTERN]      set up, check and test
 #
-#   (no option)      what every change has to pass: format, lints, all tests of the workspace, the static agent
-#   --all            also what a release has to pass: documentation, fleets, every engine, kernel and transport that is promised, recordings of earlier
-#                    versions, soak, other compilers, kernels that preempt, the container build, the supply chain
-#   --only PATTERN   only the tests whose names contain PATTERN, with everything that they need
+#   (no option)      the checks of every change: format, lints, all tests of the workspace, the static agent
+#   --all            also the checks of a release: documentation, fleets, all supported engines, kernels and transports, recordings of
+#                    earlier versions, soak, other compilers, preemptible kernels, the container build, the supply chain
+#   --only PATTERN   only the tests whose names contain PATTERN, and what they need
 #
-# Every step runs even when an earlier one failed; the end says which, how long each took, and every test that was skipped, with
-# the reason. What the steps need is fetched into the cache meanwhile, by a process beside them.
+# Every step runs even if an earlier one failed. The summary lists failures, times, and each skipped test with the
+# reason. Another process fetches what the steps need into the cache, in parallel.
 #
-# Tests of a real trace need root and a kernel with BPF and uprobes. With PROFINFER_REQUIRE=1 a test that is skipped has failed;
-# that is so in CI (CI=true) where BPF can be used, unless PROFINFER_REQUIRE says otherwise.
+# Tests with a real trace need root and a kernel with BPF and uprobes. With PROFINFER_REQUIRE=1 a skipped test counts as a
+# failure. That is the default in CI (CI=true) if BPF works.
 #
-# The tests are told by the environment where everything is. Each is taken as it is where it is set already:
+# Environment variables tell the tests where everything is. A variable that is already set is kept:
 #   PROFINFER_ENGINE_DIR      launchers of a current llama.cpp (scripts/engine.sh)
 #   PROFINFER_MID_ENGINE_DIR  those of b4600 (2025-01)
 #   PROFINFER_OLD_ENGINE_DIR  those of b3889 (2024-10)
-#   PROFINFER_SERVER_DIR      that of a server whose batches tell their sequences (scripts/engine.sh server:xllamacpp)
+#   PROFINFER_SERVER_DIR      launcher of a server whose batches name their sequences (scripts/engine.sh server:xllamacpp)
 #   PROFINFER_MODELS_DIR      folder of NAME.gguf (scripts/model.sh)
 #   PROFINFER_VENV            Python with the readers of requirements-tests.txt
 #   PROFINFER_CHROMIUM        a Chromium, if there is one
 #   PROFINFER_AGENT           the agent
-#   PROFINFER_NO_BPF          why nothing can be traced here, where it cannot
+#   PROFINFER_NO_BPF          why this machine cannot trace
 set -eu
 . "$(dirname "$0")/lib.sh"
 . "$REPO/ci/tests.sh"
@@ -39,7 +39,7 @@ case ${1:-} in
 esac
 cd "$REPO"
 
-# What goes with this run: boards that several steps use, the list of skipped tests, the process that fetches.
+# State of this run: boards that several steps use, the list of skipped tests, the process that fetches.
 begin
 export PROFINFER_SKIPS=$dir/skips PROFINFER_BOARDS=test-$$
 : >"$PROFINFER_SKIPS"
@@ -56,7 +56,7 @@ fi
 
 LONGEST=1500
 : >"$dir/summary"
-# Sets `cpu` to the seconds of processor time that the steps have had so far: children of this very process.
+# Set `cpu` to the CPU time of the steps so far, in seconds: that of the children of this process.
 read_cpu() {
 	times >"$dir/times.$BASHPID"
 	cpu=$(awk 'NR == 2 { gsub("s", ""); for (i = 1; i <= 2; i++) { split($i, t, "m"); s += t[1] * 60 + t[2] } printf "%d", s }' "$dir/times.$BASHPID")
@@ -109,15 +109,16 @@ in_parallel() {
 shell_scripts() {
 	local files
 	mapfile -t files < <(git ls-files -co --exclude-standard '*.sh' .ci/run)
-	printf '%s\0' "${files[@]}" | xargs -0 -P "$(nproc)" -n 16 shellcheck
+	printf '%s\0' "${files[@]}" | xargs -0 -P "$(nproc)" -n 16 shellcheck &&
+		python3 -B ci/no-prose.py
 }
-# The agent without its features, and with one of them: each without warnings.
+# The agent without features, and with one of them, must compile without warnings.
 agent_features() {
 	local features
 	for features in "" bench direct; do cargo clippy -q --locked -p profinfer-agent --no-default-features --features "$features" -- -D warnings || return 1; done
 }
 docs() { RUSTDOCFLAGS="-D warnings" cargo doc -q --locked --workspace --no-deps; }
-# engine VARIABLE [ENGINE]: its launchers' folder into VARIABLE, unless that says already
+# engine VARIABLE [ENGINE]: set VARIABLE to the folder of the launchers, unless it is set
 engine() {
 	local dir
 	if [ -z "${!1:-}" ]; then
@@ -147,7 +148,7 @@ static_agent() {
 		return 1
 	fi
 }
-# Three boards that wait more than they compute: what pushes to one runs beside what measures on the others.
+# Three boards that wait more than they compute, so push to one while the others measure.
 boards_side_by_side() {
 	local pid result=0
 	ci/push/test.sh >"$dir/push.log" 2>&1 &
@@ -159,7 +160,7 @@ boards_side_by_side() {
 	cat "$dir/push.log"
 	return "$result"
 }
-# tests [PATTERN]; with --all, or where some are asked for by name, also those that .config/nextest.toml leaves out
+# tests [PATTERN]; with --all or a pattern, also those that .config/nextest.toml excludes
 tests() {
 	local profile=default
 	[ -z "$all$pattern" ] || profile=all
@@ -179,7 +180,7 @@ if [ -n "$pattern" ]; then
 	exit
 fi
 scripts/setup.sh "--${all:+all-}tests"
-setsid ci/fetch.sh ${all:+--all} >"$CACHE/fetch.log" 2>&1 & # a group of its own, so that it can be ended as a whole
+setsid ci/fetch.sh ${all:+--all} >"$CACHE/fetch.log" 2>&1 & # a separate process group, so that all of it can be ended
 fetching=$!
 step "shell scripts" shell_scripts
 step "format" cargo fmt --all --check

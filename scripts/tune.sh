@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# tune.sh [RECORDING] [OPTION…] -- COMMAND      tries numbers of threads and sets of CPUs in turn, and says which to take
+# tune.sh [RECORDING] [OPTION…] -- COMMAND      measures thread counts and CPU sets in turn, and recommends one
 #
-# Builds the agent and the analyzer and runs `analyze tune --run` with them; its options are that command's (`analyze tune --help`):
+# Builds the agent and the analyzer, and runs `analyze tune --run`. The options are those of that command (`analyze tune --help`):
 #
 #   tune.sh --threads 1,2,4 --cpus '4-7 0-7' -- 'llama-completion -m m.gguf -n 64 -t {threads}'
 #   tune.sh --on 'ssh root@BOARD' --agent /data/local/tmp/profinfer-agent -- 'llama-completion …'     # agent and engine of a board
 #
-# With --agent no agent is built. Needs root and BPF where the agent runs.
+# With --agent, no agent is built. Needs root and BPF where the agent runs.
 set -eu
 . "$(dirname "$0")/lib.sh"
 . "$REPO/scripts/record_run.sh"

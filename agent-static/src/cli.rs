@@ -82,7 +82,7 @@ impl Command {
             Self::Engine { format, .. } => format.format,
             Self::Serve(_) | Self::Keygen(_) => Format::Text,
             #[cfg(feature = "direct")]
-            Self::Repair(_) => Format::Text,
+            Self::Repair(options) => options.format.format,
         }
     }
 }
@@ -152,6 +152,8 @@ pub struct Repair {
     /// Repair the processes with this name (default: `llama*`)
     #[arg(long)]
     pub name: Option<String>,
+    #[command(flatten)]
+    pub format: FormatArgs,
 }
 
 #[derive(Debug, Args)]
@@ -202,6 +204,12 @@ pub struct Serve {
     /// Exit after the first session
     #[arg(long)]
     pub once: bool,
+    /// Write the port that the agent listens on to this file
+    ///
+    /// The file appears when a host can connect, and the agent removes it at exit. Use it with
+    /// `--listen tcp:127.0.0.1:0`, where the kernel chooses the port.
+    #[arg(long, value_name = "FILE")]
+    pub port_file: Option<PathBuf>,
     /// With --name: when the engine exits, wait in the same session for the next one
     ///
     /// Ctrl-C or the host ends the session.

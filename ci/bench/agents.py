@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Two agents on one decoding engine, window by window in turn: what each costs, and the ratio of both, pair by pair.
+"""Two agents on one decoding engine, in alternating windows: the overhead of each, and the ratio of both, pair by pair.
 
 Each window gives three figures: the mean token, compared with the untraced windows around it; the time of the agent's BPF programs per token,
 from the kernel's counts (kernel.bpf_stats_enabled, which reads the clock twice more per run, for both agents alike); and the pair of probes that the
@@ -28,7 +28,7 @@ def window(seconds):
 
 
 def pair_ns(way, analyze):
-    """What the session's agent measured of a pair of probes."""
+    """The cost of a pair of probes, as the agent of the session measured it."""
     with tempfile.TemporaryDirectory() as folder:
         subprocess.run([analyze, os.path.join(way.folder, "out"), "--only", "summary.json", "--out", folder],
                        check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -37,7 +37,7 @@ def pair_ns(way, analyze):
 
 
 def traced(way, engine, args):
-    """One window with an agent: its bounds, ns of programs for a token, ns of a pair of probes."""
+    """One window with an agent: its bounds, ns of BPF programs per token, ns per pair of probes."""
     way.begin(engine)
     pid = way.process.pid
     n0, was, _ = hits.look(engine, pid)
@@ -49,7 +49,7 @@ def traced(way, engine, args):
 
 
 def ratios(name, unit, a, b):
-    """Prints medians and the ratio of each pair; of what a way does not have, nothing."""
+    """Prints medians and the ratio of each pair. Prints nothing for missing figures."""
     each = sorted(y / x for x, y in zip(a, b) if x and y)
     if each:
         print(f"  {name:28} {statistics.median(a):10.2f} {statistics.median(b):10.2f} {unit:8} B/A {statistics.median(each):.3f} "
@@ -94,7 +94,7 @@ def main():
         print(f"{name}: {token / 1e6:.2f} ms a token, untraced")
         for side in "ab":
             r = figures.ratio(found.get(side, []))
-            print(f"  {side.upper()} slows it down by {r.text() if r else 'nothing that could be told'}")
+            print(f"  {side.upper()} slows it down by {r.text() if r else 'less than can be measured'}")
         ratios("a token", "times", found.get("a", []), found.get("b", []))
         ratios("programs, a token", "us", programs["a"], programs["b"])
         ratios("pair of probes", "ns", pairs["a"], pairs["b"])

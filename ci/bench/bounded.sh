@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
-# bounded.sh [SPANS [MB...]]      a recording whose tables are larger than the memory that there is
+# bounded.sh [SPANS [MB...]]      a recording whose tables are larger than the memory
 #
-# The same made recording (default: 30 million spans) by `analyze` without a limit and under limits of the kernel (default: 512 and 256 MB), within which
-# large tables lie in files. Prints the time, the memory that the kernel counted at most, and whether all files are the same. Needs root and control groups for memory.
+# Runs `analyze` on the same synthetic recording (default: 30 million spans) without a limit and
+# under memory limits of the kernel (default: 512 and 256 MB), where large tables are in files.
+# Prints the time, the peak memory that the kernel counted, and whether all files are equal. Needs
+# root and memory control groups.
 set -eu
 . "$(dirname "$0")/../../scripts/lib.sh"
 case ${1:-} in

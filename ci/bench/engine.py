@@ -1,4 +1,4 @@
-"""A decoding engine that says when each of its calls began and ended."""
+"""A decoding engine that prints the start and end of each of its calls."""
 
 import os
 import re
@@ -9,7 +9,7 @@ import time
 
 
 class Engine:
-    """The driver `nodes` (ci/drivers), which decodes the same tokens again and again until it is told off."""
+    """The driver `nodes` (ci/drivers), which decodes the same tokens again and again until it is ended."""
 
     def __init__(self, folder, model, threads, round_tokens, cpus=None):
         self.round = round_tokens
@@ -27,7 +27,7 @@ class Engine:
         self.process.stdin.flush()
 
     def text(self):
-        """What it printed so far."""
+        """Its output so far."""
         with open(self.out.name, encoding="ascii") as f:
             return f.read()
 
@@ -38,7 +38,7 @@ class Engine:
         return found and found.group(1)
 
     def stop(self):
-        """Ends it. Every call of one token: its place behind the prompt, when it began (ns) and how long it took (ns)."""
+        """Ends it. Returns every call of one token: position after the prompt, start (ns) and duration (ns)."""
         if self.process.poll() is not None:
             raise SystemExit(f"the engine ended by itself with {self.process.returncode}")
         self.process.send_signal(signal.SIGTERM)

@@ -14,13 +14,13 @@ class Ratio:
     n: int
 
     def text(self):
-        """In per cent above 1."""
+        """In percent above 1."""
         return (f"{(self.median - 1) * 100:+.2f} % ± {self.error * 100:.2f} "
                 f"({(self.low - 1) * 100:+.1f} … {(self.high - 1) * 100:+.1f}; {self.n} pairs)")
 
 
 def ratio(values):
-    """Of at least four. The standard error of a median is 1.2533 of that of a mean (normal distribution); the spread is taken
+    """Of at least four ratios. The standard error of a median is 1.2533 times that of a mean (normal distribution). The spread comes
     from the quartiles, which single disturbed windows do not move."""
     if len(values) < 4:
         return None
@@ -30,7 +30,7 @@ def ratio(values):
 
 
 def usual_by_place(tokens, windows):
-    """Median time of a token by its place behind the prompt, untraced: attention grows with the context."""
+    """Median time per token by its position after the prompt, untraced: attention grows with the context."""
     by_place = {}
     for place, start, took in tokens:
         if any(begin <= start <= end for begin, end in windows):

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What a token costs by counting, where windows are too noisy: probe hits, the time of their programs, the agent's CPU.
+"""Overhead per token from hit counts, if windows are too noisy: probe hits, the time of their programs, the agent's CPU.
 
 The kernel counts how often each BPF program ran and for how long (kernel.bpf_stats_enabled, which adds two looks at the clock to each
 run); the scheduler counts the agent's CPU time. What is missing is the trap itself, for which half of a pair's time in an engine is taken (docs/performance.md).
@@ -18,7 +18,7 @@ STATS = "/proc/sys/kernel/bpf_stats_enabled"
 
 
 def programs(pid):
-    """Runs and nanoseconds of each program that the process holds."""
+    """Runs and nanoseconds of each BPF program of the process."""
     found = {}
     for path in glob.glob(f"/proc/{pid}/fdinfo/*"):
         try:
@@ -41,7 +41,7 @@ def cpu_ns(pid):
 
 
 def tokens(engine):
-    """Calls so far."""
+    """Number of calls so far."""
     return len(re.findall(r"^decode", engine.text(), re.M))
 
 
@@ -51,7 +51,7 @@ def look(engine, pid):
 
 
 def measure(engine, way, threads, args):
-    """Prints what one way costs a token. `threads`: among how many its hits are spread."""
+    """Prints the overhead per token of one way. `threads`: the number of threads that share its hits."""
     way.begin(engine)
     pid = way.process.pid
     (n0, was, cpu0), begun = look(engine, pid), time.monotonic_ns()
@@ -86,7 +86,7 @@ def main():
             f.write("1")
         time.sleep(1)
         for name in args.ways.split(","):
-            # Token and graph calls are one thread's.
+            # One thread makes the llama_decode and graph calls.
             measure(engine, ways.agent(name, args.agent), args.threads if name == "op" else 1, args)
     finally:
         with open(STATS, "w", encoding="ascii") as f:

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What tracing costs a running engine: windows with and without it in one process, compared pair by pair.
+"""Overhead of tracing a running engine: windows with and without it in one process, compared pair by pair.
 
 Absolute speeds on a shared machine are noise, and two runs of the same program differ by more than tracing costs. So one
 engine decodes all the time and says when each call began and how long it took; tracers come and go meanwhile. The mean token of
@@ -39,7 +39,7 @@ def chosen(args, lib):
 
 
 def windows(args, engine, tracers):
-    """Takes the windows, tracers in another order in each round. Every traced window lies between two untraced ones."""
+    """Measures the windows, with tracers in another order in each round. Every traced window is between two untraced ones."""
     def window(name, seconds):
         begin = time.monotonic_ns()
         time.sleep(seconds)
@@ -90,7 +90,7 @@ def main():
         if tracer.words:
             said = {k: statistics.median(w[k] for w in tracer.words) for k in tracer.words[0]}
             said["lost"] = sum(w["lost"] for w in tracer.words)
-        print(f"{tracer.name:16} {ratio.text()}, {token * (ratio.median - 1) / 1e3:+.0f} us a token  {said}")
+        print(f"{tracer.name:16} {ratio.text()}, {token * (ratio.median - 1) / 1e3:+.0f} us per token  {said}")
         if a.json:
             with open(a.json, "a", encoding="utf-8") as f:
                 row = {"way": tracer.name, "model": a.model.rsplit("/", 1)[-1], "token_ns": token, **vars(ratio), **said}

@@ -27,7 +27,7 @@ def events(folder):
 
 
 def slices(trace):
-    """Rows of token calls, graph calls and operators: beginnings and ends matched track by track."""
+    """Rows of `llama_decode` calls, graph calls and operators: starts and ends matched track by track."""
     rows = {"token": [], "graph": [], "op": []}
     opened, last = {}, {}
     for event in trace:
@@ -41,7 +41,7 @@ def slices(trace):
         kind = begun.get("cat", "")
         row = {"pid": event["pid"], "tid": event["tid"], "name": begun["name"], "cat": kind, "start": start, "end": at}
         if kind == "barrier":
-            # It is the wait behind the operator before it.
+            # The wait after the previous operator.
             last[track]["wait"] = at - start
         elif kind in ("token", "graph"):
             rows[kind].append(row | begun["args"])
@@ -133,7 +133,7 @@ def experts(folder, summary):
 
 
 def paths(folder, made, summary):
-    """The longest chain of operators through their sources. What waits for memory to be free is not in it, so it is at most the path."""
+    """The longest chain of operators through their sources. It excludes waits for free memory, so it is at most the path."""
     good = True
     told = {row["graph"]: row for row in summary["critical_paths"]}
     for graph in json.loads((folder / "dag.json").read_bytes())["graphs"]:

@@ -1,4 +1,4 @@
-"""Ways to trace a running engine: each is begun, and ended with what it says of itself."""
+"""Ways to trace a running engine: start, end, and the tracer's own figures."""
 
 import json
 import os
@@ -12,12 +12,11 @@ import time
 class Way:
     """One tracer, as a process."""
 
-    #: Seconds from its begin until all of it is in place and what it does only once is done, and from its end until the kernel has
-    #: tidied up.
+    #: Seconds from its start until it is ready, and from its end until the kernel has cleaned up.
     settle, rest = 2.5, 1.0
-    #: It traces some tokens and not the others: its window has to hold many of its periods, and every token of it counts.
+    #: It traces only some tokens: its window must contain many of its periods, and every token counts.
     periods = False
-    #: Where its standard output goes.
+    #: Destination of its standard output.
     stdout = subprocess.DEVNULL
 
     def __init__(self, name, command, said=None):
@@ -26,7 +25,7 @@ class Way:
         self.words = []
 
     def begin(self, engine, cpus=None):
-        """Starts it on that engine, and on those CPUs."""
+        """Starts the tracer of that engine, on those CPUs."""
         command = ["taskset", "-c", cpus] if cpus else []
         command += [w.format(pid=engine.pid, lib=engine.cpu_library(), out=os.path.join(self.folder, "out")) for w in self.command]
         self.process = subprocess.Popen(command, stdout=self.stdout, stderr=subprocess.PIPE, text=True)
@@ -35,13 +34,13 @@ class Way:
             raise SystemExit(f"{self.name} ended by itself: {' '.join(command)}\n{self.process.stderr.read()}")
 
     def end(self):
-        """Stops it and keeps what it said."""
+        """Stops the tracer and keeps its figures."""
         self.process.send_signal(signal.SIGINT)
         self.words += self.figures(*self.process.communicate())
         time.sleep(self.rest)
 
     def figures(self, _out, words):
-        """What it said of itself, as figures: none or one set of them."""
+        """Its own figures: none or one set of them."""
         if not self.said:
             return []
         found = re.search(self.said, words)
@@ -51,7 +50,7 @@ class Way:
 
 
 class Nothing(Way):
-    """The same windows with nothing in them: how far the figures can be trusted."""
+    """The same windows without a tracer: the accuracy of the figures."""
 
     settle = rest = 0.1
 
@@ -67,7 +66,7 @@ class Nothing(Way):
 
 TRACER_SAID = r"(?P<sent>\d+) records, (?P<lost>\d+) lost"
 
-# Braces are doubled: the command's words are formats.
+# Braces are doubled because the words of the command are format strings.
 BPFTRACE = "uprobe:%s {{ @s[tid] = nsecs; @t[tid] = arg1; }} uprobe:%s /@s[tid]/ " \
     '{{ printf("%%d %%llu %%llu %%lx\\n", tid, @s[tid], nsecs, @t[tid]); delete(@s[tid]); }}'
 
@@ -92,7 +91,7 @@ class Duty(Agent):
 
 
 class Bpftrace(Way):
-    """bpftrace that prints a line an operator."""
+    """bpftrace that prints a line per operator."""
 
     settle = 3.0
 
@@ -100,7 +99,7 @@ class Bpftrace(Way):
         super().__init__(name, ["bpftrace", "--unsafe", "-p", "{pid}", "-e", BPFTRACE % (start, end)])
 
 
-#: What the agent can be told to do, by name.
+#: Options of the agent, by name.
 AGENT = {
     "op": ["--levels", "token,graph,op"],
     "all": ["--levels", "all"],
@@ -119,12 +118,12 @@ def agent(name, path):
 
 
 def tracer(name, path, *places_of_programs):
-    """Programs of tracer.bpf.c, each at its place."""
+    """Programs of tracer.bpf.c, each at its probe."""
     return Way(name, [path, f"{path}.o", "{pid}", "{lib}", *places_of_programs], TRACER_SAID)
 
 
 def places(agent_path, lib):
-    """Offsets of the operators' starts and of their end in the CPU backend, as the agent has them."""
+    """Offsets of the start and end probes of operators in the CPU backend, from the agent."""
     said = subprocess.run([agent_path, "engine", "--format", "json", lib], capture_output=True, text=True, check=False).stdout
     probes = [probe for file in json.loads(said)["files"] for probe in file["probes"]]
     starts = [p["offset"] for p in probes if p["what"] in ("operator_start", "fused_operator_start")]
@@ -133,7 +132,7 @@ def places(agent_path, lib):
 
 
 def symbol(lib, name):
-    """Offset of an exported function in the file. Its segment's address and offset differ in some builds."""
+    """File offset of an exported function. The address and offset of its segment differ in some builds."""
     said = subprocess.run(["readelf", "-W", "--dyn-syms", "-l", lib], capture_output=True, text=True, check=True).stdout
     found = re.search(rf"^ *\d+: ([0-9a-f]+) .* FUNC .* {name}$", said, re.M)
     if not found:

@@ -1,7 +1,9 @@
 # shellcheck shell=bash
-# The emulated boards of the steps: a folder, boards by name, and the end of both. Sourced, after scripts/lib.sh and ci/tests.sh.
+# Emulated boards for the steps: a folder, boards by name, and cleanup. Sourced, after
+# scripts/lib.sh and ci/tests.sh.
 
-# board_args ARGUMENT...: --full, --keep DIR, --kernel K and names, for the steps that have several runs; sets full, keep, kernel, only
+# board_args ARGUMENT...: parse --full, --keep DIR, --kernel K and names, for steps with several
+# runs; sets full, keep, kernel, only
 # shellcheck disable=SC2034  # for those who source this
 full='' keep='' only=() kernel=(--kernel 5.10 --no-btf)
 # shellcheck disable=SC2034

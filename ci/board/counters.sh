@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # counters.sh [--kernel N]      hardware counters on the emulated board, whose PMU counts a model of the caches
 #
-# A model whose weights do not fit the caches is run with one thread and with two; what was recorded is compared with
-# what the matrix products must fetch by host-analyzer/analyze/tests/oracle/board_counters.rs. Linux 5.10 without BTF by default. On a
-# second board a thread is sent from cores of one type to those of another: it never counts more than its time allows.
+# Runs a model whose weights do not fit the caches with one thread and with two.
+# host-analyzer/analyze/tests/oracle/board_counters.rs compares the recording with what the matrix
+# products must fetch. Linux 5.10 without BTF by default. On a second board, a thread moves between
+# cores of two types: it never counts more than its time allows.
 set -eu
 . "$(dirname "$0")/../../scripts/lib.sh"
 . "$REPO/ci/tests.sh"

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # direct-kills.sh [--kernel K] [--whole | --uprobes] [--seconds S] [N]      as ci/direct-kills.sh, on the emulated board (default: Linux 5.10, 1000 kills)
 #
-# With --uprobes, agents with uprobes: see ci/faults/kills.sh. The loop runs on the board itself: a static program of ci/kills/*.c. Emulation is slow; see --seconds. Run by hand.
+# With --uprobes, agents with uprobes: see ci/faults/kills.sh. The loop runs on the board: a static
+# program of ci/kills/*.c. Emulation is slow; see --seconds. Run by hand.
 set -eu
 . "$(dirname "$0")/../../scripts/lib.sh"
 . "$REPO/ci/tests.sh"

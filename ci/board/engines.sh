@@ -7,9 +7,10 @@
 #   --kernel K   another kernel than 5.10 without BTF
 #   BUILD        these builds only, for example npm:b4234; with --full their rows are written
 #
-# One board is booted; on it each build runs under the agent, one after the other: prefill and decode, on two threads. Then the
-# trace must say what the engine's own list of that run says (host-analyzer/analyze/tests/oracle/engines.rs), and the kernel must not
-# have complained of a probe. Then another process repeats the calls while it is recorded with direct probes, and with uprobes
+# Boots one board and runs each build on it under the agent: prefill and decode, on two threads.
+# Then the trace must match the engine's own list of that run
+# (host-analyzer/analyze/tests/oracle/engines.rs), and the kernel must not have complained about a
+# probe. Another process repeats the calls while it is recorded with direct probes, and with uprobes
 # (ci/engines/direct.sh; with the MoE model in --full only).
 set -eu
 . "$(dirname "$0")/../../scripts/lib.sh"
@@ -31,7 +32,7 @@ put_models() {
 	done
 }
 
-# trace BUILD MODELS SPECIAL FILES: runs it on the board; what it brings back lies in builds/BUILD
+# trace BUILD MODELS SPECIAL FILES: run it on the board; the results go to builds/BUILD
 trace() {
 	local out=$dir/builds/${1//[:\/]/-} files=$4 model said
 	mkdir -p "$out"
@@ -52,7 +53,7 @@ trace() {
 	done
 }
 
-# directly DIR COMMAND: recorded with direct probes, and with uprobes in the same process; what it brings back lies in DIR
+# directly DIR COMMAND: record with direct probes, then with uprobes in the same process; the results go to DIR
 directly() {
 	local said file
 	mkdir -p "$1"
@@ -67,7 +68,7 @@ directly() {
 	rm -rf "$1"
 }
 
-# wrong FILE WHY: a row that says so
+# wrong FILE WHY: add an error row
 wrong() {
 	printf '%s\t' - - - - - - - >"$1.row"
 	echo "$2" >>"$1.row"

@@ -5,12 +5,13 @@
 #                (default: 5.10 without BTF and 7.2 with it)
 #   --keep DIR   leave what was brought back from the boards there
 #
-# PROFINFER_STATIC_AGENT names another agent than that of scripts/build-agent.sh (ci/cross/run.sh: the one that `cross` built).
+# PROFINFER_STATIC_AGENT names another agent than that of scripts/build-agent.sh (ci/cross/run.sh:
+# the one built by `cross`).
 #
-# On each board the static agent records a run of llama.cpp, whose own list of nodes it prints.
-# Then, on this machine: the list is the one that the same release gives on x86-64 for the same
-# model, the trace says what the list says, decode calls and tokens agree, nothing was lost, the
-# scheduler level was recorded, and `analyze` reads it. The last is host-analyzer/analyze/tests/oracle/board.rs.
+# On each board, the static agent records a run of llama.cpp, which prints its own list of nodes.
+# Then, on this machine: the list equals that of the same release on x86-64 for the same model, the
+# trace matches the list, decode calls and tokens agree, nothing was lost, the scheduler level was
+# recorded, and `analyze` reads it. host-analyzer/analyze/tests/oracle/board.rs checks the last one.
 set -eu
 . "$(dirname "$0")/../../scripts/lib.sh"
 . "$REPO/ci/tests.sh"
@@ -37,7 +38,7 @@ sequence "$dir/x86-64.txt" >"$dir/x86-64.sequence"
 
 read_json() { python3 "$REPO/ci/agent_json.py" "$@" 2>/dev/null || true; }
 rows=() failed=0
-# one OPTIONS_OF_UP...: a board, and a row that ends with what is wrong
+# one OPTIONS_OF_UP...: boot a board, and add a row that ends with the errors
 one() {
 	local out start=$SECONDS wrong=() rss='' list=--list summary='' sched=''
 	out=$dir/boards/$(sed 's/--kernel //; s/ --/-/g' <<<"$*")

@@ -4,8 +4,9 @@
 #   --kernel K   of the emulated board (default: 7.2)
 #   --keep DIR   leave what was brought back from the board there
 #
-# The engine has loaded its model when its group's memory.high becomes 1 MiB: the kernel then holds it up at every page that it needs again. The agent
-# is stopped after a while. Agent and `analyze` have to exit with 3, and the recording has to name the call and the group's memory.
+# After the engine has loaded its model, memory.high of its group becomes 1 MiB: the kernel then
+# stalls the engine at every page that it needs again. The agent is stopped after a while. The agent
+# and `analyze` must exit with 3, and the recording must name the call and the memory of the group.
 set -eu
 . "$(dirname "$0")/../../scripts/lib.sh"
 . "$REPO/ci/tests.sh"

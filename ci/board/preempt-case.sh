@@ -1,8 +1,9 @@
 #!/bin/sh
 # preempt-case.sh SECONDS ENGINES TOKENS [ARGUMENT_OF_RECORD]...      one case of ci/board/preempt.sh, which runs this in the guest
 #
-# In rounds until the time is over: ENGINES engines of 8 threads at once, each under an agent. RECORDING.{pfi,txt,log,status} of each
-# go to /tmp/case; what is there when the guest crashes is lost, so the uptime at which the case begins goes to standard output.
+# In rounds until the time is over: ENGINES engines of 8 threads at once, each under an agent.
+# RECORDING.{pfi,txt,log,status} of each go to /tmp/case. A crash of the guest loses them, so the
+# script prints the uptime at the start of the case.
 seconds=$1 engines=$2 tokens=$3
 shift 3
 rm -rf /tmp/case

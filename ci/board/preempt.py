@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""preempt.py verdict CASE_DIR | table RESULTS      what the cases of ci/board/preempt.sh came to
+"""preempt.py verdict CASE_DIR | table RESULTS      results of the cases of ci/board/preempt.sh
 
 verdict  reads what was brought back of a case and prints one line of JSON: what was counted, and `wrong`, a list of
          codes with numbers. An empty list is a case that passed. In CASE_DIR: case.json (what was requested),
@@ -13,7 +13,7 @@ import re
 import sys
 from pathlib import Path
 
-# Lines of the kernel that report damage. A case has none of them.
+# Kernel messages that report damage. A case must not have any.
 COMPLAINT = re.compile(
     r"^\[ *(\d+\.\d+)\].*?(BUG: |BUG at |Oops|WARNING: |Kernel panic|general protection fault|unable to handle"
     r"|segfault at|stack-protector|double fault|Internal error|rcu: INFO|blocked for more than)"
@@ -23,12 +23,12 @@ THREADS = 8
 
 
 def spans_of(nodes):
-    """How many operators one thread computes of a graph's nodes, each (operator, name, names of its sources)."""
+    """Number of operators that one thread computes for the nodes of a graph, each (operator, name, names of its sources)."""
     at, sources = {}, []
     for i, (_, name, source_names) in enumerate(nodes):
         sources.append([at[s] for s in source_names if s in at])
         at[name] = i
-    # The engine leaves out nodes that neither its result nor the key-value cache needs.
+    # The engine skips nodes that neither its result nor the KV cache needs.
     needed = set()
     todo = [len(nodes) - 1, *(i for i, n in enumerate(nodes) if n[0] == "SET_ROWS" and n[1].startswith("cache_"))]
     while todo:
@@ -36,7 +36,7 @@ def spans_of(nodes):
         if i not in needed:
             needed.add(i)
             todo += sources[i]
-    # It computes a norm and the product after it as one.
+    # It fuses a norm and the product after it.
     fused = sum(a[0] == "RMS_NORM" and b[0] == "MUL" for a, b in zip(nodes, nodes[1:]))
     return sum(nodes[i][0] not in VIEWS for i in needed) - fused
 
@@ -56,7 +56,7 @@ def engine_output(path):
 
 
 def complaints(console, begin):
-    """(how many lines, seconds from the beginning of the case to the first, the first)"""
+    """(number of lines, seconds from the start of the case to the first, the first)"""
     found = [m for m in map(COMPLAINT.match, console.read_text(errors="replace").splitlines()) if m]
     if not found:
         return 0, None, None
@@ -65,7 +65,7 @@ def complaints(console, begin):
 
 
 def recording(base, tokens, expected):
-    """(codes of what is wrong, spans that arrived)"""
+    """(codes of the errors, received spans)"""
     wrong = []
     status = base.with_suffix(".status")
     if not status.exists():
@@ -113,7 +113,7 @@ def verdict(case):
 
 
 def recordings(case, rounds, wrong):
-    """Appends to `wrong` what is wrong with the recordings of a case; returns how many there are, and their spans."""
+    """Appends the errors of a case's recordings to `wrong`; returns the number of recordings and of their spans."""
     tokens, expected = engine_output(case / "untraced.txt")
     if not tokens:
         wrong.append({"code": "no_untraced_run"})

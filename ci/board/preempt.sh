@@ -17,11 +17,13 @@
 # KIND is multi (uprobe_multi), perf (a perf event for each probe) or direct (--probes direct).
 # Default: multi-1 multi-2 multi-3 perf-1 perf-3 direct-1 direct-3
 #
-# From 6.13 on (arm64: from 6.17 on) the kernel gives functions of a uprobe program that use more than 48 bytes of stack a private stack per CPU,
-# and these programs can be preempted: two of them then share a frame. A case fails by any line of the kernel that reports damage, by any
-# span that is missing or damaged, and by tokens that differ from those of the untraced run; see preempt.py. A guest whose kernel
-# reported something is booted again for the next case. The host's kernel is not concerned: QEMU emulates the processor.
-# PROFINFER_STATIC_AGENT names another agent than that of scripts/build-agent.sh, PROFINFER_ANALYZE another `analyze`.
+# From 6.13 on (arm64: from 6.17 on), the kernel gives functions of a uprobe program that use more
+# than 48 bytes of stack a private stack per CPU. These programs can be preempted, and two of them
+# then share a frame. A case fails if the kernel reports damage, if a span is missing or damaged, or
+# if tokens differ from those of the untraced run; see preempt.py. After a kernel report, the guest
+# boots again for the next case. The kernel of the host is not affected: QEMU emulates the
+# processor. PROFINFER_STATIC_AGENT names another agent than that of scripts/build-agent.sh,
+# PROFINFER_ANALYZE another `analyze`.
 set -eu
 . "$(dirname "$0")/../../scripts/lib.sh"
 . "$REPO/ci/tests.sh"

@@ -7,9 +7,10 @@
 #   cores   threads on Cortex-A55 and A76, of which the A55 are really slow
 #   bench   no cause, but ceilings with the instructions that the processor has: of a Cortex-A76, and of one with all that QEMU knows
 #
-# Slow CPUs are made by scripts/board/speed-plugin.c; cpufreq and thermal zones, which QEMU does not have, are files mounted over
-# the kernel's. Each cause and its remedy are recorded three times, and host-analyzer/analyze/tests/oracle/board_causes.rs
-# judges them as ci/promise.sh does. They compare times, so they take a quiet machine, about five minutes of it. Run by hand.
+# scripts/board/speed-plugin.c slows CPUs down. QEMU has no cpufreq and no thermal zones; files
+# mounted over those of the kernel replace them. Each cause and its remedy are recorded three times,
+# and host-analyzer/analyze/tests/oracle/board_causes.rs judges them as ci/promise.sh does. Compares
+# times, so it needs a quiet machine for about five minutes. Run by hand.
 set -eu
 . "$(dirname "$0")/../../scripts/lib.sh"
 . "$REPO/ci/tests.sh"
@@ -79,7 +80,7 @@ clock() {
 	clocked
 	for i in $(seq $PAIRS); do
 		on_board "$(clock_files powersave 1200000 1200000 45000)"
-		$board speed 55 # of half the clock: memory has one of its own
+		$board speed 55 # for half the clock: memory has a separate clock
 		recorded "clock-cause-$i" "$one_thread"
 		on_board "$(clock_files performance 2400000 2400000 45000)"
 		$board speed 100

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""throttle.py DEVICE LINK BYTES_PER_SECOND      a serial line of that speed in front of DEVICE; its other end is LINK
+"""throttle.py DEVICE LINK BYTES_PER_SECOND      limits DEVICE to the speed of a serial line; its other end is LINK
 
 Both directions carry so many bytes a second and no more, as a real line does: what the far side sends meanwhile waits there.
 """

@@ -1,11 +1,14 @@
 #!/usr/bin/env bash
 # tune.sh [--keep DIR] [--kernel K]      the number of threads that `analyze tune` names is within 3 % of the best of a full sweep, on a board
 #
-# The emulated board has two Cortex-A55 (CPUs 0 and 1) and two Cortex-A76 (2 and 3), the A55 with a third of the A76's speed. Their speeds are in instructions a
-# second (--pace of scripts/board.sh), so that the same setting takes the same time from one run to the next. `analyze tune --run` tries 1, 2 and 4 threads on
-# the slow, the fast and all of them over ssh; the same settings are run again without the agent, and the engine's own clock judges the setting that was
-# named. It shows that the right setting is named where cores differ, not how fast a board is. PACE is the speed that 100 % are, in million instructions a
-# second (100), and ROUNDS how often all settings run (3): both CPUs of this machine must be free to emulate that. 17 minutes. Run by hand.
+# The emulated board has two Cortex-A55 (CPUs 0 and 1) and two Cortex-A76 (2 and 3); the A55 have a
+# third of the speed of the A76. Speeds are in instructions per second (--pace of scripts/board.sh),
+# so that a setting takes the same time in each run. `analyze tune --run` measures 1, 2 and 4
+# threads on the slow, the fast and all CPUs over ssh. The same settings run again without the
+# agent, and the engine's own clock judges the recommended setting. This shows that the
+# recommendation is right if cores differ, not how fast a board is. PACE is the speed at 100 %, in
+# million instructions per second (100), and ROUNDS the number of runs of all settings (3). Both
+# CPUs of this machine must be free. 17 minutes. Run by hand.
 set -eu
 . "$(dirname "$0")/../../scripts/lib.sh"
 . "$REPO/ci/tests.sh"
@@ -28,7 +31,7 @@ command="nodes -m /model.gguf -t {threads} -p 4 -n 24"
 say "one recording"
 there "profinfer-agent record --bench --out /tmp/t.pfi -- taskset c ${command//'{threads}'/2}" >"$dir/recording.log" 2>&1 || die "the recording failed" "$(tail -n 3 "$dir/recording.log")"
 $board get /tmp/t.pfi "$dir/recording.pfi"
-# Its kernel tells no sizes of caches, so that its read ceilings are doubtful, and nothing is foreseen from doubtful ones.
+# Its kernel reports no cache sizes, so its read ceilings are doubtful, and there are no estimates from doubtful ceilings.
 "$analyze" tune "$dir/recording.pfi" --out "$dir/foreseen" || note "nothing is foreseen here"
 say "a series"
 "$analyze" tune --run --on "$board run" --agent profinfer-agent --threads 1,2,4 --cpus '0-1 2-3 0-3' --rounds "$rounds" --out "$dir/series" -- "$command"

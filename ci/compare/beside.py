@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""beside.py PERCENT COMMAND ARGUMENT...    runs COMMAND beside a task that takes PERCENT of the first CPU, before all others.
+"""beside.py PERCENT COMMAND ARGUMENT...    runs COMMAND in parallel with a task that uses PERCENT of the first CPU, with priority.
 
 The task takes its part every 5 ms at a real-time priority, so that the thread of COMMAND on that CPU stands still meanwhile. It ends with
 COMMAND, which takes this program's place. With 0 there is none.

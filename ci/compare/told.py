@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""told.py PLANTED FILE...    how many of these comparisons told a planted difference, and how many should have
+"""told.py PLANTED FILE...    number of comparisons that detected a planted difference, and the expected number
 
 PLANTED is the difference in per cent, each FILE a compare.json. A difference is told if the interval lies above none. How likely that was
 follows from the scatter of the runs in each: by simulated comparisons of as many normal values, whose interval of ranks is counted out here
@@ -17,7 +17,7 @@ DRAWS = 2000
 
 
 def critical(n):
-    """Pairs that may be the other way round for a two-sided test of n and n values at 5 %, counted by going through all orders."""
+    """Number of reversed pairs in a two-sided test of n and n values at 5 %, counted over all orders."""
     orders = Counter()
     for places in combinations(range(2 * n), n):
         orders[sum(places) - n * (n - 1) // 2] += 1
@@ -30,7 +30,7 @@ def critical(n):
 
 
 def likely(scatter, n, most):
-    """How likely a difference of the planted size is told."""
+    """Probability that a difference of the planted size is detected."""
     found = 0
     for _ in range(DRAWS):
         a = [random.gauss(0, scatter) for _ in range(n)]
@@ -50,7 +50,7 @@ for name in files:
     if document["verdict"]["low_share"] > 0:
         told += 1
         leads[next(row["class"] for row in document["rows"] if row["level"] == "class")] += 1
-# Probability of so few or fewer: of independent comparisons with different chances, counted up one after the other.
+# Probability of this number or fewer, of independent comparisons with different probabilities.
 few = [1.0]
 for chance in chances:
     few = [(few[k] if k < len(few) else 0) * (1 - chance) + (few[k - 1] * chance if k else 0) for k in range(len(few) + 1)]

@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# Builds of versions that were given out (published.tsv). Sourced by ci/compat.sh, after scripts/lib.sh.
+# Builds of published versions (published.tsv). Sourced by ci/compat.sh, after scripts/lib.sh.
 
 # published: every line of published.tsv, oldest first
 published() { grep -v '^#' "$REPO/ci/compat/published.tsv"; }

@@ -52,7 +52,7 @@ arm64_fetch() {
 	local what=$1 dir=$2 package from
 	have npm || need_pkgs npm
 	rm -rf "$dir.new"
-	package=$(sed -E 's|^(@?[^@]*@[^/]*)/.*|\1|' <<<"$what") # the folder begins behind the version
+	package=$(sed -E 's|^(@?[^@]*@[^/]*)/.*|\1|' <<<"$what") # the folder comes after the version
 	from=${what#"$package/"}
 	npm_unpack "$dir.new/package" "$package"
 	mkdir "$dir.new/files"

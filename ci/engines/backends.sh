@@ -1,12 +1,15 @@
 #!/usr/bin/env bash
-# backends.sh      graphs that are split among backends: Vulkan on Mesa's software Vulkan, BLAS on OpenBLAS; and the functions of
-#                  backends whose hardware is not here, OpenCL, RKNN and CLBlast, by stand-ins (ci/engines/standin.sh)
+# backends.sh      graphs that are split among backends: Vulkan on Mesa's software Vulkan, BLAS on OpenBLAS; and, by stand-ins
 #
-# Real builds compute a part of each graph on another backend, and the CPU the rest. The trace must name each part's backend
-# and have the nodes of the engine's own list in its order (host-analyzer/analyze/tests/oracle/backends.rs), every kernel in the log of
-# Vulkan's performance logger must have its node (backends_profile.rs), and the calls that the
-# stand-ins count themselves (host-analyzer/analyze/tests/oracle/standin.rs). A delay that is planted in a backend, or between two token calls,
-# must appear in its class of the budget (host-analyzer/analyze/tests/oracle/planted).
+#                  (ci/engines/standin.sh), functions of backends whose hardware is missing here: OpenCL, RKNN, CLBlast
+#
+# Real builds compute a part of each graph on another backend, and the CPU the rest. The trace must
+# name the backend of each part and contain the nodes of the engine's own list in its order
+# (host-analyzer/analyze/tests/oracle/backends.rs). Every kernel in the log of Vulkan's performance
+# logger must have its node (backends_profile.rs). The calls must match the counts of the stand-ins
+# (host-analyzer/analyze/tests/oracle/standin.rs). A delay that is planted in a backend, or between
+# two `llama_decode` calls, must appear in its class of the budget
+# (host-analyzer/analyze/tests/oracle/planted).
 set -eu
 . "$(dirname "$0")/../../scripts/lib.sh"
 . "$REPO/ci/tests.sh"
@@ -21,7 +24,7 @@ PROFINFER_CLANG_VULKAN_ENGINE_DIR=$(scripts/engine.sh addon:fugood+vulkan)
 PROFINFER_BLAS_ENGINE_DIR=$(scripts/engine.sh debian+blas)
 : "${PROFINFER_MODELS_DIR:=$(dirname "$(scripts/model.sh dense-q8 dense-f32 dense-q4 | head -n 1)")}"
 tests_build
-# The only Vulkan device there may be is a processor, which llama.cpp leaves alone unless it is told.
+# The only Vulkan device may be a processor, which llama.cpp uses only if told to.
 PROFINFER_STANDIN_DIR=$(ci/engines/standin.sh)
 : "${PROFINFER_ENGINE_DIR:=$(scripts/engine.sh debian)}"
 export PROFINFER_STANDIN_DIR PROFINFER_ENGINE_DIR

@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # Reading ci/engines/builds.tsv. Sourced by ci/engines/matrix.sh and ci/board/engines.sh.
 
-# How each build is run: prefill and decode, with the engine's own list.
+# Options of each run: prefill and decode, with the engine's own list.
 # shellcheck disable=SC2034  # for those who source this
 RUN=(-t 2 -p 5 -n 3 -c 512 --list)
 : "${full:=}"
@@ -18,6 +18,6 @@ builds() {
 		fi
 		wanted=$((wanted + 1))
 		"$1" "$machine" "$build" "$date" "$models" "$special" "$operators" "$direct"
-	done 3< <(tr '\t' '\037' <"$REPO/ci/engines/builds.tsv") # fields may be empty, which tabs do not tell
+	done 3< <(tr '\t' '\037' <"$REPO/ci/engines/builds.tsv") # read would merge tabs around an empty field
 	[ "$wanted" -gt 0 ] || die "no such build: ${only[*]}" "Those of ci/engines/builds.tsv are known."
 }

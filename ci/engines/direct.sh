@@ -1,9 +1,11 @@
 #!/bin/sh
-# direct.sh AGENT DIR COMMAND...     one process of the driver `nodes`, recorded with direct probes and then with uprobes
+# direct.sh AGENT DIR COMMAND...     record one process of the driver `nodes` with direct probes, then with uprobes
 #
-# COMMAND lists its nodes; it is told to repeat the same calls until it is ended here. DIR gets direct.pfi, uprobe.pfi, the agent's summaries of them (.json) and list.txt.
-# Two probes cannot sit at one place at once, so one recording follows the other. What is in them is held against the list and
-# against each other by host-analyzer/analyze/tests/oracle/engines_direct.rs. Runs on the emulated board as well (busybox).
+# COMMAND lists its nodes, and repeats the same calls until this script ends it. DIR gets
+# direct.pfi, uprobe.pfi, the agent's summaries of them (.json) and list.txt. Two probes cannot be
+# at the same place, so one recording follows the other.
+# host-analyzer/analyze/tests/oracle/engines_direct.rs compares them with the list and with each
+# other. Also runs on the emulated board (busybox).
 set -eu
 agent=$1 dir=$2
 shift 2
@@ -15,7 +17,7 @@ recorder=''
 trap 'kill $recorder "$engine" 2>/dev/null || true' EXIT
 trap 'exit 1' HUP INT TERM
 
-# Calls that were seen whole on both sides of those that are compared: the first may have lacked probes, and the last ones too.
+# Complete calls before and after those that are compared: the first and the last ones may have lacked probes.
 CALLS=28
 
 # Counts in what the list has got since it was last looked at: it grows by megabytes a second, and who reads all of it again and again
@@ -39,11 +41,11 @@ until_true() {
 	done
 }
 computes() { count_calls && [ "$calls" -gt 0 ]; }
-# Graphs have come, which is long after what a session says first.
+# Graphs have been recorded, long after the first records of a session.
 grows() { [ "$(size "$dir/$probes.pfi" || echo 0)" -gt 8192 ] 2>/dev/null; }
 enough() { count_calls && [ "$calls" -ge "$last" ]; }
 
-# Waits until the recorder has ended. One that does not says where it stands, and so does the engine.
+# Wait until the recorder has ended. If it does not, print where it and the engine are blocked.
 ended() {
 	tries=0
 	while [ -d "/proc/$recorder" ] && ! grep -q '^State:.Z' "/proc/$recorder/status" 2>/dev/null; do

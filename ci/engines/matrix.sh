@@ -6,13 +6,14 @@
 #   --keep DIR   leave recordings, lists and logs there
 #   BUILD        these builds only, for example npm:b4234
 #
-# Each build runs here, unmodified, under the agent, with a dense and an MoE model, prefill and decode, on two threads.
-# Then the trace must say what the engine's own list says: every node with its name, type, dimensions and sources;
-# tokens; threads; the experts that routers chose, against those that the engine's callback reads; nothing lost (host-analyzer/analyze/tests/oracle/engines.rs). Another
-# process of the build repeats the calls while it is recorded with direct probes and then with uprobes: both say what the list says, and the same ran
-# (engines_direct.rs; with the MoE model in --full only). How each level is found must be what
-# builds.tsv says. Builds for arm64 are examined only: ci/board/engines.sh runs them, and
-# with --full writes their rows of the page.
+# Each build runs here, unmodified, under the agent, with a dense and an MoE model, prefill and
+# decode, on two threads. Then the trace must match the engine's own list: every node with its name,
+# type, dimensions and sources; tokens; threads; the experts that routers chose, compared with those
+# that the engine's callback reads; nothing lost (host-analyzer/analyze/tests/oracle/engines.rs).
+# Another process of the build repeats the calls while it is recorded with direct probes and then
+# with uprobes: both must match the list (engines_direct.rs; with the MoE model in --full only). The
+# way in which each level is found must match builds.tsv. Builds for arm64 are only examined:
+# ci/board/engines.sh runs them, and with --full writes their rows of the page.
 set -eu
 . "$(dirname "$0")/../../scripts/lib.sh"
 . "$REPO/ci/tests.sh"
@@ -110,7 +111,7 @@ run() {
 directly() {
 	local log=$dir/out/direct.log
 	"$REPO/ci/engines/direct.sh" "$agent" "${@:2}" 2>"$log" && {
-		# An agent that got no CPU for longer than a ring holds has counted what it lost; it is recorded once more, and said.
+		# An agent without CPU time for longer than a ring can hold has counted its losses. Record once more, with a note.
 		[ "$(python3 "$REPO/ci/agent_json.py" field "$2/direct.json" spans_lost)" = 0 ] && return
 		note "once more: $1: $(python3 "$REPO/ci/agent_json.py" recorded "$2/direct.json")"
 		"$REPO/ci/engines/direct.sh" "$agent" "${@:2}" 2>"$log" && return

@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # others.sh      other programs that compute with GGML: whisper.cpp and stable-diffusion.cpp, at graph and operator level
 #
-# Real, unmodified builds run under the agent: whisper.cpp with a real model, stable-diffusion.cpp with an ESRGAN of random
-# weights. The trace must say what GGML's own accessors say of every graph, what whisper itself says of its times, and what
-# follows from the models' files; and that there is no token level (host-analyzer/analyze/tests/oracle/{whisper,diffusion}.rs).
+# Real, unmodified builds run under the agent: whisper.cpp with a real model, stable-diffusion.cpp
+# with an ESRGAN of random weights. The trace must match what GGML's accessors report for every
+# graph, the times that whisper prints, and the contents of the model files. There must be no token
+# level (host-analyzer/analyze/tests/oracle/{whisper,diffusion}.rs).
 set -eu
 . "$(dirname "$0")/../../scripts/lib.sh"
 . "$REPO/ci/tests.sh"

@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# What was found, as a table for the terminal and as a page. Sourced by matrix.sh.
+# The results as a table for the terminal and as a page. Sourced by matrix.sh.
 # rows: MACHINE BUILD DATE LIBC SYMBOLS TOKEN GRAPH OPERATOR DIRECT WRONG SPECIAL
 # builds/BUILD/MODEL.row, written by the oracle: NODES NAMES EXPERTS TOKENS THREADS SPANS LOST VERDICT
 # builds/BUILD/direct/MODEL/row: what became of direct probes

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# standin.sh      compile the stand-ins for backends whose hardware is not here, and print their folder
+# standin.sh      compile the stand-ins for backends whose hardware is missing here, and print their folder
 #
-# libggml-opencl.so and libggml-rknn.so are for GGML_BACKEND_PATH, bin/clblast runs by itself, libdelay.so is for LD_PRELOAD; each says in its source what
-# is real about it and what is not. They are made for Debian's engine (scripts/engine.sh debian), with its own headers.
+# libggml-opencl.so and libggml-rknn.so are for GGML_BACKEND_PATH, bin/clblast runs by itself, libdelay.so is for LD_PRELOAD; the source of
+# each one states what is real about it. They are compiled for Debian's engine (scripts/engine.sh debian), with its own headers.
 set -eu
 . "$(dirname "$0")/../../scripts/lib.sh"
 case ${1:-} in

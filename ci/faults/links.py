@@ -1,5 +1,6 @@
 """See ci/faults/links.sh."""
 
+import json
 import pathlib
 import random
 import socket
@@ -76,8 +77,8 @@ def main(n):
     time.sleep(1)
     engines = run.children(agent.pid)
     run.stop(analyze, folder)
-    said = (folder / "analyze.log").read_text().count("connected again")
-    print(f"{n} cuts, {link.made} connections, {link.bytes / 1e6:.1f} MB; reconnected {said} times")
+    again = json.loads((folder / "analyze.json").read_text())["link"]["reconnects"]
+    print(f"{n} cuts, {link.made} connections, {link.bytes / 1e6:.1f} MB; {again} reconnects")
     print(run.accounted(folder / "profile"))
     damaged = run.health(folder / "profile")["damaged"]
     print(f"damaged: {damaged or 'nothing'}")

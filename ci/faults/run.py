@@ -3,7 +3,6 @@
 import json
 import os
 import pathlib
-import re
 import signal
 import subprocess
 import sys
@@ -45,15 +44,17 @@ def engine_command(calls=200, rounds=1_000_000):
 
 def serve(folder, options):
     """An agent that listens on a port of its choice: the process, and the port."""
-    log = folder / "agent.log"
-    with open(log, "w") as told:
-        agent = start([AGENT, "serve", "--listen", "tcp:127.0.0.1:0", *options], stdout=subprocess.DEVNULL, stderr=told)
+    log, port = folder / "agent.log", folder / "port"
+    port.unlink(missing_ok=True)
+    with open(log, "w") as err:
+        agent = start([AGENT, "serve", "--listen", "tcp:127.0.0.1:0", "--port-file", port, *options],
+                      stdout=subprocess.DEVNULL, stderr=err)
     begun = time.monotonic()
-    while not (found := re.search(r"waiting for a host.*:(\d+)", log.read_text())):
+    while not port.exists():
         if agent.poll() is not None or time.monotonic() > begun + 60:
             fail(f"the agent does not listen: {log.read_text()}")
         time.sleep(0.05)
-    return agent, int(found[1])
+    return agent, int(port.read_text())
 
 
 def children(pid):
@@ -70,10 +71,10 @@ def end_engines(engines):
 
 
 def capture(folder, port, *options):
-    """`analyze` on that port, into folder/profile."""
-    with open(folder / "analyze.log", "w") as told:
-        return start([ANALYZE, f"tcp:127.0.0.1:{port}", "--levels", "token,graph,op", "--out", folder / "profile", *options],
-                     stdout=subprocess.DEVNULL, stderr=told)
+    """`analyze` on that port, into folder/profile; its object goes to folder/analyze.json."""
+    command = [ANALYZE, f"tcp:127.0.0.1:{port}", "--levels", "token,graph,op", "--out", folder / "profile", "--format", "json", *options]
+    with open(folder / "analyze.log", "w") as err, open(folder / "analyze.json", "w") as out:
+        return start(command, stdout=out, stderr=err)
 
 
 def stop(analyze, folder, patience=300):

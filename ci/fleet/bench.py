@@ -1,4 +1,4 @@
-"""bench.py FLEET-PROGRAM DIR      adds DIR/made to DIR/fleet, and asks the ready queries; prints seconds"""
+"""bench.py FLEET-PROGRAM DIR      adds DIR/made to DIR/fleet, and runs the prepared queries; prints seconds"""
 import os
 import pathlib
 import statistics

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# bench.sh [N...]      how fast captures are added to a fleet and questions answered, by its size (default 100 300 1000)
+# bench.sh [N...]      speed of adding captures to a fleet and of queries, by its size (default 100 300 1000)
 #
-# First three models are recorded, a million operator spans of each, and added as anybody would add them. The captures are made of what `analyze`
-# says of these (make.py), so that each is one of a million spans. Prints figures and tests nothing.
+# First records three models, with a million operator spans each, and adds them as a user does.
+# make.py derives the other captures from the summaries of these, so each one stands for a million
+# spans. Prints figures and tests nothing.
 set -eu
 . "$(dirname "$0")/../../scripts/lib.sh"
 . "$REPO/ci/tests.sh"
@@ -24,7 +25,7 @@ fi
 dir=$(mktemp -d)
 trap 'cluster_down; rm -rf "$dir"' EXIT
 
-# million MODEL TOKENS RUNS: records so many tokens so often
+# million MODEL TOKENS RUNS: record RUNS runs of TOKENS tokens
 million() {
 	"$agent" record --bench --format json --out "$dir/recorded/$1.pfi" -- "$engine/nodes" -m "$CACHE/models/$1.gguf" -t 2 -p 16 -n "$2" -r "$3" --fresh >"$dir/summary.json" 2>"$dir/said" ||
 		die "recording $1 failed" "$(tail -n 3 "$dir/said")"

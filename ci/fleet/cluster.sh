@@ -1,7 +1,8 @@
 # shellcheck shell=bash
-# A cluster of Spark on this machine's loopback: a master and two workers, each a process of its own. Sourced, after common.sh.
+# A Spark cluster on the loopback of this machine: a master and two workers, each a separate
+# process. Sourced, after common.sh.
 
-# cluster_up DIR: sets MASTER. Who calls ends the processes that CLUSTER names.
+# cluster_up DIR: start it, and set MASTER. The caller ends the processes in CLUSTER.
 CLUSTER=()
 cluster_up() {
 	local dir=$1 spark class i

@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# What the scripts of this folder share. Sourced, after scripts/lib.sh.
+# Shared by the scripts of this folder. Sourced, after scripts/lib.sh.
 
 FLEET_VENV=$CACHE/fleet-venv
 

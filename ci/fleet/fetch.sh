@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# fetch.sh      bring in what ci/fleet/test.sh needs: Java, Spark, a server of S3
+# fetch.sh      fetch what ci/fleet/test.sh needs: Java, Spark, an S3 server
 set -eu
 . "$(dirname "$0")/../../scripts/lib.sh"
 . "$REPO/ci/fleet/common.sh"

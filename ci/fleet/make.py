@@ -1,4 +1,4 @@
-"""make.py OUT N SUMMARY...      N summaries as of a fleet, made from real ones
+"""make.py OUT N SUMMARY...      N summaries of a synthetic fleet, derived from real ones
 
 Each is a real summary.json whose times are all multiplied by one factor, and whose identity is another: board, device, build, date. The factor is that of
 the board, times noise of 1.5 %, times what is planted. Nothing else is changed, so a fleet made so has rows as real recordings have them, of the
@@ -19,7 +19,7 @@ BEGAN = 1_790_000_000_000_000_000
 
 
 def scaled(value, factor, key=""):
-    """The same with all times longer by the factor, and all rates lower."""
+    """The same, with all times multiplied by the factor and all rates divided by it."""
     if isinstance(value, dict):
         return {k: scaled(v, factor, k) for k, v in value.items()}
     if isinstance(value, list):
@@ -36,7 +36,7 @@ def scaled(value, factor, key=""):
 def main():
     out, n, sources = pathlib.Path(sys.argv[1]), int(sys.argv[2]), [json.load(open(p)) for p in sys.argv[3:]]
     dice = random.Random(14)
-    # A small fleet has few kinds, so that each has enough to be asked about.
+    # A small fleet has few kinds, so that each kind has enough captures.
     boards = list(BOARDS)[: 2 if n < 200 else len(BOARDS)]
     builds = min(12, max(2, n // 80 // 2 * 2))
     for i in range(n):

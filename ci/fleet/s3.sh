@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# s3.sh      a fleet in a bucket: the tests of fleet/tests/fleet/s3.rs with a real server of S3's protocol (moto) on loopback
+# s3.sh      a fleet in a bucket: the tests of fleet/tests/fleet/s3.rs with a real S3 server (moto) on loopback
 set -eu
 . "$(dirname "$0")/../../scripts/lib.sh"
 . "$REPO/ci/tests.sh"

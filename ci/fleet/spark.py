@@ -58,7 +58,7 @@ def main():
         .config("spark.driver.bindAddress", "127.0.0.1")
         .config("spark.ui.enabled", "false")
         .config("spark.sql.shuffle.partitions", "4")
-        # Folders' names are texts: a build that is called 9001 is no number.
+        # Folder names are texts: the build 9001 is not a number.
         .config("spark.sql.sources.partitionColumnTypeInference.enabled", "false")
         .config("spark.sql.session.timeZone", "UTC")
         .getOrCreate()

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# spark.sh [N]      a real cluster of Spark gives the same answers to the same SQL as `analyze fleet sql`
+# spark.sh [N]      a real Spark cluster gives the same answers to the same SQL as `analyze fleet sql`
 #
-# Makes a fleet of N captures (default 96) of the recordings in the tests, real and varied (make.py), starts a master and two workers on loopback, and
-# compares the answers to every ready query and some others cell by cell, floats to 1e-9.
+# Makes a fleet of N captures (default 96) from the recordings of the tests, real and varied
+# (make.py), starts a master and two workers on loopback, and compares the answers to every prepared
+# query and some others cell by cell, floats to 1e-9.
 set -eu
 . "$(dirname "$0")/../../scripts/lib.sh"
 . "$REPO/ci/tests.sh"

@@ -15,7 +15,7 @@ struct counts {
 	_Atomic long changed;   // left changed code
 	_Atomic long next;      // whose places the next agent put back
 	_Atomic long repairs, repaired; // runs of `repair`, and those that put places back
-	_Atomic long calls;     // token calls of engines, compared with an undisturbed run's
+	_Atomic long calls;     // llama_decode calls of engines, compared with an undisturbed run
 	_Atomic long stall_us;  // the longest time that an engine stood still after a kill
 	_Atomic long release_us; // the longest time until the kernel had taken a killed agent's uprobes out
 	_Atomic long probed; // uprobes were in the engine's code at the kill
@@ -27,14 +27,14 @@ struct counts {
 
 struct plan {
 	const char *agent, *nodes, *model, *folder;
-	const char *alone; // direct probes without the rest of an agent, NULL: whole agents are killed
-	bool uprobes;    // whole agents with uprobes are killed: after each, the kernel takes its breakpoints out of the engine's code
+	const char *alone; // direct probes without the rest of an agent; NULL: kill complete agents
+	bool uprobes;    // kill complete agents with uprobes: after each, the kernel removes its breakpoints from the engine's code
 	long kills;      // of all workers
 	double deadline; // monotonic, seconds
 	struct counts *counts;
 };
 
-// One token call: how many tokens went in, and the token that the engine chose.
+// One llama_decode call: number of input tokens, and the token that the engine chose.
 struct call {
 	int in, best;
 };
@@ -54,7 +54,7 @@ pid_t start(char *const *arguments, const char *out, const char *err, int nicene
 pid_t tracer_of(pid_t pid); // thread; 0: none
 // Runs no instruction any more.
 bool exiting(pid_t pid);
-// First address of `pid` at which code is not as in its file, 0: there is none. Breakpoints of uprobes count only if asked for: they are the kernel's
+// First address of `pid` at which code differs from its file; 0: none. Breakpoints of uprobes count only on request: they are the kernel's
 // to remove.
 uint64_t differs(pid_t pid, char *where, unsigned size, bool breakpoints);
 // How many of its threads are stopped.

@@ -1,4 +1,4 @@
-// What is asked of a process: who traces it, and whether its code is that of its files.
+// Properties of a process: its tracer, and whether its code equals its files.
 #include "kills.h"
 #include <dirent.h>
 #include <fcntl.h>
@@ -106,7 +106,7 @@ static void read_all(int file, unsigned char *to, size_t size, off_t from) {
 	size_t done = 0;
 	ssize_t n;
 	while (done < size && (n = pread(file, to + done, size - done, from + (off_t)done)) > 0) done += (size_t)n;
-	memset(to + done, 0, size - done); // behind the end of a file zeros are mapped
+	memset(to + done, 0, size - done); // zeros are mapped after the end of a file
 }
 
 uint64_t differs(pid_t pid, char *where, unsigned size, bool breakpoints) {

@@ -1,10 +1,10 @@
-// The token calls that an engine's driver (ci/drivers/nodes.cpp) has printed.
+// The llama_decode calls in the output of an engine's driver (ci/drivers/nodes.cpp).
 #include "kills.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-// A whole line of a token call; `got` is what it says.
+// A complete line of a llama_decode call; `got` is its content.
 static bool parse(const char *line, struct call *got) {
 	return strchr(line, '\n') && sscanf(line, "decode %*d %*d %d %*d %*d %d %*d", &got->in, &got->best) == 2;
 }

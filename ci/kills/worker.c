@@ -43,7 +43,7 @@ static bool ended(void) {
 	return waitid(P_PID, (id_t)agent, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == agent;
 }
 
-// What the agent has said.
+// Messages of the agent.
 static char *last_words(void) {
 	static char text[512];
 	FILE *file = fopen(told, "r");
@@ -65,7 +65,7 @@ static bool until_traced(bool traced) {
 	return true;
 }
 
-// Lengths of time that are mostly short, up to somewhat more than the whole.
+// Durations that are mostly short, up to somewhat more than the complete time.
 static double moment(double whole) {
 	static const double parts[] = {0.1, 0.4, 1, 1.5};
 	return any(whole * parts[random() % 4]);

@@ -1,18 +1,18 @@
 #!/usr/bin/env python3
-"""Prints how far predictions are off, from the folder that ci/predict.sh fills: predictions of `analyze predict`, and what the engine
-itself said of its runs without the agent. Exits with 1 where the medians are above the targets."""
+"""Prints the errors of predictions, from the folder that ci/predict.sh fills: predictions of `analyze predict`, and the engine's own
+figures of its runs without the agent. Exits with 1 if a median is above its target."""
 import glob
 import json
 import os
 import statistics
 import sys
 
-# Largest median error of decode, for types that other recordings have and for those that none has.
+# Targets: median error of decode, for types that other recordings have, and for unseen types.
 TARGETS = {"seen": 0.08, "unseen": 0.15}
 
 
 def measured(folder, name):
-    """Tokens a second of decode and of prompts: medians over all repetitions of all runs without the agent."""
+    """Tokens per second of decode and of prompts: medians over all repetitions of all runs without the agent."""
     speeds = {True: [], False: []}
     for path in glob.glob(os.path.join(folder, "runs", f"{name}.*.json")):
         with open(path) as file:

@@ -16,7 +16,7 @@ check() {
 	note "${rows[-1]}"
 }
 
-# says FILE TEXT...: does the file hold every one of the texts?
+# says FILE TEXT...: does the file contain all texts?
 says() {
 	local file=$1 text missing=''
 	shift
@@ -24,7 +24,7 @@ says() {
 	[ -z "$missing" ] || { echo "it does not say:$missing"; cat "$file"; return 1; }
 }
 
-# refused TEXT... -- COMMAND...: does the command end with an error that says all this?
+# refused TEXT... -- COMMAND...: does the command end with an error that contains all texts?
 refused() {
 	local texts=()
 	while [ "$1" != -- ]; do texts+=("$1"); shift; done

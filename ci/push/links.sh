@@ -1,5 +1,6 @@
 # shellcheck shell=bash disable=SC2154  # from ci/push/test.sh
-# Recordings that came through a link which rewrites line ends, and one that was stopped. Sourced by ci/push/test.sh.
+# Recordings from a link that rewrites line ends, and one that was stopped. Sourced by
+# ci/push/test.sh.
 
 links() {
 	say "links"
@@ -29,7 +30,8 @@ stopped_recording() {
 	local push
 	PUSH_SSH_OPTIONS=$ssh_options "$REPO/scripts/push.sh" ssh root@127.0.0.1 --agent "$agent" --out "$dir/stopped.pfi" --file -- --name nodes >"$dir/next" 2>"$dir/push.err" &
 	push=$!
-	ready "$push" "$dir/push.err" || { cat "$dir/push.err"; return 1; }
+	# shellcheck disable=SC2086  # words
+	ready "$push" $board run "grep -qs $READY /tmp/profinfer/profinfer-agent.pfi" || { cat "$dir/push.err"; return 1; }
 	$board run "${ENGINE[*]} >/dev/null" || return 1
 	kill -TERM "$push"
 	wait "$push" || { cat "$dir/push.err"; return 1; }

@@ -1,5 +1,5 @@
 # shellcheck shell=bash disable=SC2034,SC2154  # for and from ci/push/test.sh
-# Each thing that can be wrong is made so, and what push.sh says is read: what was tried, the answer, what to do.
+# Makes each error happen, and checks the message of push.sh: what it tried, the answer, what to do.
 # Sourced by ci/push/test.sh.
 
 refusals() {
@@ -42,7 +42,7 @@ as_sudoer() {
 	$board run "rm /bin/sudo"
 	return "$status"
 }
-# A second server on the board, reached through the first, and told by a file of ssh's configuration
+# A second server on the board, reached through the first, with a configuration file of ssh
 forbidden_forward() {
 	$board run "dropbear -R -j -p 127.0.0.1:2222"
 	cat >"$dir/ssh_config" <<-X

@@ -1,5 +1,5 @@
 // sudo for the emulated board: setuid root, without a password for everyone. It takes what scripts/push.sh
-// says, `sudo -n COMMAND...`, and nothing else.
+// uses, `sudo -n COMMAND...`, and nothing else.
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>

@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # test.sh      scripts/push.sh on an emulated board, each way, and every refusal
 #
-# ssh: the board's dropbear. adb: Android's own adbd, running on the board, and Debian's adb. hdc: ci/push/hdc,
-# a stand-in that knows hdc's words only, because there is no package of the real one.
-# On each way: push, capture through the forwarded port, again, record to a file, stop. Then what push.sh says
-# when something is wrong (refusals.sh), and what analyze says of recordings that a link spoiled (links.sh).
+# ssh: the board's dropbear. adb: Android's own adbd, running on the board, and Debian's adb. hdc:
+# ci/push/hdc, a stand-in that only knows the commands of hdc, because no package contains the real
+# one. For each way: push, capture through the forwarded port, again, record to a file, stop. Then
+# the errors of push.sh (refusals.sh), and those of analyze for recordings that a link damaged
+# (links.sh).
 set -eu
 . "$(dirname "$0")/../../scripts/lib.sh"
 . "$REPO/ci/tests.sh"

@@ -1,5 +1,5 @@
 # shellcheck shell=bash disable=SC2034,SC2154  # for and from ci/push/test.sh
-# The whole way of one link: push, capture, again, record, stop. Sourced by ci/push/test.sh.
+# All steps for one way: push, capture, again, record, stop. Sourced by ci/push/test.sh.
 ENGINE=(/engine/nodes -m /model.gguf -t 2 -p 8 -n 4)
 
 # whole WAY DIR [-- TARGET...]
@@ -34,19 +34,22 @@ captures() {
 	*"-- /"*) "${words[@]}" || return 1 ;;
 	*)
 		[ $# -gt 1 ] || words+=(--target nodes)
+		rm -f "$out/recording.pfi"
 		"${words[@]}" 2>"$dir/capture.err" &
-		ready $! "$dir/capture.err" || { cat "$dir/capture.err"; return 1; }
+		ready $! grep -qs "$READY" "$out/recording.pfi" || { cat "$dir/capture.err"; return 1; }
 		$board run "${ENGINE[*]} >/dev/null" || return 1
 		wait $! || { cat "$dir/capture.err"; return 1; } ;;
 	esac
 	arrived "$out/summary.json"
 }
 
-# ready PID FILE: waits until the agent, or analyze for it, says in FILE that it looks out for the engine
+# The agent records this fact when it waits for the engine.
+READY=agent.no_new_privileges
+# ready PID COMMAND...: waits until COMMAND succeeds while the process PID runs
 ready() {
 	local i
 	for ((i = 0; i < 240; i++)); do
-		! grep -qE "waits for the engine|waiting for an engine" "$2" || return 0
+		! "${@:2}" || return 0
 		kill -0 "$1" 2>/dev/null || return 1
 		sleep 0.5
 	done

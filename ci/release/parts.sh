@@ -8,7 +8,7 @@ trap 'rm -rf "$work"' EXIT
 changes_of() {
 	local title
 	title=$(grep -m 1 "^## $1\(,\|$\)" CHANGELOG.md) ||
-		die "CHANGELOG.md has no section of version $1" "Cargo.toml says that this is the version. A section begins with '## $1, DATE'."
+		die "CHANGELOG.md has no section of version $1" "Cargo.toml has this version. A section begins with '## $1, DATE'."
 	case $title in
 	*unreleased*)
 		[ -n "$2" ] || die "CHANGELOG.md says that $1 is unreleased" "Write the day into '$title', and commit it; or try with --draft." ;;
@@ -18,7 +18,7 @@ changes_of() {
 	awk -v title="$title" '$0 == title { on = 1; print; next } on && /^## / { exit } on' CHANGELOG.md
 }
 
-# deb DIR PACKAGE OPTIONS...: the Debian package of what is built already, into DIR
+# deb DIR PACKAGE OPTIONS...: make the Debian package of the built files in DIR
 deb() {
 	local dir=$1 package=$2
 	shift 2

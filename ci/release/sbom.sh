@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # sbom.sh analyze|analyze-fleet|profinfer-agent FILE TARGET      print the CycloneDX list of all that is in FILE
 #
-# What it is made of depends on the target and the features it was built with: these are said here, once.
+# The parts depend on the target and the features of the build. Both are defined here.
 set -eu
 . "$(dirname "$0")/../../scripts/lib.sh"
 case ${1:-} in -h | --help | '') usage_from_head "$0"; exit ;; esac

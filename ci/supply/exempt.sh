@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# exempt.sh      exempt from vetting every version that is in Cargo.lock or fleet/Cargo.lock and that nobody vetted
+# exempt.sh      exempt every version in Cargo.lock or fleet/Cargo.lock that nobody vetted
 #
-# For the change of many crates at once. An exemption says "used, and not read by us": look at the difference before you commit it.
-# It asks no network.
+# For changes of many crates at once. An exemption means "used, and not reviewed by us": look at the
+# diff before you commit it. Needs no network.
 set -eu
 . "$(dirname "$0")/../../scripts/lib.sh"
 . "$REPO/ci/supply/tools.sh"

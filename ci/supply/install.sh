@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# install.sh [NAME...]      the commands of ci/supply.sh into the cache (default: cargo-deny and cargo-vet), some minutes the first time
+# install.sh [NAME...]      install the commands of ci/supply.sh into the cache (default: cargo-deny and cargo-vet); some minutes the first time
 set -eu
 . "$(dirname "$0")/../../scripts/lib.sh"
 . "$REPO/ci/supply/tools.sh"

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# refusals.sh      plant what ci/supply.sh must refuse, one at a time in a copy of the tree, and see each refused by its reason
+# refusals.sh      plant what ci/supply.sh must refuse, one at a time in a copy of the tree, and check the reason of each refusal
 #
-# A licence that is not allowed, a crate from a git repository, a second version of a crate, a range
-# without bounds, a version that nobody vetted, a lock file that is not up to date, an npm package with another licence, and one
-# from elsewhere. First the tree as it is must pass. No network is needed.
+# A licence that is not allowed, a crate from a git repository, a second version of a crate, an
+# unbounded range, a version that nobody vetted, an outdated lock file, an npm package with another
+# licence, and one from another source. First, the unchanged tree must pass. Needs no network.
 set -eu
 . "$(dirname "$0")/../../scripts/lib.sh"
 . "$REPO/ci/supply/tools.sh"
@@ -29,7 +29,7 @@ crate() {
 # needs LINE: the wire crate needs this too
 needs() { sed -i "s|^\[dependencies\]|&\n$1|" wire/Cargo.toml; }
 relock() { cargo metadata --format-version 1 >/dev/null 2>"$work/relock" || { cat "$work/relock" >&2; die "the planted tree cannot be locked"; }; }
-# refused WHAT PATTERN: ci/supply.sh fails, and says PATTERN
+# refused WHAT PATTERN: ci/supply.sh must fail, with a message that matches PATTERN
 refused() {
 	if PROFINFER_SUPPLY_ROOT=$tree "$REPO/ci/supply.sh" >"$work/log" 2>&1; then
 		printf '%-22s NOT refused\n' "$1"

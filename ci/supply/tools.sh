@@ -1,7 +1,9 @@
 # shellcheck shell=bash
-# The commands of the supply chain and of a release, of one version each, in $CACHE/tools. Sourced, after scripts/lib.sh.
+# Tools of the supply chain and of a release, one version each, in $CACHE/tools. Sourced, after
+# scripts/lib.sh.
 #
-# They are compiled from crates.io, without optimisation: they run for seconds, and cargo-deny takes minutes to optimise.
+# Compiled from crates.io without optimisation: they run for seconds, and optimising cargo-deny
+# takes minutes.
 
 tool_version() {
 	case $1 in

@@ -1,4 +1,4 @@
-"""judge.py SERIES PREDICTION SWEEP: whether the setting that `analyze tune --run` named is within 3 % of the best of a full sweep.
+"""judge.py SERIES PREDICTION SWEEP: is the setting that `analyze tune --run` recommends within 3 % of the best of a full sweep?
 
 SERIES and PREDICTION are files tune.json, SWEEP is a folder with NAME.ROUND.log, what the engine's driver says of a run without the agent: its
 own list of calls. Prints each setting's time by the engine, by the series and as foreseen. Exit status 1: not within 3 %, noise allowed for; 2: there is so much noise
@@ -13,14 +13,14 @@ import sys
 
 WARM_UP = 3
 PRACTICAL = 0.03
-# Runs that scatter by more than this hold nothing.
+# Above this run-to-run variation, the runs prove nothing.
 NOISE = 0.15
 # Student's quantile for an interval of 95 %, by degrees of freedom.
 STUDENT = [12.71, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262]
 
 
 def token_ns(log):
-    """Mean time of a decode token: from the end of one call to the end of the next."""
+    """Mean time per decode token: from the end of one call to the end of the next."""
     calls = [line.split("\t") for line in log.read_text(errors="replace").splitlines() if line.startswith("decode\t")]
     ends = [int(call[5]) for call in calls if int(call[3]) == 1]
     return (ends[-1] - ends[WARM_UP - 1]) / (len(ends) - WARM_UP)
@@ -33,7 +33,7 @@ def own_of(tuning, name):
 
 def main(series, prediction, sweep):
     tuned = json.load(open(series))
-    # Where the ceilings are doubtful, nothing is foreseen.
+    # With doubtful ceilings, there are no estimates.
     known = pathlib.Path(prediction).exists()
     foreseen = json.load(open(prediction))["prediction"] if known else {"settings": [], "plausible": []}
     runs = collections.defaultdict(dict)
@@ -65,7 +65,7 @@ def main(series, prediction, sweep):
             least = min(medians[name] for name in tried)
             print(f"the best of those to try is {least / medians[best] - 1:+.1%} from the best of all")
     choice = tuned["choice"]
-    # Run by run: what drifts falls on both.
+    # Run by run, so that drift affects both alike.
     ratios = [runs[choice][i] / runs[best][i] for i in sorted(runs[best]) if i in runs[choice]]
     mean = statistics.mean(ratios)
     half = 0.0

@@ -1,6 +1,7 @@
 # shellcheck shell=bash
-# That the optimum which `analyze tune --run` names is within 3 % of the best of a full sweep. Sourced, after scripts/lib.sh, by ci/tune.sh and
-# ci/board/tune.sh. They set: dir, analyze, rounds, and there COMMAND, which runs a shell command where the engine is.
+# Checks that the setting which `analyze tune --run` recommends is within 3 % of the best of a full
+# sweep. Sourced, after scripts/lib.sh, by ci/tune.sh and ci/board/tune.sh. They set: dir, analyze,
+# rounds, and `there COMMAND`, which runs a shell command on the machine of the engine.
 
 # mask_of LIST: a list of CPUs like 0-3 or 2 as a mask in hex
 mask_of() {

@@ -1,7 +1,7 @@
-//! `fleet add`: from recordings to files.
+//! `fleet add`: writes recordings to the files of a fleet.
 //!
-//! Of each recording the operators and findings are written first, the capture last: its file makes the others visible. So a writer may be
-//! killed anywhere, and any number may write at once.
+//! Writes the operators and findings of a recording first, and the capture last: its file makes the
+//! others visible. So a writer may be killed at any time, and several may write at the same time.
 
 use std::collections::BTreeSet;
 use std::io::Write;
@@ -10,40 +10,46 @@ use std::process::ExitCode;
 use std::sync::Mutex;
 
 use profinfer_cli::{Diagnostic, Result};
+use serde::Serialize;
 
 use crate::cli::Add;
+use crate::json;
 use crate::place::{Place, Written};
 use crate::rows::{self, Rows, Table};
 use crate::source;
 
-/// What became of the sources.
-#[derive(Debug, Default)]
+/// Number of sources by result.
+#[derive(Debug, Default, Serialize)]
 struct Tally {
-    new: usize,
-    there: usize,
+    added: usize,
+    present: usize,
     failed: usize,
 }
 
-/// Adds all that can be added. The status is 1 if some could not.
+/// Adds all sources that can be added. The exit status is 1 if one failed.
 pub(crate) async fn add(options: &Add) -> Result<ExitCode> {
     let place = Place::new(&options.to)?;
     let there = Mutex::new(place.captures().await?);
     let mut tally = Tally::default();
     for source in &options.sources {
         match one(source, options, &place, &there).await {
-            Ok(Written::New) => tally.new += 1,
-            Ok(Written::ThereAlready) => tally.there += 1,
+            Ok(Written::New) => tally.added += 1,
+            Ok(Written::ThereAlready) => tally.present += 1,
             Err(e) => {
                 tally.failed += 1;
-                let _ = writeln!(std::io::stderr(), "error: {e}");
+                json::print_error(&e, options.format.is_json());
             }
         }
     }
-    let mut line = format!("{} added, {} there already", tally.new, tally.there);
-    if tally.failed > 0 {
-        line += &format!(", {} not added", tally.failed);
+    if options.format.is_json() {
+        json::print(&tally)?;
+    } else {
+        let mut line = format!("{} added, {} already present", tally.added, tally.present);
+        if tally.failed > 0 {
+            line += &format!(", {} failed", tally.failed);
+        }
+        let _ = writeln!(std::io::stdout(), "{line}");
     }
-    let _ = writeln!(std::io::stdout(), "{line}");
     Ok(if tally.failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
@@ -66,7 +72,7 @@ async fn one(
             Diagnostic::new(
                 format!("making rows of {}", source.display()),
                 e,
-                "report this, with the recording",
+                "report this error, with the recording",
             )
         })?;
         written = place.create(&path(&rows, table), bytes).await?;
@@ -77,8 +83,9 @@ async fn one(
     Ok(written)
 }
 
-/// A capture's file has the recording's name, so that it is there once. The others have that of their rows: what another attempt wrote, perhaps by
-/// another version, is another file, which this capture does not name.
+/// A capture's file has the ID of the recording, so that it exists once. The other files also have
+/// the digest of their rows: an earlier attempt, perhaps by another version, wrote other files,
+/// which this capture does not name.
 fn path(rows: &Rows, table: Table) -> String {
     let name = match table {
         Table::Captures => rows.id.clone(),

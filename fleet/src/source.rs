@@ -1,4 +1,4 @@
-//! Where a summary comes from: a folder that `analyze` wrote, or a recording that `analyze` reads now.
+//! The source of a summary: a folder that `analyze` wrote, or a recording that `analyze` reads now.
 
 use std::env;
 use std::ffi::OsStr;
@@ -15,15 +15,16 @@ use crate::summary;
 
 const SUMMARY: &str = "summary.json";
 
-/// Exit status of `analyze` where nothing was traced.
+/// Exit status of `analyze` if nothing was traced.
 const NOTHING_TRACED: i32 = 3;
-/// A larger summary is of nobody's.
+/// Limit of the size of a summary.
 const MOST_BYTES: u64 = 1 << 30;
 
 /// The summary of one recording or folder.
 ///
 /// # Errors
-/// What cannot be read, and what `analyze` says.
+///
+/// If the source cannot be read, or the error of `analyze`.
 pub(crate) fn summary(source: &Path, analyze: Option<&Path>) -> Result<Summary> {
     let written = source.join(SUMMARY);
     if written.is_file() {
@@ -49,12 +50,12 @@ fn read(path: &Path) -> Result<Summary> {
         Diagnostic::new(
             tried(),
             e,
-            "let the `analyze` of this release read the recording again, and add that",
+            "read the recording again with the `analyze` of this release, and add the result",
         )
     })
 }
 
-/// The `analyze` that is named, that started this program, that is beside it, or that PATH has.
+/// The named `analyze`, the one that started this program, the one next to it, or the one in PATH.
 fn program(named: Option<&Path>) -> PathBuf {
     let beside = || env::current_exe().ok().and_then(|own| Some(own.parent()?.join("analyze")));
     let named = named.map(Path::to_owned).or_else(|| env::var_os("PROFINFER_ANALYZE").map(PathBuf::from));
@@ -65,16 +66,16 @@ fn run(analyze: &Path, recording: &Path, folder: &Path) -> Result<()> {
     let options = [OsStr::new("--only"), OsStr::new(SUMMARY), OsStr::new("--out"), folder.as_os_str()];
     let output =
         Command::new(analyze).args(options).arg(recording).stdin(Stdio::null()).output().map_err(|e| {
-            let help = "put `analyze` beside this program or into PATH, or name it with --analyze";
+            let help = "put `analyze` next to this program or into PATH, or name it with --analyze";
             Diagnostic::new(format!("starting {}", analyze.display()), e, help)
         })?;
-    // Its summary shows that nothing was traced.
+    // Exit status 3: the summary shows that nothing was traced.
     if output.status.success() || output.status.code() == Some(NOTHING_TRACED) {
         return Ok(());
     }
     let said = String::from_utf8_lossy(&output.stderr);
     let said = said.lines().map(str::trim).filter(|l| !l.is_empty()).collect::<Vec<_>>().join("; ");
-    let help = format!("try `analyze {}`, which must work first", recording.display());
+    let help = format!("run `analyze {}`; it must succeed first", recording.display());
     Err(Diagnostic::new(
         format!("analyzing {}", recording.display()),
         format!("{} ({})", said, output.status),
@@ -82,7 +83,7 @@ fn run(analyze: &Path, recording: &Path, folder: &Path) -> Result<()> {
     ))
 }
 
-/// A folder of this process, gone with the value.
+/// A temporary folder, removed on drop.
 struct Scratch(PathBuf);
 
 impl Scratch {
@@ -93,7 +94,7 @@ impl Scratch {
             let path = env::temp_dir().join(format!("analyze-fleet-{}-{n}", std::process::id()));
             match std::fs::create_dir(&path) {
                 Ok(()) => return Ok(Self(path)),
-                // Of a killed process with the same number.
+                // Left by a killed process with the same ID.
                 Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {}
                 Err(e) => return Err(e),
             }

@@ -1,41 +1,41 @@
-//! `summary.json`, as `profinfer-schema` has it.
+//! Reads `summary.json` into the struct of `profinfer-schema`.
 //!
-//! Stage: first. From: foreign bytes. To: a [`Summary`]. Promises: never panics; a file without a required field, or with one of another
-//! type, is refused by name.
+//! Stage: first. From: foreign bytes. To: a [`Summary`]. Promises: never panics; names the missing
+//! or wrong field of a file that it refuses.
 
 use profinfer_schema::{SCHEMA, Summary};
 use serde::Deserialize;
 
-/// Why a file is not taken.
+/// Why a file is refused.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Refused {
-    /// Not JSON.
-    #[error("it is not JSON: {0}")]
+    #[error("not JSON: {0}")]
     NotJson(serde_json::Error),
-    /// JSON of something else.
-    #[error("it is not a summary.json of `analyze`: {0}")]
+    /// Other JSON.
+    #[error("not a summary.json of `analyze`: {0}")]
     NotASummary(serde_json::Error),
-    /// Of another version.
-    #[error("its schema is {0}, and this program reads {SCHEMA}")]
+    /// Another version.
+    #[error("the schema is {0}, but this program reads {SCHEMA}")]
     Schema(u32),
 }
 
-/// What every version has.
+/// The fields of every version.
 #[derive(Deserialize)]
 struct Head {
     schema: u32,
 }
 
-/// Takes the bytes of a `summary.json`.
+/// Parses the bytes of a `summary.json`.
 ///
 /// # Errors
-/// What it is instead.
+///
+/// What the bytes are instead.
 pub(crate) fn parse(bytes: &[u8]) -> Result<Summary, Refused> {
     let refused = |e: serde_json::Error| match e.classify() {
         serde_json::error::Category::Data => Refused::NotASummary(e),
         _ => Refused::NotJson(e),
     };
-    // First: of another version the rest may be anything.
+    // Check the version first: with another one, all other fields can differ.
     let head: Head = serde_json::from_slice(bytes).map_err(refused)?;
     if head.schema != SCHEMA {
         return Err(Refused::Schema(head.schema));
@@ -76,7 +76,7 @@ mod tests {
         assert!(says(summary.to_string().as_bytes()).contains("missing field `cpus`"));
     }
 
-    /// Captures of today carry no mark of a draft; those of later versions have more fields and values.
+    /// Current captures have no draft mark; those of later versions have more fields and values.
     #[test]
     fn older_and_newer_summaries_are_read() {
         let mut summary = empty();

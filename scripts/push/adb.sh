@@ -1,5 +1,5 @@
 # shellcheck shell=bash disable=SC2034,SC2154  # where, port and board_port are scripts/push.sh's
-# The board by adb (Android, and Linux systems with its daemon). Sourced by scripts/push.sh.
+# A board reached with adb (Android, and Linux systems with its daemon). Sourced by scripts/push.sh.
 DEFAULT_DIR=/data/local/tmp
 
 # "SERIAL STATE..." of every device

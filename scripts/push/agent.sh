@@ -1,7 +1,7 @@
 # shellcheck shell=bash disable=SC2034,SC2154  # the options are scripts/push.sh's
 # The agent's file on the board, and its process. Sourced by scripts/push.sh.
 
-# The board's machine, and the profile whose model it names in its device tree.
+# The machine of the board, and the profile that matches the model in its device tree.
 look_at_board() {
 	there "uname -m" || refuse "the board's machine type cannot be read"
 	machine=${ANSWER:-aarch64}
@@ -16,7 +16,7 @@ look_at_board() {
 	[ -n "$dry" ] || note "$machine, profile $profile"
 }
 
-# profile_of TEXT: sets `profile` if one of boards/*.toml has a model that occurs in it; the longest counts
+# profile_of TEXT: set `profile` if TEXT contains a model of one of boards/*.toml; the longest match wins
 profile_of() {
 	local file model longest=0
 	for file in "$REPO"/boards/*.toml; do
@@ -29,7 +29,7 @@ profile_of() {
 	done
 }
 
-# The file to copy: --agent, or the one that is built for the machine.
+# The file to copy: --agent, or one built for the machine.
 find_agent() {
 	local elf
 	if [ -z "$agent" ]; then
@@ -48,8 +48,8 @@ find_agent() {
 	esac
 }
 
-# same FILE PATH [size]: is PATH on the board this FILE? By the best sum that the board has a program for; by
-# its size alone only for a file that was just sent.
+# same FILE PATH [size]: is PATH on the board equal to FILE? Compares the best checksum that the board can compute,
+# or, for a file that was just sent, the size alone.
 same() {
 	there "sha256sum $2 2>/dev/null || md5sum $2 2>/dev/null || wc -c <$2" || return 1
 	local theirs=${ANSWER%%[[:space:]]*}
@@ -85,7 +85,7 @@ try_agent() {
 	[ -n "$dry" ] || note "$ANSWER"
 }
 
-# Finds out why the copied program does not run.
+# Find out why the copied program does not run.
 cannot_run() {
 	local said=$ANSWER status=$STATUS mount enforce denied
 	there_as_root "df $dir | tail -n 1" || true
@@ -110,7 +110,7 @@ cannot_run() {
 	refuse "the agent does not run on the board" "Try it there by hand: $there_agent --version"
 }
 
-# Ends the agent of an earlier run, if it is still running. SIGTERM lets it write its last records.
+# End the agent of an earlier run, if it is still running. With SIGTERM it writes its last records.
 stop_agent() {
 	there_as_root "cd $dir 2>/dev/null && p=\$(cat profinfer-agent.pid 2>/dev/null) && grep -q profinfer-agent /proc/\$p/comm 2>/dev/null || exit 0; $(end_process)" ||
 		refuse "the agent that runs on the board does not end" "Examine it on the board: ps | grep profinfer"
@@ -120,13 +120,13 @@ end_process() {
 	printf %s 'kill $p; i=0; while [ -d /proc/$p ] && [ $((i+=1)) -lt 24 ]; do sleep 0.5; done; [ ! -d /proc/$p ] || kill -KILL $p'
 }
 
-# serve WHERE: the agent listens there
+# serve ADDRESS: start the agent at this address
 serve() {
 	local command
-	command="\$(command -v setsid || command -v nohup) ./profinfer-agent serve --listen $1${target[*]+ $(words "${target[@]}")}"
-	# setsid lets it outlive the connection; not every board has it
-	there_as_root "cd $dir; $command </dev/null >profinfer-agent.log 2>&1 & echo \$! >$pid_file" || refuse "the agent cannot be started"
-	there_as_root "cd $dir; i=0; until grep 'waiting for a host' profinfer-agent.log; do [ -d /proc/\$(cat profinfer-agent.pid) ] && [ \$((i+=1)) -lt 20 ] || { cat profinfer-agent.log; exit 1; }; sleep 0.3; done" && return
+	command="\$(command -v setsid || command -v nohup) ./profinfer-agent serve --listen $1 --port-file profinfer-agent.port${target[*]+ $(words "${target[@]}")}"
+	# With setsid the agent outlives the connection. Not every board has setsid.
+	there_as_root "cd $dir; rm -f $port_file; $command </dev/null >profinfer-agent.log 2>&1 & echo \$! >$pid_file" || refuse "the agent cannot be started"
+	there_as_root "cd $dir; i=0; until [ -f $port_file ]; do [ -d /proc/\$(cat profinfer-agent.pid) ] && [ \$((i+=1)) -lt 20 ] || { cat profinfer-agent.log; exit 1; }; sleep 0.3; done" && return
 	case $ANSWER in
 	*"ddress in use"* | *"ddress already in use"*) refuse "port $board_port of the board is taken by another program" "Is it an agent pushed in another way, or to another folder? End it the same way with --stop. Else choose another port there: --board-port N" ;;
 	*) refuse "the agent does not serve" "Read its log on the board: $log" ;;
@@ -134,7 +134,7 @@ serve() {
 }
 
 remove_agent() {
-	there_as_root "rm -f $there_agent $there_agent.new $log $pid_file $recording $there_key" || refuse "the agent's files cannot be removed" "By hand: rm $dir/profinfer-agent*"
-	# A folder that was made for it goes too; the system's folders stay.
+	there_as_root "rm -f $there_agent $there_agent.new $log $pid_file $port_file $recording $there_key" || refuse "the agent's files cannot be removed" "By hand: rm $dir/profinfer-agent*"
+	# Remove a folder that this script made; keep folders of the system.
 	case $dir in */profinfer) there_as_root "[ ! -d $dir ] || rmdir $dir" || note "$dir is not empty, so it is not removed" ;; esac
 }

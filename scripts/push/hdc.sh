@@ -1,8 +1,8 @@
 # shellcheck shell=bash disable=SC2034,SC2154  # where, port and board_port are scripts/push.sh's
-# The board by hdc (OpenHarmony). hdc always exits with status 0, so its output is read instead.
+# A board reached with hdc (OpenHarmony). hdc always exits with status 0, so read its output instead.
 # Sourced by scripts/push.sh.
 DEFAULT_DIR=/data/local/tmp
-# hdc drops double quotes from what it sends to the board's shell, wherever they stand; so the board's shell makes them.
+# hdc removes all double quotes from what it sends to the board's shell, so the board's shell makes them.
 DOUBLE_QUOTE="'\$(printf '\\042')'"
 
 hdc_run() {
@@ -13,14 +13,14 @@ hdc_run_quietly() {
 	run_quietly hdc "$@" || return
 	hdc_read
 }
-# What went wrong stands in the answer. Hosts up to SDK 4.1 mix their own log into it where their output is a pipe.
+# The answer contains the error. hdc up to SDK 4.1 mixes its own log into it if its output is a pipe.
 hdc_read() {
 	ANSWER=$(sed '/^\[[WD]\]\[/d' <<<"$ANSWER")
 	case $ANSWER in *"[Fail]"* | *"[E00"* | *"Connect server failed"*) STATUS=1; return 1 ;; esac
 }
 
-# "KEY STATE" of every target; `list targets -v` says KEY, kind of link, state, host, program. A board that was there once, or never
-# answered, stays in the list as Offline or Unknown; a serial line that was not opened is Ready.
+# "KEY STATE" of every target; `list targets -v` prints KEY, kind of link, state, host, program. A board that was once connected, or
+# never answered, stays in the list as Offline or Unknown. A serial line that was not opened is Ready.
 targets() {
 	hdc_run list targets -v || hdc_refuse "hdc does not work"
 	TARGETS=$(awk '$1 != "[Empty]" && NF >= 3 { print $1, $3 }' <<<"$ANSWER")
@@ -28,7 +28,7 @@ targets() {
 state_of() { awk -v k="$1" '$1 == k { print $2; exit }' <<<"$TARGETS"; }
 connected() { awk '$2 == "Connected" { print $1 }' <<<"$TARGETS"; }
 
-# tconn ADDRESS: its words are shown. One that is no number behind the colon ends some versions of hdc's server.
+# tconn ADDRESS: show its answer. A port that is not a number ends the server of some hdc versions.
 tconn() {
 	case $where in
 	*:*[!0-9]* | *: | *,*[!0-9]* | *,) die "'$where' is no address of a board" "By network ADDRESS:PORT, by serial line DEVICE,SPEED, for example 192.168.1.7:10178 or /dev/ttyUSB0,921600" ;;
@@ -37,7 +37,7 @@ tconn() {
 	note "${ANSWER:-hdc says nothing to it}"
 }
 
-# What hdc says when a board cannot be used
+# Errors of hdc if a board cannot be used
 hdc_refuse() {
 	case $ANSWER in
 	*nauthorized* | *E00000[234]*) refuse "the board has not allowed this machine to debug it" \
@@ -76,7 +76,7 @@ link_reach() {
 	SHELL_THERE=(hdc -t "$where" shell)
 }
 
-# Where no key is given: the board that is connected, if there is just one.
+# Without a key: the connected board, if there is only one.
 only_board() {
 	local keys
 	keys=$(connected)
@@ -114,7 +114,7 @@ link_root() {
 link_put() { hdc_run -t "$where" file send "$1" "$2" && { [ -n "$dry" ] || [[ $ANSWER == *"FileTransfer finish"* ]]; }; }
 link_get() { hdc_run -t "$where" file recv "$1" "$2" && { [ -n "$dry" ] || [[ $ANSWER == *"FileTransfer finish"* ]]; }; }
 
-# forwarded_by: the key of the board to which the port is forwarded; `-` where hdc does not say it (up to SDK 4.0: 'tcp:A tcp:B'<tab>[Forward])
+# forwarded_by: the key of the board to which the port is forwarded; `-` if hdc does not print it (up to SDK 4.0: 'tcp:A tcp:B'<tab>[Forward])
 forwarded_by() {
 	tr -s "' \t" ' ' <<<"$ANSWER" | awk -v here="tcp:$port" -v there="tcp:$board_port" '
 		$NF ~ /\[Forward\]/ && $(NF - 2) == here && $(NF - 1) == there { print (NF == 4 ? $1 : "-"); exit }'
@@ -129,7 +129,7 @@ link_forward() {
 	hdc_run -t "$where" fport "tcp:$port" "tcp:$board_port" || return
 	[ -n "$dry" ] || [[ $ANSWER == *"result:OK"* ]]
 }
-# Never another board's: of a rule without a key it is not known whose it is, so only a board that is connected may end it.
+# Never remove a rule of another board. The board of a rule without a key is unknown, so only a connected board may remove it.
 link_unforward() {
 	local key
 	if [ -z "$dry" ]; then

@@ -1,7 +1,7 @@
 # shellcheck shell=bash disable=SC2034,SC2154  # the options are scripts/push.sh's
-# A key that this machine and the board share, instead of a forwarded port. Sourced by scripts/push.sh.
+# A key shared by this machine and the board, instead of a forwarded port. Sourced by scripts/push.sh.
 
-# key_address: the board's address in the network, as far as the way to it tells
+# key_address: the network address of the board, if the connection gives it
 key_address() {
 	[ -z "$address" ] || return 0
 	case $way in
@@ -11,7 +11,7 @@ key_address() {
 	[ -n "$address" ] || die "the board's address in the network is not known" "Name it: --address HOST"
 }
 
-# key_make: the file on this machine, for its owner alone; an existing one is used as it is
+# key_make: make the key file, readable for its owner alone; use an existing one unchanged
 key_make() {
 	local mode
 	if [ -e "$key" ]; then
@@ -25,12 +25,12 @@ key_make() {
 	board=$(printf %s "$address" | tr -c 'A-Za-z0-9_.@-' - | cut -c 1-64)
 	secret=$(od -An -v -tx1 -N32 /dev/urandom | tr -d ' \n')
 	[ ${#secret} = 64 ] || die "no random bytes can be read" "Check /dev/urandom."
-	# noclobber: what appeared meanwhile is not overwritten
+	# noclobber: do not overwrite a file that appeared in the meantime
 	(set -C; umask 077; printf 'profinfer-key 1\n%s\n%s\n' "$board" "$secret" >"$key") 2>/dev/null ||
 		die "the key cannot be written to $key" "Choose another place: --key FILE"
 }
 
-# key_copy: over the way that is trusted already. The file is there with its mode before the key is in it.
+# key_copy: copy the key over the trusted connection. Create the file with its mode before the key is written.
 key_copy() {
 	there "umask 077; rm -f $there_key; : >$there_key" || refuse "the key's file cannot be made in $dir" "Choose another folder: --dir DIR"
 	link_put "$key" "$there_key" || refuse "the key cannot be copied to $dir" "Check that the folder is writable and has room, or choose another place: --dir DIR"
@@ -38,11 +38,8 @@ key_copy() {
 	same "$key" "$there_key" || [ -n "$dry" ] || refuse "the key on the board is not the one that was sent" "Run this again."
 }
 
-# key_answers: the agent rejects a connection that sends nothing, and logs it
 key_answers() {
-	show ": </dev/tcp/$address/$board_port"
-	[ -n "$dry" ] || (exec 3<>"/dev/tcp/$address/$board_port" && printf 'nobody' >&3) 2>/dev/null || true
-	there_as_root "i=0; until grep 'rejected' $log; do [ \$((i+=1)) -lt 10 ] || exit 1; sleep 0.3; done" ||
+	reaches_agent "$address" "$board_port" ||
 		{ ANSWER="the connection did not reach it"; refuse "the agent does not answer at $address port $board_port" \
 			"Name the board's address: --address HOST; let the port through its firewall, or leave --key out: the port is forwarded then."; }
 }

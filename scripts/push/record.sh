@@ -1,14 +1,14 @@
 # shellcheck shell=bash disable=SC2034,SC2154  # the options are scripts/push.sh's
-# A recording made on the board, without a forwarded port. Sourced by scripts/push.sh.
+# Records on the board, without a forwarded port. Sourced by scripts/push.sh.
 
-# there_live LINE: as there_as_root, with the board's output shown at once
+# there_live LINE: as there_as_root, but show the board's output immediately
 there_live() {
 	local line=$1
 	[ ${#ROOT_BY[@]} = 0 ] || line="${ROOT_BY[*]} $(words "$1")"
 	show "$(words "${SHELL_THERE[@]}" "$line")"
 	ANSWER='' STATUS=0
 	[ -z "$dry" ] || return 0
-	# In a process group of its own: a terminal's Ctrl-C is for the agent, not for the connection.
+	# Use a separate process group: a terminal's Ctrl-C is for the agent, not for the connection.
 	set -m
 	{ "${SHELL_THERE[@]}" "($line); echo $MARK\$?" 2>&1 </dev/null | tee "$WORK/live" | sed -u "s/${MARK}[0-9]*//; s/^/    /" >&2; } &
 	set +m

@@ -1,8 +1,8 @@
 # shellcheck shell=bash disable=SC2034,SC2154  # dry and WORK are scripts/push.sh's
-# Runs commands here and on the board. Each is shown as a person would type it. Sourced by scripts/push.sh.
+# Runs commands here and on the board. Shows each one as a person would type it. Sourced by scripts/push.sh.
 
-# words WORD...: the words as a shell reads them back, quoted only where they must be. A way to the board that loses double quotes
-# says in DOUBLE_QUOTE what stands for one, inside of single quotes.
+# words WORD...: the words for a shell, quoted only where necessary. If the connection to the board loses double quotes,
+# DOUBLE_QUOTE is what replaces one inside single quotes.
 DOUBLE_QUOTE='"'
 words() {
 	local word space=''
@@ -18,10 +18,10 @@ words() {
 }
 show() { printf '  $ %s\n' "$*" >&2; }
 
-# Terminals and Windows' hdc end lines with CR LF.
+# Terminals and hdc for Windows end lines with CR LF.
 answer() { ANSWER=$(tr -d '\r\0' <"$WORK/answer"); }
 
-# run WORD...: runs it here; its output is in ANSWER afterwards, its status in STATUS.
+# run WORD...: run a command here. Sets ANSWER to its output and STATUS to its exit status.
 run() {
 	show "$(words "$@")"
 	run_quietly "$@"
@@ -34,7 +34,7 @@ run_quietly() {
 	return "$STATUS"
 }
 
-# there LINE: a shell on the board runs the line; ANSWER and STATUS as of `run`.
+# there LINE: run the line in a shell on the board. Sets ANSWER and STATUS as `run` does.
 # hdc and old versions of adb do not return the exit status, so the board prints it.
 MARK=profinfer-status:
 there() {
@@ -56,13 +56,13 @@ status_of_answer() {
 	refuse "the connection to the board ended before its answer" "Check that the board is up, then run this again: it does only what is missing."
 }
 
-# there_as_root LINE: the same as root, by the way that link_root found (empty: it is root already)
+# there_as_root LINE: the same as root, with the command that link_root found (empty: already root)
 ROOT_BY=()
 there_as_root() {
 	if [ ${#ROOT_BY[@]} = 0 ]; then there "$1"; else there "${ROOT_BY[*]} $(words "$1")"; fi
 }
 
-# refuse TRIED ADVICE...: ends with what was tried, what was answered, and what to do
+# refuse TRIED ADVICE...: exit with what was tried, the answer, and what to do
 refuse() {
 	local tried=$1 lines=()
 	shift

@@ -1,10 +1,10 @@
 # shellcheck shell=bash disable=SC2034,SC2154  # where, port and board_port are scripts/push.sh's
-# The board by ssh. One connection, kept in the background, carries every command and the forwarded port.
+# A board reached with ssh. One background connection carries every command and the forwarded port.
 # Files go through `cat`, because small systems have neither scp nor an sftp server. Sourced by scripts/push.sh.
 DEFAULT_DIR=/tmp/profinfer
 read -ra SSH_OPTIONS <<<"${PUSH_SSH_OPTIONS:-}"
 
-# A socket's path may have 108 characters, and ssh adds some.
+# A socket path has at most 108 characters, and ssh appends some.
 control_socket() {
 	local name
 	name=push-$(printf %s "$where ${PUSH_SSH_OPTIONS:-}" | sha256sum | cut -c1-8)
@@ -67,7 +67,7 @@ link_get() {
 	return "$STATUS"
 }
 
-# Forwarding lives as long as the connection; beside its socket stands what it forwards.
+# Forwarding lasts as long as the connection. A file next to its socket contains what it forwards.
 link_forwarded() { [ "$(cat "$CONTROL.port" 2>/dev/null)" = "$port:$board_port" ]; }
 link_forward() {
 	local old

@@ -1,8 +1,11 @@
 //! The command `repair`: removes the direct probes that a killed agent left.
 
-use super::DEFAULT_NAME;
-use crate::cli::Repair;
-use crate::direct::repair;
+use serde::Serialize;
+
+use super::{DEFAULT_NAME, json};
+use crate::cli::{Format, Repair};
+use crate::direct::Refused;
+use crate::direct::repair::{self, Repaired};
 use crate::error::{Diagnostic, Result, log};
 use crate::target::process;
 
@@ -13,14 +16,65 @@ pub(super) fn repair(options: &Repair) -> Result<i32> {
     if let Some(pid) = options.pid {
         process::check(pid)?;
     }
-    let mut complete = true;
+    let (mut complete, mut refused, mut processes) = (true, None, Vec::new());
     for pid in pids {
-        let repaired = repair::repair(pid).map_err(|e| {
-            let tried = format!("removing direct probes from process {pid} ({})", process::name(pid));
-            Diagnostic::new(tried, &e, e.help())
-        })?;
-        log(&repair::words(pid, repaired));
-        complete &= repaired.places.left == 0;
+        let result = repair::repair(pid);
+        processes.push(Process::new(pid, &result));
+        match result {
+            Ok(repaired) => {
+                log(&repair::words(pid, repaired));
+                complete &= repaired.places.left == 0;
+            }
+            Err(e) => {
+                let tried = format!("removing direct probes from process {pid} ({})", process::name(pid));
+                refused = Some(Diagnostic::new(tried, &e, e.help()));
+                break;
+            }
+        }
+    }
+    if options.format.format == Format::Json {
+        if let Some(error) = &refused {
+            log(&error.to_string());
+        }
+        complete &= refused.is_none();
+        json::print(&Repairs { schema: json::SCHEMA, complete, processes, error: refused })?;
+    } else if let Some(error) = refused {
+        return Err(error);
     }
     Ok(i32::from(!complete))
+}
+
+/// The object.
+#[derive(Debug, Serialize)]
+struct Repairs {
+    schema: u32,
+    complete: bool,
+    processes: Vec<Process>,
+    /// The refusal of the last process.
+    error: Option<Diagnostic>,
+}
+
+#[derive(Debug, Serialize)]
+struct Process {
+    pid: u32,
+    /// Pages of earlier sessions.
+    pages: usize,
+    places_put_back: u16,
+    /// Places that another program has changed since.
+    places_left: u16,
+    /// Why nothing was done: the number of `why` in docs/wire-format.md.
+    why: Option<u16>,
+}
+
+impl Process {
+    fn new(pid: u32, result: &std::result::Result<Repaired, Refused>) -> Self {
+        let found = result.as_ref().copied().unwrap_or_default();
+        Self {
+            pid,
+            pages: found.pages,
+            places_put_back: found.places.done,
+            places_left: found.places.left,
+            why: result.as_ref().err().map(Refused::why),
+        }
+    }
 }

@@ -1,7 +1,8 @@
 //! The command `serve`: sessions with one host after another.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
 
 use profinfer_secure::Refusal;
 
@@ -22,6 +23,8 @@ pub(super) fn serve(options: &Serve) -> Result<i32> {
     let key = key::read(options.key.as_deref())?;
     let keyed = key.is_some();
     let mut place = link::listen(&options.listen, key)?;
+    // Removed when `serve` returns, a signal included.
+    let _port_file = options.port_file.as_deref().map(|path| PortFile::write(path, &place)).transpose()?;
     let signals = Signals::new()?;
     let own = options.target.target(false, options.restarts, &options.user);
     let starts_program = own.as_ref().is_some_and(Target::starts_program);
@@ -95,4 +98,35 @@ fn place_of(place: &Place, asked: &str) -> String {
 
 fn no_link(e: std::io::Error) -> Diagnostic {
     Diagnostic::new("using the connection to the host", e, "connect again")
+}
+
+/// A file that contains the port, while it exists.
+struct PortFile(PathBuf);
+
+impl PortFile {
+    /// Renames a complete file, so that a reader never sees a part of the number.
+    fn write(path: &Path, place: &Place) -> Result<Self> {
+        let tried = || format!("writing the port to {}", path.display());
+        let port = match place {
+            Place::Acceptor(acceptor) => acceptor.listener().port(),
+            Place::Serial(_) => None,
+        };
+        let port = port.ok_or_else(|| {
+            let help = "listen at tcp:HOST:PORT, or leave --port-file out";
+            Diagnostic::new(tried(), "the address has no port", help)
+        })?;
+        let mut partial = path.as_os_str().to_owned();
+        partial.push(format!(".{}", std::process::id()));
+        let written = fs::write(&partial, format!("{}\n", port.port()))
+            .and_then(|()| fs::rename(&partial, path))
+            .inspect_err(|_| drop(fs::remove_file(&partial)));
+        written.map_err(|e| Diagnostic::new(tried(), e, "choose another place with --port-file"))?;
+        Ok(Self(path.to_owned()))
+    }
+}
+
+impl Drop for PortFile {
+    fn drop(&mut self) {
+        let _ = fs::remove_file(&self.0);
+    }
 }

@@ -97,15 +97,17 @@ def group(controller):
 
 
 def ended(started, patience=60):
-    """The agent has ended by itself: its status and output."""
+    """The agent has ended by itself: its status."""
     until("the agent does not end", lambda: started.process.poll() is not None, patience)
-    return started.process.returncode, started.said()
+    return started.process.returncode
 
 
-def explained(status, said):
-    """Checks an error with its three parts: what was tried, what the system answered, what to do."""
-    assert status not in (0, None) and status > 0, f"status {status}: {said}"
-    assert "error" in said and "help: " in said, said
+def explained(started):
+    """An agent that failed printed what it tried, what the system answered, and what to do. Returns the answer."""
+    status, result = ended(started), started.result()
+    assert status not in (0, None) and status > 0, f"status {status}: {started.said()}"
+    assert result and result["error"] and all(result["error"].values()), (result, started.said())
+    return result["error"]["answer"]
 
 
 def wait(seconds):

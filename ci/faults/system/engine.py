@@ -13,8 +13,7 @@ def killed():
     engine = Engine()
     recorder = agent(engine)
     engine.end()
-    status, said = ended(recorder)
-    assert status == 0, said
+    assert ended(recorder) == 0, recorder.said()
     return accounted(recorder.out)
 
 
@@ -121,7 +120,7 @@ def signals():
         started = Agent("--pid", engine.pid, probes=UPROBES)
         wait(n * 0.02)
         started.process.send_signal((signal.SIGTERM, signal.SIGINT, signal.SIGHUP)[n % 3])
-        status, said = ended(started)
-        assert status in (0, -signal.SIGTERM, -signal.SIGINT, -signal.SIGHUP), (status, said)
+        status = ended(started)
+        assert status in (0, -signal.SIGTERM, -signal.SIGINT, -signal.SIGHUP), (status, started.said())
         until("probes are left", lambda: breakpoints(engine.pid) == 0)
     return unharmed(engine)

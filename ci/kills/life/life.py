@@ -1,4 +1,4 @@
-"""What may happen to an engine while direct probes are in, or are put in: see ci/direct-life.sh."""
+"""Events of an engine with direct probes, or while they are installed: see ci/direct-life.sh."""
 
 import os
 import signal
@@ -7,13 +7,14 @@ import sys
 import time
 from pathlib import Path
 
-from support import AGENT, ENGINE, TOOLS, Agent, Engine, attached, changed, check_tokens, folder, repair, until
+from support import (AGENT, ANALYZE, CHANGED, DOES_NOT_STOP, ENGINE, JOB_CONTROL, OTHER_AGENT, TOOLS, Agent, Engine, attached, changed,
+                     check_tokens, folder, repair, run_repair, until)
 
 FREEZER = "/sys/fs/cgroup/freezer"
 
 
 def whole(engine):
-    """It lives, its code is its files', its tokens are right."""
+    """The engine is alive, its code equals its files, its tokens are right."""
     assert not changed(engine.pid), changed(engine.pid)
     engine.goes_on()
     engine.end()
@@ -21,7 +22,7 @@ def whole(engine):
 
 
 def recording(pid):
-    """An agent whose direct probes are in, and record."""
+    """An agent whose direct probes are installed and record."""
     agent = Agent("--pid", pid)
     attached(pid)
     agent.records()
@@ -29,7 +30,7 @@ def recording(pid):
 
 
 def fork():
-    """A child goes on with the changed code and is right; it records nothing, and repair puts its code back."""
+    """A child continues with the changed code and computes right; it records nothing, and repair restores its code."""
     child_out = folder / "child"
     engine = Engine(threads=1, LD_PRELOAD=str(TOOLS / "preload.so"), LIFE_CHILD=str(child_out))
     agent = recording(engine.pid)
@@ -46,7 +47,7 @@ def fork():
     assert repair(child) > 0
     size = child_out.stat().st_size
     until("the child does not go on", lambda: child_out.stat().st_size > size + 2000)
-    # And a session of its own finds it as any engine.
+    # A separate session treats it as any other engine.
     agent = recording(child)
     agent.end()
     assert not changed(child)
@@ -55,7 +56,7 @@ def fork():
 
 
 def exec_():
-    """Another program has nothing of it, and the session ends well."""
+    """After exec, the new program has no probe, and the session ends without an error."""
     engine = Engine(threads=1, LD_PRELOAD=str(TOOLS / "preload.so"))
     agent = recording(engine.pid)
     engine.process.send_signal(signal.SIGUSR2)
@@ -71,7 +72,7 @@ def exec_():
 
 
 def unload():
-    """A library that is unloaded takes its changes with it; loaded again, it is clean, and can be probed again."""
+    """Unloading a library removes its changes. Loaded again, it is clean, and can be probed again."""
     exe, lib = ENGINE.parent / "exe/nodes", ENGINE.parent / "root/usr/lib/x86_64-linux-gnu"
     backend = sorted(lib.glob("ggml/backends0/libggml-cpu-x64.so"))[0]
     log = open(folder / "unload", "w+")
@@ -92,11 +93,11 @@ def unload():
         time.sleep(0.05)
         engine.send_signal(signal.SIGUSR1)
         said(2 * n + 2, "unloaded")
-        if n == 0:  # loaded again while the agent is there: it is clean
+        if n == 0:  # loaded again while the agent runs: clean
             engine.send_signal(signal.SIGUSR1)
             said(2 * n + 3, "loaded")
             assert not changed(engine.pid)
-        if n == 1:  # killed with the library gone
+        if n == 1:  # killed while the library is unloaded
             agent.kill()
             agent.wait()
             repair(engine.pid)
@@ -114,7 +115,7 @@ def unload():
 
 
 def threads():
-    """Threads that end and begin with every graph (a build without OpenMP): more than there are slots, none lost."""
+    """Threads that end and begin with every graph (a build without OpenMP): more than the number of slots, none lost."""
     old = os.environ.get("PROFINFER_MID_ENGINE_DIR")
     if not old:
         return "skipped: PROFINFER_MID_ENGINE_DIR is not set"
@@ -126,8 +127,8 @@ def threads():
     while time.monotonic() < end:
         seen.update(os.listdir(f"/proc/{engine.pid}/task"))
     agent.records()
-    said = agent.end()
-    assert ", 0 lost" in said, said
+    result = agent.end()
+    assert result["spans_sent"] > 0 and result["spans_lost"] == 0, result
     assert not changed(engine.pid)
     engine.goes_on()
     engine.end()
@@ -135,11 +136,12 @@ def threads():
 
 
 def stopped():
-    """Stopped by job control before: refused, uprobes. While probes are in: they stay, silent, and repair takes them out later."""
+    """Stopped by job control before the session: refused, uprobes instead. Stopped with probes installed: they stay without
+    recording, and repair removes them later."""
     engine = Engine()
     os.kill(engine.pid, signal.SIGSTOP)
     agent = Agent("--pid", engine.pid)
-    agent.until_said("job control")
+    agent.until_why(JOB_CONTROL)
     assert not changed(engine.pid)
     os.kill(engine.pid, signal.SIGCONT)
     agent.records()
@@ -148,7 +150,7 @@ def stopped():
     agent = recording(engine.pid)
     os.kill(engine.pid, signal.SIGSTOP)
     agent.end()
-    assert "repair --pid" in agent.said() or not changed(engine.pid), agent.said()
+    assert f"repair --pid {engine.pid}" in agent.said() or not changed(engine.pid), agent.said()
     os.kill(engine.pid, signal.SIGCONT)
     engine.goes_on()
     repair(engine.pid)
@@ -172,7 +174,7 @@ def frozen():
             procs.write(str(engine.pid))
         state("FROZEN")
         agent = Agent("--pid", engine.pid)
-        agent.until_said("does not stop")
+        agent.until_why(DOES_NOT_STOP)
         assert not changed(engine.pid)
         state("THAWED")
         agent.records()
@@ -192,7 +194,7 @@ def frozen():
 
 
 def signals():
-    """An agent that is asked to end while it attaches ends well, and leaves the code as it was."""
+    """An agent that gets a signal while it attaches ends without an error, and restores the code."""
     engine = Engine()
     late = 0
     for how in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP) * 3:
@@ -201,24 +203,24 @@ def signals():
         for _ in range(20_000):
             if "TracerPid:\t0\n" not in open(status).read() or agent.process.poll() is not None:
                 break
-        said = agent.end(how)
-        if "does not stop" in said:  # a busy machine: that is what it tells
+        agent.end(how)
+        if f"repair --pid {engine.pid}" in agent.said():  # a busy machine: the engine did not stop
             late += 1
             engine.goes_on()
             repair(engine.pid)
         left = changed(engine.pid)
-        assert not left, (left, how, open(f"/proc/{engine.pid}/maps").read().count("profinfer-probes"), repair(engine.pid), said)
+        assert not left, (left, how, open(f"/proc/{engine.pid}/maps").read().count("profinfer-probes"), repair(engine.pid), agent.said())
         engine.goes_on()
     return f"{whole(engine)}, {late} times repaired, because it did not stop"
 
 
 def uprobe_first():
-    """Somebody's uprobes are there: refused with the reason, nothing changed, and uprobes record."""
+    """Other uprobes are installed: refused with the reason, nothing changed, and uprobes record."""
     engine = Engine()
     first = Agent("--pid", engine.pid, probes=["--levels", "token,graph,op"])
     first.records()
     second = Agent("--pid", engine.pid)
-    second.until_said("its code is not as in the file")
+    second.until_why(CHANGED)
     assert not changed(engine.pid)
     second.records()
     second.end()
@@ -228,13 +230,13 @@ def uprobe_first():
 
 
 def two_agents():
-    """A second agent is refused direct probes, and leaves the first's alone."""
+    """A second agent gets no direct probes, and does not touch those of the first."""
     engine = Engine()
     first = recording(engine.pid)
     second = Agent("--pid", engine.pid)
-    second.until_said("another agent")
-    refused = subprocess.run([AGENT, "repair", "--pid", str(engine.pid)], capture_output=True, text=True)
-    assert refused.returncode != 0 and "another agent" in refused.stderr, refused.stderr
+    second.until_why(OTHER_AGENT)
+    status, refused = run_repair(engine.pid)
+    assert status == 1 and refused["why"] == OTHER_AGENT, refused
     second.end()
     assert changed(engine.pid), "the first's"
     first.records()
@@ -243,18 +245,14 @@ def two_agents():
 
 
 def serve():
-    """A host's plan asks for them."""
-    analyze = os.environ.get("ANALYZE", os.path.join(os.path.dirname(AGENT), "analyze"))
-    if not os.path.exists(analyze):
-        return f"skipped: no {analyze}"
+    """The plan of a host requests direct probes."""
     engine = Engine()
-    log = open(folder / "serve.log", "w")
-    port = "127.0.0.1:7931"
-    agent = subprocess.Popen([AGENT, "serve", "--once", "--listen", f"tcp:{port}", "--pid", str(engine.pid)], stderr=log)
+    log, port = open(folder / "serve.log", "w"), folder / "port"
+    agent = subprocess.Popen([AGENT, "serve", "--once", "--listen", "tcp:127.0.0.1:0", "--port-file", port, "--pid", str(engine.pid)], stderr=log)
     try:
-        time.sleep(0.5)
+        until("the agent does not listen", port.exists)
         host = subprocess.Popen(
-            [analyze, f"tcp:{port}", "--probes", "direct", "--levels", "token,graph,op", "-o", folder / "profile"],
+            [ANALYZE, f"tcp:127.0.0.1:{port.read_text().strip()}", "--probes", "direct", "--levels", "token,graph,op", "-o", folder / "profile"],
             stdout=subprocess.DEVNULL, stderr=open(folder / "host.log", "w"))
         attached(engine.pid)
         time.sleep(1)

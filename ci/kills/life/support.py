@@ -1,7 +1,7 @@
 """Engines and agents for life.py."""
 
+import json
 import os
-import re
 import signal
 import subprocess
 import tempfile
@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 
 AGENT = os.environ["PROFINFER_AGENT"]
+ANALYZE = os.environ.get("PROFINFER_ANALYZE") or os.path.join(os.path.dirname(AGENT), "analyze")
 ENGINE = Path(os.environ["PROFINFER_ENGINE_DIR"])
 MODEL = os.environ["LIFE_MODEL"]
 TOOLS = Path(os.environ["LIFE_TOOLS"])  # preload.so and unload
@@ -17,7 +18,7 @@ folder = Path(tempfile.mkdtemp(dir=TOOLS))
 
 
 def until(what, done, limit=60):
-    """Waits; steps are counted and not time, because all of it may be stopped meanwhile."""
+    """Waits. Counts steps instead of time, because everything may be stopped in between."""
     for _ in range(limit * 100):
         got = done()
         if got:
@@ -27,7 +28,7 @@ def until(what, done, limit=60):
 
 
 class Engine:
-    """A driver that decodes all the while."""
+    """A driver that decodes all the time."""
 
     number = 0
     all = []
@@ -55,7 +56,7 @@ class Engine:
 
 
 def check_tokens(path):
-    """Every token is that of an undisturbed run; how many."""
+    """Checks that every token equals that of an undisturbed run. Returns their number."""
     calls = [line.split("\t") for line in open(path) if line.startswith("decode") and line.endswith("\n")]
     for call in calls:
         expected = alone[int(call[1]) % len(alone)]
@@ -73,7 +74,7 @@ alone = undisturbed()
 
 
 def differences(pid):
-    """Pages of the code of a process that are not as in its files: the file, the page's address, its bytes, and the file's."""
+    """Code pages of a process that differ from its files: the file, the address of the page, its bytes, those of the file."""
     with open(f"/proc/{pid}/maps") as maps, open(f"/proc/{pid}/mem", "rb", 0) as memory:
         for line in maps.read().splitlines():
             fields = line.split(None, 5)
@@ -91,7 +92,7 @@ def differences(pid):
 
 
 def changed(pid):
-    """Where the code of a process is not as in its files; breakpoints of uprobes do not count."""
+    """Where the code of a process differs from its files. Breakpoints of uprobes do not count."""
     for name, address, is_page, has_page in differences(pid):
         differ = [n for n, (a, b) in enumerate(zip(is_page, has_page)) if a not in (b, 0xCC)]
         if differ:
@@ -100,19 +101,30 @@ def changed(pid):
     return None
 
 
+# Numbers of "probes used" in docs/wire-format.md: why direct probes were not installed.
+TRACER, NOT_ALLOWED, DOES_NOT_STOP, JOB_CONTROL, CHANGED, OTHER_AGENT = 6, 7, 8, 9, 16, 18
+
+
 class Agent:
     number = 0
 
     def __init__(self, *options, probes=DIRECT, out=None, by=(), stdin=None):
-        """`by` is a command that becomes the agent."""
+        """`by` is a command that executes the agent."""
         Agent.number += 1
-        self.out, self.told = out or folder / f"{Agent.number}.pfi", folder / f"{Agent.number}.log"
-        with open(self.told, "w") as told:
-            command = [*by, AGENT, "record", "--out", self.out, *probes, *map(str, options)]
-            self.process = subprocess.Popen(command, stdin=stdin, stderr=told)
+        self.out = out or folder / f"{Agent.number}.pfi"
+        self.log, self.json = folder / f"{Agent.number}.log", folder / f"{Agent.number}.json"
+        with open(self.log, "w") as log, open(self.json, "w") as result:
+            command = [*by, AGENT, "record", "--format", "json", "--out", self.out, *probes, *map(str, options)]
+            self.process = subprocess.Popen(command, stdin=stdin, stdout=result, stderr=log)
 
     def said(self):
-        return self.told.read_text()
+        """Standard error, for a person."""
+        return self.log.read_text()
+
+    def result(self):
+        """The object of an agent that has ended; None if it printed none."""
+        text = self.json.read_text()
+        return json.loads(text) if text else None
 
     def records(self, more=60_000):
         before = self.out.stat().st_size if self.out.exists() else 0
@@ -124,22 +136,36 @@ class Agent:
         size = lambda: self.out.stat().st_size if self.out.exists() else 0
         until("it neither records nor ends", lambda: size() > 60_000 or self.process.poll() is not None)
 
-    def until_said(self, text):
-        until(f"not said: {text}\n{self.said()}", lambda: text in self.said() or self.process.poll() is not None)
-        assert text in self.said(), self.said()
+    def why(self):
+        """Why direct probes were not installed, by the recording so far; None if it does not say."""
+        found = subprocess.run([ANALYZE, "inspect", "--format", "json", self.out], capture_output=True, check=False)
+        frames = json.loads(found.stdout)["frames"] if found.returncode == 0 else []
+        used = [frame["content"]["why"] for frame in frames if frame.get("record") == "ProbesUsed"]
+        return used[-1] if used else None
+
+    def until_why(self, why):
+        until(f"not {why}: {self.said()}", lambda: self.why() is not None or self.process.poll() is not None)
+        assert self.why() == why, (self.why(), self.said())
 
     def end(self, how=signal.SIGINT):
         self.process.send_signal(how)
         until("the agent does not end", lambda: self.process.poll() is not None)
         assert self.process.returncode == 0, (self.process.returncode, self.said())
-        return self.said()
+        return self.result()
+
+
+def run_repair(pid):
+    """`repair`: its exit status, and the process in its object."""
+    done = subprocess.run([AGENT, "repair", "--format", "json", "--pid", str(pid)], capture_output=True, text=True, check=False)
+    return done.returncode, json.loads(done.stdout)["processes"][0]
 
 
 def repair(pid):
-    said = subprocess.run([AGENT, "repair", "--pid", str(pid)], capture_output=True, text=True)
-    assert said.returncode == 0, said.stderr
+    """Repairs, and returns how many places were put back."""
+    status, process = run_repair(pid)
+    assert status == 0 and process["places_left"] == 0, process
     assert not changed(pid), changed(pid)
-    return int(re.search(r": (\d+) places put back", said.stderr)[1])
+    return process["places_put_back"]
 
 
 def attached(pid):

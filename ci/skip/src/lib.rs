@@ -1,4 +1,4 @@
-//! How a test says that it is skipped: every test that cannot run on this machine goes through [`skip`].
+//! Reports skipped tests: every test that cannot run on this machine calls [`skip`].
 //!
 //! Rust's test harness knows no skip at run time: such a test ends well, and nobody sees it. Therefore each is written as a
 //! line `NAME: REASON` into the file that `PROFINFER_SKIPS` names, which `scripts/test.sh` counts, and with

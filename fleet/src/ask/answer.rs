@@ -1,4 +1,4 @@
-//! An answer: named columns and rows of plain values, and how it is written.
+//! An answer: named columns and rows of plain values, and its output formats.
 
 use std::io::{self, Write};
 
@@ -12,27 +12,22 @@ use datafusion::error::Result;
 
 use crate::cli::Format;
 
-/// A value of an answer.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Value {
-    /// Nothing.
     Null,
-    /// A whole number.
+    /// An integer.
     Int(i128),
-    /// Another number.
     Float(f64),
-    /// Yes or no.
     Flag(bool),
-    /// A text, and whatever else there is, as text.
+    /// Text, and all other types as text.
     Text(String),
 }
 
-/// What a query gave.
+/// The result of a query.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Answer {
-    /// Names of the columns.
     pub(crate) columns: Vec<String>,
-    /// As many values in each.
+    /// One value per column in each row.
     pub(crate) rows: Vec<Vec<Value>>,
 }
 
@@ -47,12 +42,12 @@ impl Answer {
         Ok(Self { columns, rows })
     }
 
-    /// The place of a column.
+    /// Position of a column.
     pub(crate) fn column(&self, name: &str) -> Option<usize> {
         self.columns.iter().position(|c| c == name)
     }
 
-    /// The value of a column in a row; nothing where there is no such column.
+    /// The value of a column in a row. Null if there is no such column.
     pub(crate) fn get<'a>(&self, row: &'a [Value], name: &str) -> &'a Value {
         self.column(name).and_then(|i| row.get(i)).unwrap_or(&Value::Null)
     }
@@ -115,7 +110,7 @@ impl std::fmt::Display for Value {
         match self {
             Self::Null => Ok(()),
             Self::Int(n) => n.fmt(f),
-            // With all its digits, and a point or an exponent, so that it stays a float.
+            // All digits, and a point or an exponent, so that it stays a float.
             Self::Float(n) => write!(f, "{n:?}"),
             Self::Flag(b) => b.fmt(f),
             Self::Text(t) => t.fmt(f),
@@ -124,7 +119,7 @@ impl std::fmt::Display for Value {
 }
 
 impl Value {
-    /// The number, if it is one.
+    /// The value as a number, if it is one.
     pub(crate) fn number(&self) -> Option<f64> {
         match self {
             Self::Int(n) => Some(*n as f64),
@@ -133,7 +128,7 @@ impl Value {
         }
     }
 
-    /// For people: floats by five digits that count.
+    /// For people: floats with five significant digits.
     pub(crate) fn shown(&self) -> String {
         match self {
             Self::Float(n) if *n == 0.0 => "0".to_owned(),
@@ -204,12 +199,12 @@ fn quoted(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }
 
-/// A text in a line of the terminal: without what moves its cursor or changes its colours.
+/// Text for a line of the terminal, without characters that move the cursor or change colours.
 fn one_line(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
 }
 
-/// A text of CSV. What a spreadsheet would take for a formula has a `'` before it.
+/// Text for CSV. Puts a `'` before text that a spreadsheet would interpret as a formula.
 fn field(text: &str) -> String {
     let formula = text.starts_with(['=', '+', '-', '@', '\t', '\r', '\n']);
     let text = if formula { format!("'{text}") } else { text.to_owned() };

@@ -1,29 +1,35 @@
-//! Whether the change that the SQL found in a series is one.
+//! Tests whether the change that the SQL found in a series is significant.
 //!
-//! Pettitt's statistic (A. N. Pettitt, Applied Statistics 28, 1979: 126) is the largest |U_k| over all splits, with U_k = 2·Σ ranks up to k − k·(n + 1).
-//! How often an order of the same captures by chance has one as large is asked of random orders: p = (1 + as large) / (1 + orders), which never claims
-//! more than the orders can tell (Phipson and Smyth, Stat. Appl. Genet. Mol. Biol. 9, 2010: 39). His formula for p holds for long series only: of
-//! eight captures, four slower than the other four, it says 0.14, and 2 of 70 orders are so. As many series are asked, p is Holm's (Scand. J.
-//! Statist. 6, 1979: 65). The random numbers are the same each time, so that an answer can be repeated.
+//! Pettitt's statistic (A. N. Pettitt, Applied Statistics 28, 1979: 126) is the largest |U_k| over
+//! all splits, with U_k = 2·Σ ranks up to k − k·(n + 1). Random orders of the same captures give
+//! the probability of a statistic at least as large: p = (1 + as large) / (1 + orders), which never
+//! claims more than the number of orders allows (Phipson and Smyth, Stat. Appl. Genet. Mol. Biol.
+//! 9, 2010: 39). Pettitt's formula for p holds for long series only: for eight captures, four
+//! slower than the other four, it gives 0.14, but only 2 of 70 orders are as extreme. Because many
+//! series are tested, p is corrected with Holm's method (Scand. J. Statist. 6, 1979: 65). The
+//! random numbers are the same in each run, so that an answer can be repeated.
 
 use std::collections::BTreeMap;
 
 use super::answer::{Answer, Value};
 
-/// Random orders of each series.
+/// Number of random orders per series.
 const ORDERS: usize = 9_999;
 
-/// Below it a change stands: of all series at once, one in twenty fleets without any has one.
+/// Significance level for all series together: one in twenty fleets without a change has a
+/// significant one.
 const LEVEL: f64 = 0.05;
 
-/// Captures of a series that can have a change that stands: of seven, 2 of 35 orders are as extreme as a clean step, which is above the level. Shorter
-/// ones are not tested, so that they do not count among the series that are.
+/// Minimum number of captures for a significant change: for seven captures, 2 of 35 orders are as
+/// extreme as a clean step, which is above the level. Shorter series are not tested, so that they
+/// do not count in the correction.
 const AT_LEAST: usize = 8;
 
-/// What makes a series, in both answers.
+/// Columns that identify a series, in both answers.
 const KEYS: [&str; 6] = ["board", "cpu_model", "model", "weights_hash", "threads", "device"];
 
-/// The answer with `p` of each row, and whether it `stands`: `slower` or `faster`, or nothing.
+/// The answer with `p` of each row, and `stands`: `slower`, `faster`, or nothing if the change is
+/// not significant.
 pub(super) fn with_significance(mut answer: Answer, series: &Answer) -> Answer {
     let mut speeds: BTreeMap<String, Vec<f64>> = BTreeMap::new();
     for row in &series.rows {
@@ -47,7 +53,7 @@ pub(super) fn with_significance(mut answer: Answer, series: &Answer) -> Answer {
             _ => Value::Null,
         })
         .collect();
-    // Before the long columns that tell series apart.
+    // Before the long columns that identify a series.
     let at = answer.column("pettitt_k").map_or(answer.columns.len(), |i| i + 1);
     answer.columns.splice(at..at, ["p".to_owned(), "stands".to_owned()]);
     for ((row, p), stands) in answer.rows.iter_mut().zip(p).zip(stands) {
@@ -60,7 +66,7 @@ fn key(answer: &Answer, row: &[Value]) -> String {
     KEYS.map(|k| format!("{:?}", answer.get(row, k))).join("\0")
 }
 
-/// How likely an order by chance has a change as large as this one.
+/// Probability that a random order has a change as large as this one.
 fn chance(values: &[f64]) -> f64 {
     let mut ranks = twice_ranks(values);
     let seen = statistic(&ranks);
@@ -74,14 +80,14 @@ fn chance(values: &[f64]) -> f64 {
     (1 + as_large) as f64 / (1 + ORDERS) as f64
 }
 
-/// Twice the ranks, which are whole numbers where values are alike too: those share the mean of theirs.
+/// Twice the ranks. They are integers also for equal values, which share the mean of their ranks.
 fn twice_ranks(values: &[f64]) -> Vec<i64> {
     let below = |v: f64| values.iter().filter(|w| **w < v).count() as i64;
     let alike = |v: f64| values.iter().filter(|w| **w == v).count() as i64;
     values.iter().map(|v| 2 * below(*v) + alike(*v) + 1).collect()
 }
 
-/// The largest |U_k|, of twice the ranks.
+/// The largest |U_k|, from twice the ranks.
 fn statistic(twice_ranks: &[i64]) -> i64 {
     let n = twice_ranks.len() as i64;
     let mut sum = 0;
@@ -92,7 +98,8 @@ fn statistic(twice_ranks: &[i64]) -> i64 {
     splits.max().unwrap_or(0)
 }
 
-/// Holm's step-down: the smallest p times the number of series, the next times one less, and none below the one before.
+/// Holm's step-down: the smallest p times the number of series, the next one times one less, and
+/// none below the previous one.
 fn holm(p: &[f64]) -> Vec<f64> {
     let mut order: Vec<usize> = (0..p.len()).collect();
     order.sort_by(|a, b| p[*a].total_cmp(&p[*b]));
@@ -113,11 +120,11 @@ impl Random {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
         self.0 ^= self.0 << 17;
-        // The upper half, which is the better one; n is far below 2^32.
+        // The upper half has better randomness; n is far below 2^32.
         (((self.0 >> 32) * n as u64) >> 32) as usize
     }
 
-    /// Fisher and Yates.
+    /// Fisher-Yates shuffle.
     fn shuffle(&mut self, values: &mut [i64]) {
         for i in (1..values.len()).rev() {
             values.swap(i, self.below(i + 1));
@@ -129,8 +136,9 @@ impl Random {
 mod tests {
     use super::*;
 
-    /// By hand: U = 2·Σr − k·9 is -7, -12, -15, -16, -15 … for 1 2 3 4 5 6 7 8, and 2 of the 70 ways to choose the first four reach 16; that
-    /// is the case at k = 4 only, as |U_k| is at most k·(8 − k).
+    /// Computed by hand: U = 2·Σr − k·9 is -7, -12, -15, -16, -15 … for 1 2 3 4 5 6 7 8. 2 of the
+    /// 70 ways to choose the first four reach 16. That is possible at k = 4 only, because |U_k| is
+    /// at most k·(8 − k).
     #[test]
     fn the_chance_of_a_clean_step_is_two_in_seventy() {
         let step = [10.0, 10.1, 10.2, 10.3, 12.0, 12.1, 12.2, 12.3];
@@ -151,7 +159,8 @@ mod tests {
         assert_eq!(holm(&[0.6, 0.9]), [1.0, 1.0]);
     }
 
-    /// Of 400 fleets of one series without a change, one in twenty may have one: 20, with a deviation of 4.4.
+    /// Of 400 fleets with one series and no change, about one in twenty may have a significant one:
+    /// 20, with a deviation of 4.4.
     #[test]
     fn noise_is_a_change_as_often_as_it_may_be() {
         let mut random = Random(7);

@@ -1,5 +1,5 @@
-//! The reader of Parquet may give up on foreign bytes by a panic: `parquet` 58 does so on a file whose footer says that it is longer than the file.
-//! A question then ends with an error, as with other damage.
+//! The Parquet reader can panic on damaged files: `parquet` 58 does so if the footer claims more
+//! bytes than the file has. The query then ends with an error, as with other damage.
 
 use std::panic;
 use std::sync::Mutex;
@@ -8,10 +8,10 @@ use std::thread;
 use datafusion::error::{DataFusionError, Result};
 use datafusion::parquet::errors::ParquetError;
 
-/// What the last panic of a thread that works for the query engine said.
+/// Message of the last panic of a worker thread of the query engine.
 static SAID: Mutex<String> = Mutex::new(String::new());
 
-/// From now on panics of other threads than the main one are kept instead of printed.
+/// From now on, keeps panics of other threads than the main one instead of printing them.
 pub(crate) fn keep_panics() {
     let print = panic::take_hook();
     panic::set_hook(Box::new(move |info| {
@@ -19,15 +19,16 @@ pub(crate) fn keep_panics() {
             return print(info);
         }
         if let Ok(mut said) = SAID.lock() {
-            *said = info.payload_as_str().unwrap_or("no word").to_owned();
+            *said = info.payload_as_str().unwrap_or("no message").to_owned();
         }
     }));
 }
 
-/// The outcome of a question, which runs on other threads.
+/// The result of a query, which runs on other threads.
 ///
 /// # Errors
-/// Its own, and a panic as that of damaged Parquet.
+///
+/// Those of the query. A panic becomes an error about damaged Parquet.
 pub(super) async fn guarded<T: Send + 'static>(
     question: impl Future<Output = Result<T>> + Send + 'static,
 ) -> Result<T> {
@@ -35,7 +36,7 @@ pub(super) async fn guarded<T: Send + 'static>(
         Ok(outcome) => outcome,
         Err(_) => {
             let said = SAID.lock().map(|said| said.clone()).unwrap_or_default();
-            let damage = ParquetError::General(format!("the reader gave up on a file: {said}"));
+            let damage = ParquetError::General(format!("the reader failed on a file: {said}"));
             Err(DataFusionError::ParquetError(Box::new(damage)))
         }
     }

@@ -1,4 +1,4 @@
-//! Questions to a fleet.
+//! Queries of a fleet.
 
 mod answer;
 mod change;
@@ -13,8 +13,10 @@ pub(crate) use answer::{Answer, Value};
 pub(crate) use guard::keep_panics;
 
 use crate::cli::{Format, Ready};
+use crate::json;
 use crate::place::Place;
 use profinfer_cli::{Diagnostic, Result};
+use serde::Serialize;
 use tables::Tables;
 
 /// `fleet sql`.
@@ -23,13 +25,13 @@ pub(crate) async fn sql(query: &str, place: &str, format: Format) -> Result<Exit
     print_answer(&tables.ask(query).await?, format)
 }
 
-/// A query that is ready.
+/// A prepared query.
 pub(crate) async fn ready(name: &str, options: &Ready) -> Result<ExitCode> {
     let tables = Tables::new(&Place::new(&options.place)?).await?;
     print_answer(&answer(&tables, name, options.board.as_deref()).await?, options.format)
 }
 
-/// The answers of all ready queries, by name.
+/// The answers of all prepared queries, by name.
 pub(crate) async fn all(place: &str) -> Result<Vec<(&'static str, Answer)>> {
     let tables = Tables::new(&Place::new(place)?).await?;
     let mut answers = Vec::new();
@@ -40,8 +42,22 @@ pub(crate) async fn all(place: &str) -> Result<Vec<(&'static str, Answer)>> {
     Ok(answers)
 }
 
+/// A query of `fleet queries`.
+#[derive(Debug, Serialize)]
+struct Query<'a> {
+    name: &'a str,
+    sql: String,
+}
+
 /// `fleet queries`.
-pub(crate) fn print(name: Option<&str>, board: Option<&str>) -> Result<ExitCode> {
+pub(crate) fn print(name: Option<&str>, board: Option<&str>, is_json: bool) -> Result<ExitCode> {
+    if is_json {
+        let all = || queries::NAMES.iter().chain(&queries::OTHERS).copied().collect();
+        let names = name.map_or_else(all, |name| vec![name]);
+        let queries = names.into_iter().map(|name| Ok(Query { name, sql: queries::sql(name, board)? }));
+        json::print(&queries.collect::<Result<Vec<_>>>()?)?;
+        return Ok(ExitCode::SUCCESS);
+    }
     let mut out = io::stdout().lock();
     match name {
         Some(name) => drop(writeln!(out, "{}", queries::sql(name, board)?)),

@@ -1,25 +1,27 @@
-//! SQL that is ready, for this engine and others: `fleet queries` prints it.
+//! Prepared SQL, for this engine and others: `fleet queries` prints it.
 //!
-//! It keeps to what DataFusion and Spark both understand: floats with an exponent, as `0.5` is a decimal in Spark; the order of what is not known is
-//! said; texts in it have no characters that one of them escapes.
+//! Uses only what DataFusion and Spark both understand. Floats have an exponent, because `0.5` is a
+//! decimal in Spark. The order of nulls is explicit. Texts have no characters that one of them
+//! escapes.
 
 use profinfer_cli::{Diagnostic, Result};
 
 use crate::rows::{Table, partition};
 
-/// Queries that answer a question.
 pub(super) const NAMES: [&str; 4] = ["trend", "regressions", "ranking", "outliers"];
 
-/// What others need beside them: the captures of each series, and the tables as they are seen.
+/// Queries that other engines need in addition: the captures of each series, and the visible
+/// tables.
 pub(super) const OTHERS: [&str; 3] = ["series", "operators", "findings"];
 
-/// How each query begins to choose its captures.
+/// The text in each query where the selection of captures begins.
 const CHOSEN: &str = "WHERE tokens_per_s";
 
-/// A query by its name, of one board or of all.
+/// A query by its name, for one board or for all.
 ///
 /// # Errors
-/// A name that no query has.
+///
+/// If no query has the name.
 pub(super) fn sql(name: &str, board: Option<&str>) -> Result<String> {
     let text = match name {
         "trend" => include_str!("trend.sql").to_owned(),
@@ -33,14 +35,14 @@ pub(super) fn sql(name: &str, board: Option<&str>) -> Result<String> {
             let known = NAMES.iter().chain(&OTHERS).copied().collect::<Vec<_>>().join(", ");
             return Err(Diagnostic::new(
                 format!("looking for the query {name}"),
-                "there is none",
-                format!("take one of {known}"),
+                "no query has this name",
+                format!("use one of {known}"),
             ));
         }
     };
     let text = text.trim_end();
     Ok(match board {
-        // An escaped value has neither quotes nor backslashes.
+        // An escaped value contains no quotes and no backslashes.
         Some(board) => {
             text.replace(CHOSEN, &format!("WHERE board = '{}' AND tokens_per_s", partition::escape(board)))
         }
@@ -48,7 +50,7 @@ pub(super) fn sql(name: &str, board: Option<&str>) -> Result<String> {
     })
 }
 
-/// The table that has the rows of all files. Of captures these are the rows.
+/// The table with the rows of all files. For captures, these are the visible rows.
 pub(super) const fn files_of(table: Table) -> &'static str {
     match table {
         Table::Captures => "captures",
@@ -57,7 +59,7 @@ pub(super) const fn files_of(table: Table) -> &'static str {
     }
 }
 
-/// Rows whose capture is there. Files of a writer that was killed, or that came second, are of none.
+/// Rows whose capture exists. Files of a killed writer, or of a second one, belong to no capture.
 pub(super) fn visible(table: Table) -> String {
     let keys = partition::COLUMNS.iter().map(|c| format!("r.{c} = c.{c}")).collect::<Vec<_>>().join(" AND ");
     format!(

@@ -1,4 +1,4 @@
-//! The tables of a fleet, and SQL over them by DataFusion.
+//! The tables of a fleet, and SQL queries with DataFusion.
 
 use std::sync::Arc;
 
@@ -16,13 +16,14 @@ use super::queries;
 use crate::place::Place;
 use crate::rows::{Table, partition};
 
-/// The tables, ready to be asked.
+/// The tables, ready for queries.
 pub(super) struct Tables(SessionContext);
 
 impl Tables {
-    /// Those of a place. Nothing is read yet.
+    /// The tables of a place. Reads nothing yet.
     pub(super) async fn new(place: &Place) -> Result<Self> {
-        // The files are small and many: their statistics would cost as much as their rows.
+        // The files are small and many: collecting statistics would cost as much as reading their
+        // rows.
         let config = SessionConfig::new().with_collect_statistics(false);
         let context = SessionContext::new_with_config(config);
         place.register(&context)?;
@@ -30,7 +31,7 @@ impl Tables {
         Ok(Self(context))
     }
 
-    /// The answer to one SELECT. Nothing that writes is taken.
+    /// The answer to one SELECT. Rejects statements that write.
     pub(super) async fn ask(&self, query: &str) -> Result<Answer> {
         let reads =
             SQLOptions::new().with_allow_ddl(false).with_allow_dml(false).with_allow_statements(false);
@@ -40,7 +41,7 @@ impl Tables {
             let schema = Arc::clone(frame.schema().inner());
             Answer::new(&schema, &frame.collect().await?)
         });
-        asked.await.map_err(|e| failed("asking the fleet", &e))
+        asked.await.map_err(|e| failed("querying the fleet", &e))
     }
 }
 
@@ -67,12 +68,12 @@ async fn register(context: &SessionContext, place: &Place) -> Answered<()> {
 fn failed(tried: &str, e: &DataFusionError) -> Diagnostic {
     let help = match e.find_root() {
         DataFusionError::ParquetError(_) | DataFusionError::ArrowError(..) => {
-            "a file in the fleet's folder is not as `fleet add` writes it: remove it, and add the recording again"
+            "a file in the fleet's folder is damaged or foreign: remove it, and add the recording again"
         }
         DataFusionError::ObjectStore(_) | DataFusionError::IoError(_) => {
-            "check the place and the rights to read it"
+            "check the place and the permission to read it"
         }
-        _ => "docs/output-schema.md has the tables and columns, `analyze fleet queries` some SQL",
+        _ => "see docs/output-schema.md for tables and columns, and `analyze fleet queries` for examples",
     };
     Diagnostic::new(tried, e.strip_backtrace(), help)
 }

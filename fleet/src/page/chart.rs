@@ -1,4 +1,4 @@
-//! A chart of one series as SVG: a point for each capture, a line for the median of each build.
+//! A chart of one series as SVG: a point per capture, a line for the median of each build.
 
 use std::fmt::Write;
 
@@ -16,7 +16,7 @@ pub(super) fn of(series: &Series) -> String {
     let points = &series.points;
     let speeds = || points.iter().map(|p| p.speed);
     let (low, high) = (speeds().fold(f64::INFINITY, f64::min), speeds().fold(f64::NEG_INFINITY, f64::max));
-    // Noise of a per cent is not to fill the height.
+    // Noise of one percent must not fill the height.
     let room = ((high - low) * 0.1).max(high.abs() * 0.025).max(f64::MIN_POSITIVE);
     let (floor, ceiling) = ((low - room).max(0.0_f64.min(low)), high + room);
     let step = (WIDTH - LEFT - RIGHT) / points.len().max(1) as f64;

@@ -1,7 +1,7 @@
-//! `fleet report`: one page with everything in it.
+//! `fleet report`: one page with all results.
 //!
-//! Stage: last. From: the answers of the ready queries. To: HTML that loads nothing and has no program. Promises: a text of a recording reaches it
-//! through [`text`] only.
+//! Stage: last. From: the answers of the prepared queries. To: HTML that loads nothing and has no
+//! script. Promises: text of a recording reaches the page only through [`text`].
 
 mod chart;
 mod series;
@@ -12,13 +12,21 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use profinfer_cli::{Diagnostic, Result};
+use serde::Serialize;
 
 use crate::ask::{self, Answer};
+use crate::json;
 
 const STYLE: &str = include_str!("style.css");
 
+/// The object of `fleet report`.
+#[derive(Debug, Serialize)]
+struct Report {
+    file: String,
+}
+
 /// Writes the page.
-pub(crate) async fn report(place: &str, out: &Path) -> Result<ExitCode> {
+pub(crate) async fn report(place: &str, out: &Path, is_json: bool) -> Result<ExitCode> {
     let answers = ask::all(place).await?;
     let page = page(&answers);
     let written = || -> std::io::Result<()> {
@@ -34,7 +42,12 @@ pub(crate) async fn report(place: &str, out: &Path) -> Result<ExitCode> {
             "free space, or choose another place with --out",
         )
     })?;
-    println!("written to {}", out.display());
+    let file = out.display().to_string();
+    if is_json {
+        json::print(&Report { file })?;
+    } else {
+        println!("written to {file}");
+    }
     Ok(ExitCode::SUCCESS)
 }
 
@@ -61,7 +74,7 @@ fn page(answers: &[(&str, Answer)]) -> String {
     )
 }
 
-/// A text as HTML shows it, in elements and in quoted attributes.
+/// Escapes text for elements and quoted attributes.
 fn text(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for c in text.chars() {

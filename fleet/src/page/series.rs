@@ -1,31 +1,29 @@
-//! The series of a fleet: captures of the same work on the same device, in order of time.
+//! Series of a fleet: captures of the same work on the same device, by time.
 
 use super::chart;
 use super::text;
 use crate::ask::{Answer, Value};
 
-/// Charts on the page; the table of builds has all series.
+/// Maximum number of charts on the page. The table of builds has all series.
 const MOST: usize = 24;
 
-/// One capture.
 pub(super) struct Point {
     pub(super) date: String,
     pub(super) engine: String,
     pub(super) speed: f64,
 }
 
-/// One series.
 pub(super) struct Series {
     pub(super) board: String,
     pub(super) title: String,
     pub(super) points: Vec<Point>,
-    /// Captures before the change, if one stands.
+    /// Number of captures before the change, if it is significant.
     pub(super) change: Option<usize>,
 }
 
 const KEYS: [&str; 6] = ["board", "cpu_model", "model", "weights_hash", "threads", "device"];
 
-/// All series, in the order of the answer, which is by series and time.
+/// All series, in the order of the answer: by series and time.
 pub(super) fn of(captures: &Answer, regressions: &Answer) -> Vec<Series> {
     let key = |a: &Answer, row: &[Value]| KEYS.map(|k| a.get(row, k).clone());
     let mut all: Vec<([Value; 6], Series)> = Vec::new();
@@ -55,7 +53,7 @@ pub(super) fn of(captures: &Answer, regressions: &Answer) -> Vec<Series> {
     all.into_iter().map(|(_, series)| series).collect()
 }
 
-/// A chart of each, those that changed first, then those with most captures.
+/// A chart per series: those that changed first, then those with the most captures.
 pub(super) fn section(all: &[Series]) -> String {
     let mut order: Vec<&Series> = all.iter().collect();
     order.sort_by_key(|s| (s.change.is_none(), std::cmp::Reverse(s.points.len())));

@@ -1,4 +1,4 @@
-//! The tables of the page, each with what it says when it has no rows.
+//! The tables of the page, with their texts for no rows.
 
 use std::collections::BTreeSet;
 
@@ -6,10 +6,10 @@ use super::series::Series;
 use super::text;
 use crate::ask::{Answer, Value};
 
-/// A column: its head, the name in the answer, how it is shown.
+/// A column: its heading, its name in the answer, its format.
 type Column = (&'static str, &'static str, fn(&Value) -> String);
 
-/// How much there is.
+/// The size of the fleet.
 pub(super) fn said(captures: usize, all: &[Series]) -> String {
     let boards: BTreeSet<&str> = all.iter().map(|s| s.board.as_str()).collect();
     match captures {
@@ -31,14 +31,13 @@ pub(super) fn regressions(answer: &Answer) -> String {
         ("before, tokens/s", "tokens_per_s_before", plain),
         ("behind, tokens/s", "tokens_per_s_behind", plain),
         ("change", "change_share", share),
-        ("first build behind", "engine_behind", plain),
+        ("first build after", "engine_behind", plain),
     ];
     let n = answer.rows.iter().filter(|r| answer.get(r, "p").number().is_some()).count();
     let nothing = format!(
-        "No series changed its speed: {n} of at least eight captures were tested together, at 5 % for all of them."
+        "No series changed its speed: {n} with at least eight captures were tested, at a level of 5 % for all together."
     );
-    let about =
-        "Series whose speed changed, by Pettitt's rank test in random orders; p is Holm's for all series.";
+    let about = "Series whose speed changed, by Pettitt's rank test with random orders; p is corrected for all series (Holm).";
     section("Changes", about, &nothing, answer, &rows, &columns)
 }
 
@@ -54,8 +53,8 @@ pub(super) fn outliers(answer: &Answer) -> String {
         ("apart", "apart_share", share),
         ("score", "score", plain),
     ];
-    let nothing = "No device lies apart from its kind, among kinds of at least five.";
-    let about = "Devices apart from others with the same board, CPU, model, threads and build: at least 3 % from the median, and more than 3.5 by 0.6745·(x − median)/MAD.";
+    let nothing = "No device differs from its kind, among kinds with at least five devices.";
+    let about = "Devices that differ from others with the same board, CPU, model, threads and build: at least 3 % from the median, and a modified z-score 0.6745·(x − median)/MAD above 3.5.";
     section("Outliers", about, nothing, answer, &answer.rows.iter().collect::<Vec<_>>(), &columns)
 }
 
@@ -69,9 +68,9 @@ pub(super) fn ranking(answer: &Answer) -> String {
         ("captures", "captures", plain),
         ("tokens/s", "tokens_per_s", plain),
         ("prompt tokens/s", "prefill_tokens_per_s", plain),
-        ("of the bandwidth", "mbu", percent),
+        ("share of the bandwidth", "mbu", percent),
     ];
-    let about = "Boards by the median speed with their best number of threads.";
+    let about = "Boards by median speed with their best thread count.";
     section("Ranking", about, "Nothing to rank.", answer, &answer.rows.iter().collect::<Vec<_>>(), &columns)
 }
 
@@ -85,7 +84,7 @@ pub(super) fn trend(answer: &Answer) -> String {
         ("last", "last_date", plain),
         ("captures", "captures", plain),
         ("tokens/s", "tokens_per_s", plain),
-        ("against the build before", "change_share", share),
+        ("change from the previous build", "change_share", share),
     ];
     let about = "Median speed of each build, oldest first.";
     section("Builds", about, "No builds.", answer, &answer.rows.iter().collect::<Vec<_>>(), &columns)
@@ -102,7 +101,7 @@ fn section(
     if rows.is_empty() {
         return format!("<section><h2>{title}</h2><p class=\"nothing\">{nothing}</p></section>\n");
     }
-    // What no row has needs no column.
+    // Omit a column that is empty in all rows.
     let told = |name: &str| rows.iter().any(|row| !answer.get(row, name).shown().is_empty());
     let columns: Vec<&Column> = columns.iter().filter(|(_, name, _)| told(name)).collect();
     let cell = |row: &[Value], (_, name, shown): &Column| {

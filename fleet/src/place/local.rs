@@ -9,8 +9,8 @@ use profinfer_cli::{Diagnostic, Result};
 
 use super::Written;
 
-/// Writes under a name that begins with a dot, which no reader looks at, and gives that file its name when it is on the disk. A link, unlike a
-/// rename, fails where the name is taken.
+/// Writes to a name that begins with a dot, which readers ignore. When the file is on disk, links
+/// it to its final name. Unlike a rename, a link fails if the name is taken.
 pub(super) fn create(path: &Path, bytes: &[u8]) -> Result<Written> {
     let written = try_create(path, bytes);
     written.map_err(|e| {
@@ -37,18 +37,19 @@ fn try_create(path: &Path, bytes: &[u8]) -> io::Result<Written> {
         match fs::hard_link(&partial, path) {
             Ok(()) => Ok(Written::New),
             Err(e) if e.kind() == io::ErrorKind::AlreadyExists => Ok(Written::ThereAlready),
-            // File systems without links, for example of memory cards: a rename is atomic too. Of two writers the later one wins then.
+            // File systems without links, for example on memory cards: a rename is atomic too, but
+            // of two writers the later one wins.
             Err(_) => fs::rename(&partial, path).map(|()| Written::New),
         }
     };
     let written = put();
     let _ = fs::remove_file(&partial);
-    // The name, too, is on the disk before the next file refers to this one.
+    // Sync the name to disk before the next file refers to this one.
     File::open(folder)?.sync_all()?;
     written
 }
 
-/// Names of all files below a folder that may not be there.
+/// Names of all files in a folder, which need not exist.
 pub(super) fn names(folder: &Path) -> Result<Vec<String>> {
     let mut names = Vec::new();
     let mut open = vec![folder.to_owned()];
@@ -69,7 +70,7 @@ pub(super) fn names(folder: &Path) -> Result<Vec<String>> {
     Ok(names)
 }
 
-/// The folder as a URL, without `/` at the end.
+/// The folder as a URL, without a trailing `/`.
 pub(super) fn url(folder: &Path) -> String {
     use std::fmt::Write;
     use std::os::unix::ffi::OsStrExt;

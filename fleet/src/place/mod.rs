@@ -1,7 +1,7 @@
-//! Where a fleet is: a local folder, or a bucket behind S3's protocol.
+//! The place of a fleet: a local folder, or a bucket with the S3 protocol.
 //!
-//! Promises: a file is there whole or not at all, and one that is there is never written again. A writer that is killed leaves nothing under
-//! a name that readers look at.
+//! Promises: a file is complete or does not exist, and an existing file is never written again. A
+//! killed writer leaves nothing under a name that readers use.
 
 mod local;
 mod remote;
@@ -15,7 +15,6 @@ use profinfer_cli::{Diagnostic, Result};
 use crate::rows::{SCHEMA, Table};
 use remote::Remote;
 
-/// A fleet's place.
 #[derive(Debug)]
 pub(crate) enum Place {
     /// A folder.
@@ -24,27 +23,28 @@ pub(crate) enum Place {
     Remote(Remote),
 }
 
-/// What writing a file did.
+/// Result of writing a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Written {
-    /// It is new.
+    /// The file is new.
     New,
-    /// Another one is there, and stays.
+    /// The file exists, and was kept.
     ThereAlready,
 }
 
 impl Place {
-    /// The place that is named: a folder, `file:///FOLDER` or `s3://BUCKET/PREFIX`.
+    /// The named place: a folder, `file:///FOLDER` or `s3://BUCKET/PREFIX`.
     ///
     /// # Errors
-    /// A name of another kind, or what `AWS_*` variables lack.
+    ///
+    /// A name of another kind, or missing `AWS_*` variables.
     pub(crate) fn new(name: &str) -> Result<Self> {
         let folder = name.strip_prefix("file://").unwrap_or(name);
         match folder.split_once("://") {
             Some(("s3" | "s3a", rest)) => remote::of(rest).map(Self::Remote),
             Some((other, _)) => Err(Diagnostic::new(
                 format!("opening {name}"),
-                format!("nothing is known of {other}://"),
+                format!("{other}:// is not supported"),
                 "name a folder or s3://BUCKET/PREFIX",
             )),
             None => std::path::absolute(folder)
@@ -53,7 +53,7 @@ impl Place {
         }
     }
 
-    /// Writes a file, unless it is there. `path` is below the place.
+    /// Writes a file, unless it exists. `path` is relative to the place.
     pub(crate) async fn create(&self, path: &str, bytes: Vec<u8>) -> Result<Written> {
         let path = format!("v{SCHEMA}/{path}");
         match self {
@@ -62,7 +62,7 @@ impl Place {
         }
     }
 
-    /// Ids of all captures that are there.
+    /// IDs of all captures in the place.
     pub(crate) async fn captures(&self) -> Result<BTreeSet<String>> {
         let path = format!("v{SCHEMA}/{}", Table::Captures.name());
         let names = match self {
@@ -81,7 +81,7 @@ impl Place {
         }
     }
 
-    /// Tells the query engine how to get there.
+    /// Registers the place in the query engine.
     pub(crate) fn register(&self, context: &SessionContext) -> Result<()> {
         match self {
             Self::Local(_) => Ok(()),

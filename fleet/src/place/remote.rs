@@ -1,4 +1,4 @@
-//! A bucket behind S3's protocol, of Amazon or of another server that `AWS_ENDPOINT_URL` names.
+//! A bucket with the S3 protocol, at Amazon or at the server that `AWS_ENDPOINT_URL` names.
 
 use std::env;
 use std::sync::Arc;
@@ -12,7 +12,6 @@ use profinfer_cli::{Diagnostic, Result};
 
 use super::Written;
 
-/// A bucket and a prefix.
 #[derive(Debug)]
 pub(crate) struct Remote {
     bucket: String,
@@ -20,11 +19,12 @@ pub(crate) struct Remote {
     store: Arc<dyn ObjectStore>,
 }
 
-/// What is behind `s3://`.
+/// The part after `s3://`.
 pub(super) fn of(rest: &str) -> Result<Remote> {
     let (bucket, prefix) = rest.split_once('/').unwrap_or((rest, ""));
     let endpoint = env::var("AWS_ENDPOINT_URL").unwrap_or_default();
-    // Nobody is between this process and one on this machine. For others AWS_ALLOW_HTTP says so.
+    // Allow HTTP on this machine, because nothing is between the two processes. For other machines,
+    // AWS_ALLOW_HTTP is required.
     let own = ["http://127.0.0.1", "http://localhost", "http://[::1]"].iter().any(|own| {
         endpoint.strip_prefix(own).is_some_and(|rest| rest.is_empty() || rest.starts_with([':', '/']))
     });
@@ -41,7 +41,7 @@ pub(super) fn of(rest: &str) -> Result<Remote> {
 }
 
 impl Remote {
-    /// A put is atomic there, and this one is refused where the name is taken.
+    /// A put is atomic. This one fails if the name is taken.
     pub(super) async fn create(&self, path: &str, bytes: Vec<u8>) -> Result<Written> {
         let options = PutOptions::from(PutMode::Create);
         match self.store.put_opts(&self.path(path), bytes.into(), options).await {
@@ -77,6 +77,6 @@ impl Remote {
 }
 
 fn failed(tried: String, e: Error) -> Diagnostic {
-    let help = "check AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_REGION and AWS_ENDPOINT_URL (of http:// on other machines AWS_ALLOW_HTTP=true)";
+    let help = "check AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_REGION and AWS_ENDPOINT_URL (for http:// on other machines also AWS_ALLOW_HTTP=true)";
     Diagnostic::new(tried, e, help)
 }

@@ -129,18 +129,19 @@ fn nearest_rank(mut values: Vec<u64>, percent: usize) -> Option<u64> {
     values.get(rank.checked_sub(1)?).copied()
 }
 
-/// Codes of the findings, the largest gain first, between commas: `,CODE,CODE,`, so that `LIKE '%,CODE,%'` finds one. Empty if there are none.
+/// Codes of the findings, the largest gain first, between commas: `,CODE,CODE,`, so that `LIKE
+/// '%,CODE,%'` matches one. Empty if there are none.
 fn found(summary: &Summary) -> String {
     let codes: Vec<String> = summary.findings.found.iter().filter_map(|f| text(&f.code)).collect();
     if codes.is_empty() { String::new() } else { format!(",{},", codes.join(",")) }
 }
 
-/// The best of the medians: of any number of threads, any way to compute.
+/// The best of the medians, over all thread counts and methods.
 fn ceiling(summary: &Summary, kind: &CeilingKind) -> Option<u64> {
     summary.ceilings.iter().filter(|c| c.kind == *kind).filter_map(|c| c.median).max()
 }
 
-/// The largest figure of all sensors of a kind while tokens were generated: the fastest clock, the hottest place.
+/// The largest value of all sensors of a kind during decode: the fastest clock, the hottest place.
 fn largest(summary: &Summary, kind: &str, figure: fn(&GaugeFigures) -> f64) -> Option<f64> {
     let of_kind = summary.gauges.iter().filter(|g| g.kind == kind);
     of_kind.filter_map(|g| g.decode.as_ref().map(figure)).reduce(f64::max)

@@ -1,20 +1,17 @@
-//! Columns: what each is called, of what type it is, and where its value is.
+//! Columns: name, type, and the function that gets the value.
 
 use datafusion::arrow::datatypes::{DataType, Field};
 use serde::Serialize;
 
-/// A value of a row.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Cell {
-    /// Not seen.
+    /// Not known.
     Null,
-    /// A number of something: nanoseconds, bytes, calls.
+    /// A number: nanoseconds, bytes, calls.
     Int(i64),
     /// A rate, a share, a mean.
     Float(f64),
-    /// A name.
     Text(String),
-    /// Yes or no.
     Flag(bool),
 }
 
@@ -27,7 +24,7 @@ pub(crate) enum Kind {
     Flag,
 }
 
-/// A column of a table whose rows are made of `T`.
+/// A column of a table with rows of `T`.
 #[derive(Debug)]
 pub(crate) struct Column<T> {
     pub(crate) name: &'static str,
@@ -75,12 +72,12 @@ impl From<Option<bool>> for Cell {
     }
 }
 
-/// What a column may be of.
+/// A type of a column.
 pub(super) trait Kinded {
     const KIND: Kind;
 }
 
-/// A value in the type of a column; `None` if it does not fit.
+/// A value in the type of a column. `None` if it does not fit.
 pub(super) trait As<T> {
     fn get(&self) -> Option<T>;
 }
@@ -111,17 +108,17 @@ kinds! {
     String = Text: str &str String, |value| text(value);
 }
 
-/// A text, if it is not empty. NUL, which some readers of Parquet end texts at, becomes a space.
+/// Text, if it is not empty. NUL becomes a space, because some Parquet readers end text there.
 pub(super) fn text(value: &str) -> Option<String> {
     Some(value.replace('\0', " ")).filter(|text| !text.is_empty())
 }
 
-/// The text of an enum of the schema.
+/// The text of a schema enum.
 pub(super) fn name(value: &impl Serialize) -> Option<String> {
     text(serde_json::to_value(value).ok()?.as_str()?)
 }
 
-/// Columns of rows that are made of one type: `name: type = value`.
+/// Columns of one row type: `name: type = value`.
 macro_rules! columns {
     (|$row:ident: $from:ty| $($name:ident : $type:ty = $value:expr),* $(,)?) => {
         &[$(crate::rows::column::Column {

@@ -1,4 +1,4 @@
-//! Which recording it is, and which model ran.
+//! Identity of the recording and of the model.
 
 use std::collections::BTreeSet;
 
@@ -7,8 +7,8 @@ use serde_json::Value;
 
 use super::column::text;
 
-/// FNV-1a of 128 bits (Fowler, Noll and Vo; RFC 9923), in hex. It tells recordings apart; it is no protection against someone who wants two to be
-/// alike, who could copy the fields as well.
+/// FNV-1a of 128 bits (Fowler, Noll and Vo; RFC 9923), in hex. It distinguishes recordings. It does
+/// not protect against someone who wants two to be equal, and who could copy the fields as well.
 pub(super) fn digest(bytes: &[u8]) -> String {
     const OFFSET: u128 = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d;
     const PRIME: u128 = 0x0000_0000_0100_0000_0000_0000_0000_013b;
@@ -16,8 +16,8 @@ pub(super) fn digest(bytes: &[u8]) -> String {
     format!("{hash:032x}")
 }
 
-/// Identity of a recording: the session, by the ns at which it began, and how much of its stream there is. Nothing of it depends on which
-/// version of `analyze` read it.
+/// Identity of a recording: the start of the session in ns, and the size of its stream. It does not
+/// depend on the version of `analyze` that reads it.
 pub(super) fn id(summary: &Summary) -> String {
     let s = &summary.session;
     let text = |text: &str| Value::from(text).to_string();
@@ -29,7 +29,8 @@ pub(super) fn id(summary: &Summary) -> String {
     digest(fields.join("\n").as_bytes())
 }
 
-/// The model's file without its folder and `.gguf`: the one that weights are mapped from, else the one on the command line.
+/// The file of the model, without folder and `.gguf`: the file that the weights are mapped from,
+/// else the one on the command line.
 pub(super) fn model_file(summary: &Summary) -> Option<String> {
     let buffers = summary.weights.iter().flat_map(|w| &w.buffers);
     let paths = buffers.filter_map(|b| text(b.path.as_deref()?));
@@ -48,8 +49,9 @@ fn stem(path: &str) -> String {
     file.strip_suffix(".gguf").unwrap_or(file).to_owned()
 }
 
-/// Digest of name, type and dimensions of every matrix of weights that an operator reads: two files that are alike in these are the same work.
-/// Vectors do not count, as a build that fuses norms shows them no more. Nothing where operators were not captured, or only some.
+/// Digest of name, type and dimensions of every weight matrix that an operator reads: two files
+/// with equal digests are the same work. Vectors do not count, because a build with fused norms
+/// does not show them. Nothing if operators were not captured, or only some.
 pub(super) fn weights_hash(summary: &Summary) -> Option<String> {
     if !summary.capture.filters.is_empty() {
         return None;

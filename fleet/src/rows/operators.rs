@@ -1,4 +1,4 @@
-//! A row for each operator of each phase: sums over all its executions in a recording.
+//! One row per operator and phase: sums over all its executions in a recording.
 
 use profinfer_schema::{Operator, Summary};
 

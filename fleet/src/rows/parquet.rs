@@ -1,4 +1,4 @@
-//! Rows as the bytes of a Parquet file.
+//! Rows as a Parquet file.
 
 use std::sync::Arc;
 
@@ -11,12 +11,14 @@ use datafusion::parquet::file::properties::WriterProperties;
 
 use super::{Cell, Rows, SCHEMA, Table};
 
-/// In the file's metadata, beside Arrow's own.
+/// Key in the metadata of the file, next to Arrow's own.
 const VERSION_KEY: &str = "profinfer.fleet.schema";
 
-/// The file of one table of a capture. The same rows give the same bytes. It is not compressed: it has some hundred rows, and so each engine reads it.
+/// The file of one table of a capture. Equal rows give equal bytes. Not compressed: it has some
+/// hundred rows, and every engine can read it.
 ///
 /// # Errors
+///
 /// Those of the writer.
 pub(crate) fn bytes(rows: &Rows, table: Table) -> Result<Vec<u8>> {
     let schema = Arc::new(table.schema());

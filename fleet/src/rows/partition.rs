@@ -1,4 +1,4 @@
-//! The folders of a capture, after Hive: `board=B/engine=E/model=M/date=D`.
+//! The folders of a capture, in the layout of Hive: `board=B/engine=E/model=M/date=D`.
 
 use datafusion::arrow::temporal_conversions::timestamp_ns_to_datetime;
 use profinfer_schema::Summary;
@@ -6,13 +6,14 @@ use profinfer_schema::Summary;
 use super::column::text;
 use super::{captures, identity};
 
-/// Columns that are folders, from the outer to the inner.
+/// Columns that are folders, from the outer to the inner one.
 pub(crate) const COLUMNS: [&str; 4] = ["board", "engine", "model", "date"];
 
-/// Bytes of an escaped value: a folder's name has at most 255, with the column's.
+/// Maximum size of an escaped value, bytes: a folder name has at most 255, with the name of the
+/// column.
 const LONGEST: usize = 120;
 
-/// Where a capture's files are.
+/// The folders of a capture.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Partition([String; 4]);
 
@@ -29,15 +30,16 @@ impl Partition {
         Self(values.map(|v| escape(v.as_deref().unwrap_or("unknown"))))
     }
 
-    /// Its path below a table, without `/` at the ends.
+    /// The path below a table, without `/` at the ends.
     pub(crate) fn path(&self) -> String {
         let folders = COLUMNS.iter().zip(&self.0).map(|(column, value)| format!("{column}={value}"));
         folders.collect::<Vec<_>>().join("/")
     }
 }
 
-/// A value as a folder's name: bytes other than ASCII letters, digits, `.`, `_` and `-` become `!` and two hex digits, and what is too long ends in
-/// a digest. No reader of Hive's layout decodes that, so that all of them show the same, and two values stay two.
+/// A value as a folder name. Bytes other than ASCII letters, digits, `.`, `_` and `-` become `!`
+/// and two hex digits; a long value ends in a digest. No reader of the Hive layout decodes that, so
+/// all readers show the same, and two values stay different.
 pub(crate) fn escape(value: &str) -> String {
     use std::fmt::Write;
     let mut escaped = String::new();

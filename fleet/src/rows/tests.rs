@@ -1,4 +1,4 @@
-//! Rows of summaries that are not as they should be.
+//! Rows of malformed summaries.
 
 use profinfer_schema::{Call, Damage, Operator, Phase, Summary};
 
@@ -7,7 +7,7 @@ use super::*;
 #[test]
 fn a_summary_of_nothing_has_a_row_of_nothing() {
     let rows = Rows::from_summary(&Summary::default(), None);
-    // A session without a start is of the first day.
+    // A session without a start time gets the first day.
     assert_eq!(rows.partition.path(), "board=unknown/engine=unknown/model=unknown/date=1970-01-01");
     assert_eq!(rows.table(Table::Captures).len(), 1);
     assert!(rows.table(Table::Operators).is_empty());

@@ -1,4 +1,4 @@
-//! Adding: again, by several at once, and by one that is killed.
+//! Adding: again, by several processes at once, and by a killed process.
 
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use super::common::{FLEET, add, folders, made, one, real, rows, tree};
 
-/// 1,000 captures would take the test's time for nothing.
+/// Not 1,000 captures: they would only take more time.
 const MANY: usize = 24;
 
 fn many(under: &std::path::Path) -> Vec<PathBuf> {
@@ -18,12 +18,12 @@ fn many(under: &std::path::Path) -> Vec<PathBuf> {
 fn adding_again_changes_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let (sources, place) = (many(&folder.path().join("in")), folder.path().join("fleet"));
-    assert_eq!(add(&sources, &place, &[]), format!("{MANY} added, 0 there already\n"));
+    assert_eq!(add(&sources, &place, &[]), [MANY as u64, 0, 0]);
     let before = tree(&place);
     assert_eq!(before.len(), 3 * MANY);
-    assert_eq!(add(&sources, &place, &["--device", "other"]), format!("0 added, {MANY} there already\n"));
+    assert_eq!(add(&sources, &place, &["--device", "other"]), [0, MANY as u64, 0]);
     assert_eq!(tree(&place), before);
-    // The same rows are the same bytes.
+    // Equal rows give equal bytes.
     let again = folder.path().join("again");
     add(&sources, &again, &[]);
     let bytes =
@@ -40,7 +40,7 @@ fn a_recording_and_the_folder_of_its_views_are_one_capture() {
     let written =
         folders(&folder.path().join("in"), &real.iter().map(|(_, s)| s.clone()).collect::<Vec<_>>());
     add(&recordings, &place, &[]);
-    assert_eq!(add(&written, &place, &[]), format!("0 added, {} there already\n", real.len()));
+    assert_eq!(add(&written, &place, &[]), [0, real.len() as u64, 0]);
 }
 
 #[test]
@@ -51,7 +51,7 @@ fn writers_at_once_give_what_one_gives() {
     add(&sources, &alone, &[]);
     let writers: Vec<_> = (0..4)
         .map(|i| {
-            // In other orders, so that they meet.
+            // In different orders, so that the writers collide.
             let mut sources = sources.clone();
             if i % 2 == 1 {
                 sources.reverse()
@@ -78,7 +78,8 @@ fn writers_at_once_give_what_one_gives() {
     assert_eq!(relative(&place), relative(&alone));
 }
 
-/// Each run is killed a little later, from before its first file to behind its last, and each time the fleet must be whole.
+/// Kills each run a little later, from before its first file to after its last. The fleet must be
+/// intact each time.
 #[test]
 fn a_killed_writer_leaves_nothing_half() {
     let folder = tempfile::tempdir().unwrap();
@@ -103,7 +104,7 @@ fn a_killed_writer_leaves_nothing_half() {
 
         let captures = rows(&place, "SELECT capture FROM captures");
         between += usize::from(!captures.is_empty() && captures.len() < MANY);
-        // Two operators and one finding each, and none of a capture that is not there.
+        // Two operators and one finding per capture, and none of a missing capture.
         assert_eq!(one(&place, "SELECT count(*) FROM operators"), 2 * captures.len(), "round {round}");
         assert_eq!(one(&place, "SELECT count(*) FROM findings"), captures.len(), "round {round}");
         let alone = "SELECT count(*) FROM captures WHERE digest NOT IN (SELECT digest FROM operators)";
@@ -118,13 +119,14 @@ fn a_killed_writer_leaves_nothing_half() {
     eprintln!("killed between the first and the last capture: {between} times");
 }
 
-/// Files of an attempt that another one came before: with other rows, and without its capture.
+/// Files of an attempt that another one overtook: with other rows, and without its capture.
 #[test]
 fn rows_of_a_writer_that_came_second_are_not_seen() {
     let folder = tempfile::tempdir().unwrap();
     let place = folder.path().join("fleet");
     add(&folders(&folder.path().join("a"), &[made("rk3588", 1, 1, 10.0)]), &place, &[]);
-    // The same recording as a newer `analyze` reads it, into another place: its operators come here, as if it had been killed before its capture.
+    // The same recording, read by a newer `analyze`, into another place. Copy its operators here,
+    // as if that writer had been killed before its capture.
     let mut newer = made("rk3588", 1, 1, 10.0);
     newer["operators"][0]["wall_ns"] = 777_777.into();
     let other = folder.path().join("other");

@@ -1,4 +1,4 @@
-//! Running the programs, and summaries to add.
+//! Runs the programs, and makes summaries.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -24,15 +24,21 @@ pub(crate) fn said(arguments: &[&str]) -> String {
     out.into_owned()
 }
 
-pub(crate) fn add(sources: &[PathBuf], to: &Path, options: &[&str]) -> String {
+/// Numbers of sources: added, present before, failed.
+pub(crate) fn counts(output: &[u8]) -> [u64; 3] {
+    let object: Value = serde_json::from_slice(output).unwrap();
+    ["added", "present", "failed"].map(|key| object[key].as_u64().unwrap())
+}
+
+pub(crate) fn add(sources: &[PathBuf], to: &Path, options: &[&str]) -> [u64; 3] {
     let sources = sources.iter().map(|p| p.to_str().unwrap());
     let all: Vec<&str> = ["add"]
         .into_iter()
         .chain(sources)
-        .chain(["--to", to.to_str().unwrap()])
+        .chain(["--to", to.to_str().unwrap(), "--format", "json"])
         .chain(options.iter().copied())
         .collect();
-    said(&all)
+    counts(said(&all).as_bytes())
 }
 
 /// The rows of an answer.
@@ -48,7 +54,8 @@ pub(crate) fn one(place: &Path, query: &str) -> Value {
     rows[0].as_object().unwrap().values().next().unwrap().clone()
 }
 
-/// The recordings of the tests with their summaries by `analyze`; nothing where it is not built, and the test is skipped.
+/// The recordings of the tests with their summaries. `None` if `analyze` is not built, and the test
+/// is skipped.
 pub(crate) fn real() -> Option<&'static [(PathBuf, Value)]> {
     static REAL: OnceLock<Vec<(PathBuf, Value)>> = OnceLock::new();
     let analyze = Path::new(FLEET).with_file_name("analyze");
@@ -75,7 +82,7 @@ pub(crate) fn real() -> Option<&'static [(PathBuf, Value)]> {
     }))
 }
 
-/// A summary with what the queries read.
+/// A summary with the fields that the queries read.
 pub(crate) fn made(board: &str, build: u32, when: i64, tokens_per_s: f64) -> Value {
     let start = 1_790_000_000_000_000_000_i64 + when * 86_400_000_000_000;
     let operator = |name: &str, op: &str, wall_ns: i64| Operator {
@@ -118,7 +125,7 @@ pub(crate) fn made(board: &str, build: u32, when: i64, tokens_per_s: f64) -> Val
     serde_json::to_value(summary).unwrap()
 }
 
-/// Folders as `analyze` writes them.
+/// Folders like those that `analyze` writes.
 pub(crate) fn folders(under: &Path, summaries: &[Value]) -> Vec<PathBuf> {
     let folder = |(i, summary): (usize, &Value)| {
         let folder = under.join(format!("{i:04}"));
@@ -129,7 +136,7 @@ pub(crate) fn folders(under: &Path, summaries: &[Value]) -> Vec<PathBuf> {
     summaries.iter().enumerate().map(folder).collect()
 }
 
-/// All files below a folder with their bytes, in order.
+/// All files in a folder with their bytes, sorted.
 pub(crate) fn tree(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
     let mut files = Vec::new();
     let mut open = vec![folder.to_owned()];

@@ -1,10 +1,11 @@
-//! What nobody should add, and questions that nobody should ask.
+//! Hostile input: files that are not summaries, and queries that write.
 
 use std::fs;
+use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
-use super::common::{add, folders, made, one, run, tree};
+use super::common::{add, counts, folders, made, one, run, tree};
 
 fn fails(arguments: &[&str], expected: &str) {
     let output = run(arguments);
@@ -27,17 +28,18 @@ fn what_is_no_summary_is_refused_and_the_others_are_added() {
     let bad = folders(&folder.path().join("bad"), &[json!([]), json!({"schema": 99, "session": {}}), short]);
     fs::write(bad[0].join("summary.json"), b"{\"schema\": 2, \xff").unwrap();
     let paths: Vec<&str> = bad.iter().chain(&good).map(|p| p.to_str().unwrap()).collect();
-    let output = run(&[&["add"], &paths[..], &["--to", place]].concat());
-    let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    let output = run(&[&["add"], &paths[..], &["--to", place, "--format", "json"]].concat());
     assert_eq!(output.status.code(), Some(1));
-    assert_eq!(out, "1 added, 0 there already, 3 not added\n");
-    assert!(
-        err.contains("not JSON") && err.contains("schema is 99") && err.contains("not a summary.json"),
-        "{err}"
-    );
+    assert_eq!(counts(&output.stdout), [1, 0, 3]);
+    // One error per file, in the order of the command line.
+    let errors = String::from_utf8(output.stderr).unwrap();
+    let errors: Vec<Value> = errors.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let tried: Vec<_> = errors.iter().map(|e| e["error"]["tried"].as_str().unwrap()).collect();
+    let read = |folder: &PathBuf| format!("reading {}", folder.join("summary.json").display());
+    assert_eq!(tried, bad.iter().map(read).collect::<Vec<_>>());
     fails(&["add", "/nowhere/at/all.pfi", "--to", place], "opening /nowhere/at/all.pfi");
     fails(&["add", paths[0], "--to", place], "not JSON");
-    fails(&["add", paths[3], "--to", "ftp://a/b"], "nothing is known of ftp://");
+    fails(&["add", paths[3], "--to", "ftp://a/b"], "ftp:// is not supported");
 }
 
 #[test]
@@ -73,7 +75,7 @@ fn hostile_values_are_rows_in_the_fleets_own_folder() {
         3 * n
     );
     assert!(tree(&place).len() == 3 * n, "all of them are below the place");
-    // In front of a person nothing moves the cursor.
+    // No text for people moves the cursor.
     let shown = run(&["sql", "SELECT name FROM operators", "--in", place.to_str().unwrap()]);
     assert!(shown.status.success() && !shown.stdout.contains(&0x1b));
 }
@@ -84,7 +86,7 @@ fn foreign_files_in_the_folder_are_an_error_or_nothing() {
     let place = folder.path().join("fleet");
     add(&folders(&folder.path().join("in"), &[made("rk3588", 1, 1, 10.0)]), &place, &[]);
     let (path, bytes) = tree(&place.join("v1/captures")).remove(0);
-    // Not in a partition, or of a writer that was killed: not seen.
+    // Outside of a partition, or from a killed writer: not visible.
     fs::write(place.join("v1/captures/README.txt"), b"x").unwrap();
     fs::write(path.with_file_name(".x.parquet.77.part"), &bytes[..bytes.len() / 2]).unwrap();
     assert_eq!(one(&place, "SELECT count(*) FROM captures"), 1);
@@ -116,7 +118,7 @@ fn only_questions_are_answered() {
         "",
         "SELECT 1; SELECT 2",
     ] {
-        fails(&["sql", query, "--in", place], "asking the fleet");
+        fails(&["sql", query, "--in", place], "querying the fleet");
     }
     fails(&["queries", "nothing"], "looking for the query nothing");
     assert_eq!(one(folder.path(), "SELECT count(*) FROM captures"), 0);

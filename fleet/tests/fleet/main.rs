@@ -1,4 +1,4 @@
-//! `analyze-fleet` as a person runs it, on real recordings and on summaries that are made for a question.
+//! `analyze-fleet` from the command line, on real recordings and on synthetic summaries.
 #![expect(clippy::unwrap_used, reason = "a test fails where it cannot go on")]
 
 mod add;

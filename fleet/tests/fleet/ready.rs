@@ -1,4 +1,4 @@
-//! The ready queries on fleets whose answers are worked out by hand.
+//! Prepared queries on fleets whose answers are computed by hand.
 
 use serde_json::Value;
 

@@ -1,4 +1,4 @@
-//! What SQL says equals what the single summaries say, summed here.
+//! Results of SQL equal the sums over the single summaries.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,8 +17,8 @@ fn sums_of_sql_are_the_sums_of_the_recordings() {
     let Some(real) = real() else { return };
     let fleet = tempfile::tempdir().unwrap();
     let place = fleet.path();
-    let said = add(&real.iter().map(|(path, _)| path.clone()).collect::<Vec<_>>(), place, &[]);
-    assert!(said.starts_with(&format!("{} added, 0 there already", real.len())), "{said}");
+    let recordings = real.iter().map(|(path, _)| path.clone()).collect::<Vec<_>>();
+    assert_eq!(add(&recordings, place, &[]), [real.len() as u64, 0, 0]);
     let summaries: Vec<&Value> = real.iter().map(|(_, summary)| summary).collect();
 
     assert_eq!(one(place, "SELECT count(*) FROM captures"), real.len());
@@ -82,7 +82,8 @@ fn each_capture_has_its_own_headline_and_model() {
             assert_eq!(row[field], summary["session"][field], "{field}");
         }
         assert_eq!(row["device"], "bench-1");
-        // By nearest rank, in another way than the program's: the smallest value that 99 of 100 are no larger than.
+        // Nearest rank, computed differently than in the program: the smallest value that is not
+        // below 99 of 100 values.
         let calls = summary["tokens"]["calls"].as_array().unwrap();
         let decode: Vec<i64> = calls
             .iter()
@@ -94,7 +95,7 @@ fn each_capture_has_its_own_headline_and_model() {
     }
     let models: BTreeSet<&str> = answer.iter().map(|r| r["model_name"].as_str().unwrap()).collect();
     assert_eq!(models, BTreeSet::from(["dense-q8", "moe-mixtral8", "smollm2"]));
-    // The same model is the same work, whichever agent recorded it.
+    // The same model is the same work, for any agent.
     let hashes: BTreeSet<(&str, &str)> = answer
         .iter()
         .map(|r| (r["model_name"].as_str().unwrap(), r["weights_hash"].as_str().unwrap()))

@@ -1,4 +1,4 @@
-//! Prints how many spans a second go from bytes to the model.
+//! Prints the speed of decoding and ingest, in spans per second.
 //!
 //! `taskset -c 1 cargo run --release --example bench_ingest [RECORDING | SPANS]`
 
@@ -8,7 +8,7 @@ use profinfer_trace::decode::{Decoder, Found};
 use profinfer_trace::ingest::Ingest;
 use profinfer_trace::test_support::session::{Size, session};
 
-/// Bytes that a file or socket hands over at once.
+/// Bytes per read of a file or socket.
 const PIECE: usize = 1 << 16;
 
 /// The shortest of seven runs, and the last result.
@@ -30,7 +30,7 @@ fn best<T>(mut f: impl FnMut() -> T) -> (Duration, T) {
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let wanted = std::env::args().nth(1).unwrap_or_else(|| "1000000".to_owned());
     let bytes = match wanted.parse::<u32>() {
-        // 2 threads, 150 nodes of which about 100 kernels are run, every other call in two splits.
+        // 2 threads, 150 nodes with about 100 kernels, every other call in two splits.
         Ok(spans) => {
             session(1, Size { threads: 2, llama_calls: spans / 280 + 1, nodes: 150, views_run: false })
                 .bytes()

@@ -1,8 +1,9 @@
-//! Prints what the timeline files take, for a session of about a million spans: time, bytes, bytes a slice.
+//! Prints the cost of the timeline files for a session of about a million spans: time, bytes, bytes
+//! per slice.
 //!
 //! `taskset -c 1 cargo run --release --example bench_timeline [SPANS [FOLDER]]`
 //!
-//! With a folder the files are written there, to be looked at in a viewer.
+//! With a folder, writes the files there, for a viewer.
 
 #[path = "../../views/tests/timeline/large.rs"]
 mod large;
@@ -34,7 +35,7 @@ fn best<T>(mut f: impl FnMut() -> T) -> (Duration, T) {
     (shortest, last)
 }
 
-/// Counts the bytes, so that the writers are measured and not the disk.
+/// Counts the bytes, to measure the writers and not the disk.
 struct Count(u64);
 
 impl Write for Count {

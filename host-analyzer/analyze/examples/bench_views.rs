@@ -1,4 +1,4 @@
-//! Prints what analyses and views take for a session of about a million spans.
+//! Prints the time of analyses and views for a session of about a million spans.
 //!
 //! `taskset -c 1 cargo run --release --example bench_views [SPANS]`
 
@@ -59,7 +59,7 @@ fn print(name: &str, time: Duration, note: &str) {
 
 fn main() -> io::Result<()> {
     let wanted: u64 = std::env::args().nth(1).and_then(|a| a.parse().ok()).unwrap_or(1_000_000);
-    // 16 layers of 13 operators that run, 2 threads.
+    // 16 layers of 13 operators, 2 threads.
     let tokens = u32::try_from(wanted / (16 * 13 * 2)).unwrap_or(u32::MAX);
     let model = synthetic::model(&Spec { layers: 16, tokens, ..Spec::default() });
     println!("{} spans in {} token calls", model.spans.len(), model.llama_calls.len());

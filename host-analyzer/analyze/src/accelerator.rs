@@ -1,4 +1,4 @@
-//! Profiles that accelerators' backends wrote, from files.
+//! Profiles that accelerator backends wrote to files.
 
 use std::fs::File;
 use std::io::Read;
@@ -8,14 +8,15 @@ use crate::{Diagnostic, Result};
 use profinfer_trace::ingest::accelerator;
 use profinfer_trace::model::{AcceleratorProfile, Model};
 
-/// Larger files are refused, bytes: they would fill the memory.
+/// Limit of the file size, bytes. Larger files would fill the memory.
 const LARGEST: u64 = 1 << 30;
 
 const HELP: &str = "give cl_profiling.csv or cl_trace.json of the OpenCL backend, or the engine's log of a run with GGML_VK_PERF_LOGGER=1 or with \
-                    GGML_HEXAGON_PROFILE=1 and -v; docs/accelerators.md says how they are made. The recording is kept: `analyze` takes it again \
+                    GGML_HEXAGON_PROFILE=1 and -v; see docs/accelerators.md. The recording is kept: run `analyze` on it again \
                     with the file";
 
-/// Puts the profiles of the files into the model. They are read behind a capture, because the engine writes them at its end.
+/// Puts the profiles of the files into the model. Call it after a capture, because the engine
+/// writes the files when it exits.
 pub(crate) fn settle(model: &mut Model, files: &[PathBuf]) -> Result<()> {
     let mut profiles = files.iter().map(|path| read(path)).collect::<Result<Vec<_>>>()?;
     accelerator::pair(&mut profiles);
@@ -34,5 +35,5 @@ fn read(path: &Path) -> Result<AcceleratorProfile> {
     }
     let short = path.file_name().map_or_else(|| name.clone(), |n| n.to_string_lossy().into_owned());
     accelerator::read(&short, &bytes)
-        .ok_or_else(|| refused(&"it is no profile of a backend that is known here"))
+        .ok_or_else(|| refused(&"the format is unknown: not a profile of a supported backend"))
 }

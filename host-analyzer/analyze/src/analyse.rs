@@ -1,4 +1,4 @@
-//! All results, on two cores if there are as many.
+//! All results, computed on two cores if the machine has them.
 
 use std::panic::resume_unwind;
 use std::thread;
@@ -6,7 +6,6 @@ use std::thread;
 use profinfer_analysis::Analysis;
 use profinfer_trace::model::Model;
 
-/// The results for `model`.
 pub(crate) fn analyse(model: &Model) -> Analysis {
     Analysis::compute_parallel(model, |budget, rest| {
         thread::scope(|scope| {

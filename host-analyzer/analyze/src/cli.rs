@@ -7,6 +7,7 @@ use clap::{Args, Parser, Subcommand};
 use profinfer_cli::{CaptureArgs, ProbesArgs};
 
 use crate::args::cpu_set::CpuSet;
+use crate::args::format::{Format, FormatArgs};
 use crate::args::numbered::Numbered;
 use crate::args::share::Share;
 use crate::capture::rotate::Limit;
@@ -33,12 +34,15 @@ pub(crate) enum Command {
     /// Show a live view of a capture
     ///
     /// Speed, threads, operators, experts, sensors and findings of the last seconds. Writes the same
-    /// recording and reports as a capture without `watch`.
+    /// recording and reports as a capture without `watch`. With --format json, prints one JSON object
+    /// per line instead.
     Watch(Box<Watch>),
     /// List the frames and records of a recording with their offsets; reads damaged files
     Inspect {
         /// The recording
         file: PathBuf,
+        #[command(flatten)]
+        format: FormatArgs,
     },
     /// Show where probes would be placed in an engine
     ///
@@ -53,6 +57,8 @@ pub(crate) enum Command {
         /// Folder of additional board profiles; their backend functions are searched too
         #[arg(long, value_name = "DIR")]
         boards: Option<PathBuf>,
+        #[command(flatten)]
+        format: FormatArgs,
     },
     /// Compare two sets of repeated runs
     ///
@@ -73,6 +79,8 @@ pub(crate) enum Command {
         /// Folder for backends.json
         #[arg(long, short, default_value = "backends")]
         out: PathBuf,
+        #[command(flatten)]
+        format: FormatArgs,
     },
     /// Recommend a thread count and CPU set
     ///
@@ -88,6 +96,8 @@ pub(crate) enum Command {
     Findings {
         /// Code of one finding, as in summary.json
         code: Option<String>,
+        #[command(flatten)]
+        format: FormatArgs,
     },
     /// Export a recording for other programs
     Export {
@@ -111,7 +121,34 @@ pub(crate) enum Command {
         /// Folder of additional profiles; they take precedence over ~/.config/profinfer/boards
         #[arg(long, value_name = "DIR")]
         boards: Option<PathBuf>,
+        #[command(flatten)]
+        format: FormatArgs,
     },
+}
+
+impl Cli {
+    /// How the command prints its result.
+    pub(crate) fn format(&self) -> Format {
+        let args = match &self.command {
+            None => self.record.format,
+            Some(Command::Watch(options)) => options.record.format,
+            Some(Command::Compare(options)) => options.format,
+            Some(Command::Tune(options)) => options.format,
+            Some(Command::Predict(options)) => options.format,
+            Some(
+                Command::Inspect { format, .. }
+                | Command::Engine { format, .. }
+                | Command::Backends { format, .. }
+                | Command::Findings { format, .. }
+                | Command::Boards { format, .. },
+            ) => *format,
+            Some(Command::Export {
+                what: Export::ExpertPins { format, .. } | Export::Ftrace { format, .. },
+            }) => *format,
+            Some(Command::Fleet { arguments }) => return Format::of_fleet(arguments),
+        };
+        args.format
+    }
 }
 
 #[derive(Debug, Subcommand)]
@@ -129,6 +166,8 @@ pub(crate) enum Export {
         /// Output file (default: standard output)
         #[arg(long, short, value_name = "FILE")]
         out: Option<PathBuf>,
+        #[command(flatten)]
+        format: FormatArgs,
     },
     /// Write the timeline as ftrace text, for SmartPerf-Host and other readers of hitrace and systrace
     Ftrace {
@@ -138,6 +177,8 @@ pub(crate) enum Export {
         /// Output file (default: standard output)
         #[arg(long, short, value_name = "FILE")]
         out: Option<PathBuf>,
+        #[command(flatten)]
+        format: FormatArgs,
     },
 }
 
@@ -184,6 +225,8 @@ pub(crate) struct Compare {
     /// Exit with 3 if B is slower by more than N %, with 4 if the runs cannot decide it
     #[arg(long, value_name = "N%")]
     pub(crate) fail_if_slower: Option<Share>,
+    #[command(flatten)]
+    pub(crate) format: FormatArgs,
 }
 
 /// Which threads and CPUs.
@@ -217,6 +260,8 @@ pub(crate) struct Tune {
     /// Number of decode tokens to skip at the start of each run
     #[arg(long, value_name = "N", default_value_t = WARM_UP)]
     pub(crate) warm_up: usize,
+    #[command(flatten)]
+    pub(crate) format: FormatArgs,
     /// Command of the engine
     ///
     /// {threads} is replaced by the thread count; without it, `-t N` is appended. A single word is
@@ -287,6 +332,8 @@ pub(crate) struct Predict {
     /// Folder for predict.json
     #[arg(long, short, default_value = "prediction")]
     pub(crate) out: PathBuf,
+    #[command(flatten)]
+    pub(crate) format: FormatArgs,
 }
 
 /// Capture or read a stream, and write the views.
@@ -394,6 +441,8 @@ pub(crate) struct Record {
     /// Seconds to retry a broken connection; the agent keeps the session for a minute
     #[arg(long, default_value_t = 10)]
     pub(crate) reconnect: u64,
+    #[command(flatten)]
+    pub(crate) format: FormatArgs,
     /// What to capture of the operators
     #[command(flatten)]
     pub(crate) capture: CaptureArgs,

@@ -1,18 +1,19 @@
-//! The program `analyze`: command line, capture, links. The only crate of the host with clap, files, sockets and the terminal.
+//! The program `analyze`: command line, capture, links. The only crate of the host that uses clap,
+//! files, sockets and the terminal.
 //!
 //! ```text
 //! analyze [--board B] [SOURCE]   source ─▶ trace ─▶ analysis ─▶ views in OUT, summary on the terminal
 //! analyze PIECE... | FOLDER      a recording in pieces
 //! analyze watch [SOURCE]         a capture, live on the terminal
-//! analyze inspect FILE           all frames with their offsets
+//! analyze inspect FILE           frames and records with their offsets
 //! analyze boards [NAME]          the board profiles
-//! analyze findings [CODE]         what is looked for, and what each finding means
-//! analyze engine PATH...         what would be probed in an engine
-//! analyze compare A B           two sides of runs: the same work, a difference, what it is made of
-//! analyze tune RECORDING        which threads and CPUs to take, foreseen; of a FOLDER or with --run, tried
-//! analyze predict MODEL.gguf    the speed of a model that was not run, from recordings of others
-//! analyze export WHAT RECORDING  files that other programs read
-//! analyze fleet ...             many recordings, by the program analyze-fleet
+//! analyze findings [CODE]        the rules and the meaning of each finding
+//! analyze engine PATH...         the places of probes in an engine
+//! analyze compare A B            two sets of runs: same work? a difference? what makes it?
+//! analyze tune RECORDING         thread count and CPU set: estimated, or measured (FOLDER, --run)
+//! analyze predict MODEL.gguf     speed of a model that was not run, from recordings of others
+//! analyze export WHAT RECORDING  files for other programs
+//! analyze fleet ...              many recordings, by the program analyze-fleet
 //! ```
 
 mod accelerator;
@@ -23,6 +24,7 @@ mod ceilings;
 mod cli;
 mod command;
 mod diagnostic;
+mod json;
 mod progress;
 #[cfg(test)]
 mod sample;
@@ -40,7 +42,7 @@ use command::{
     backends, boards, compare, engine, export, findings, fleet, inspect, predict, record, tune, watch,
 };
 
-/// Its command line, for man pages and completions.
+/// The command line, for man pages and completions.
 #[must_use]
 pub fn command_line() -> clap::Command {
     Cli::command()
@@ -50,27 +52,28 @@ pub fn command_line() -> clap::Command {
 #[must_use]
 pub fn main() -> ExitCode {
     let cli = Cli::parse();
+    let format = cli.format();
     let done = |()| ExitCode::SUCCESS;
     let result = match &cli.command {
-        Some(Command::Inspect { file }) => inspect::inspect(file).map(done),
-        Some(Command::Engine { paths, tables, boards }) => {
-            engine::engine(paths, tables == "all", boards.as_deref())
+        Some(Command::Inspect { file, .. }) => inspect::inspect(file, format).map(done),
+        Some(Command::Engine { paths, tables, boards, .. }) => {
+            engine::engine(paths, tables == "all", boards.as_deref(), format)
         }
         Some(Command::Compare(options)) => compare::compare(options),
-        Some(Command::Backends { recordings, accelerator_profile, out }) => {
-            backends::backends(recordings, accelerator_profile, out).map(done)
+        Some(Command::Backends { recordings, accelerator_profile, out, .. }) => {
+            backends::backends(recordings, accelerator_profile, out, format).map(done)
         }
         Some(Command::Predict(options)) => predict::predict(options),
         Some(Command::Tune(options)) => tune::tune(options).map(done),
-        Some(Command::Findings { code }) => findings::findings(code.as_deref()).map(done),
-        Some(Command::Export { what: cli::Export::ExpertPins { sources, context, out } }) => {
-            export::pins(sources, context.as_deref(), out.as_deref()).map(done)
+        Some(Command::Findings { code, .. }) => findings::findings(code.as_deref(), format).map(done),
+        Some(Command::Export { what: cli::Export::ExpertPins { sources, context, out, .. } }) => {
+            export::pins(sources, context.as_deref(), out.as_deref(), format).map(done)
         }
-        Some(Command::Export { what: cli::Export::Ftrace { sources, out } }) => {
-            export::ftrace(sources, out.as_deref()).map(done)
+        Some(Command::Export { what: cli::Export::Ftrace { sources, out, .. } }) => {
+            export::ftrace(sources, out.as_deref(), format).map(done)
         }
-        Some(Command::Boards { name, boards }) => {
-            boards::boards(name.as_deref(), boards.as_deref()).map(done)
+        Some(Command::Boards { name, boards, .. }) => {
+            boards::boards(name.as_deref(), boards.as_deref(), format).map(done)
         }
         Some(Command::Fleet { arguments }) => fleet::fleet(arguments),
         Some(Command::Watch(options)) => watch::watch((**options).clone()),
@@ -79,7 +82,11 @@ pub fn main() -> ExitCode {
     match result {
         Ok(code) => code,
         Err(e) => {
-            let _ = writeln!(anstream::stderr(), "error: {e}");
+            if format.is_json() {
+                json::print_error(&e);
+            } else {
+                let _ = writeln!(anstream::stderr(), "error: {e}");
+            }
             ExitCode::FAILURE
         }
     }

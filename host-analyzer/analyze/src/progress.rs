@@ -47,6 +47,9 @@ impl CaptureObserver for Progress {
 
     fn live(&mut self, live: &Live<'_>) {
         let mb = live.bytes as f64 / 1e6;
-        self.say(&format!("{} token calls, {} operator spans, {mb:.1} MB", live.llama_calls, live.spans));
+        self.say(&format!(
+            "{} llama_decode calls, {} operator spans, {mb:.1} MB",
+            live.llama_calls, live.spans
+        ));
     }
 }

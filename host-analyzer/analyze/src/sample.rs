@@ -1,5 +1,5 @@
-//! A recording for tests of what is watched: the kept one, with the agent's totals behind every call, as a longer session has them every
-//! second.
+//! A recording for tests of `watch`: the published one, with the agent's totals after every call. A
+//! longer session has totals every second.
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 use profinfer_wire::frame::{Frame, MAX_ENCODED, MAX_PAYLOAD, decode, encode};
@@ -9,12 +9,11 @@ use profinfer_wire::record::loss::Loss;
 
 const DEMO: &[u8] = include_bytes!("../../tests/data/demo.pfi");
 
-/// Its stream.
 pub(crate) fn stream() -> Vec<u8> {
     written(false)
 }
 
-/// The same without the first frame with spans behind the first call: it was lost on the way.
+/// The same without the first frame with spans after the first call: it was lost on the way.
 pub(crate) fn stream_with_a_loss() -> Vec<u8> {
     written(true)
 }
@@ -45,7 +44,7 @@ fn written(mut lose: bool) -> Vec<u8> {
     out.bytes
 }
 
-/// A stream that is numbered as it is written.
+/// A stream whose frames are numbered as they are written.
 pub(crate) struct Numbered {
     pub(crate) bytes: Vec<u8>,
     pub(crate) seq: u32,

@@ -1,4 +1,4 @@
-//! The files of the output folder: one table from name to view.
+//! The files of the output folder: one table that maps names to views.
 
 use std::fs;
 use std::io::{self, BufWriter, Write};
@@ -21,16 +21,15 @@ use profinfer_views::words;
 
 type View = fn(&Model, &Analysis, &mut dyn Write) -> io::Result<()>;
 
-/// As a [`View`], of what it holds.
+/// A [`View`] that captures its options.
 type Writer = dyn Fn(&Model, &Analysis, &mut dyn Write) -> io::Result<()> + Sync;
 
-/// A file and what writes it.
 struct File {
     name: String,
     view: Box<Writer>,
 }
 
-/// Those that take longest come first, so that no core waits long for the last one.
+/// The views that take longest come first, so that no core waits long for the last one.
 const VIEWS: [(&str, View); 9] = [
     ("ops.parquet", views::tables::ops_parquet),
     (PERFETTO, views::perfetto::perfetto),
@@ -50,67 +49,81 @@ const CSV: [(&str, View); 4] = [
     ("threads.csv", views::tables::threads_csv),
 ];
 
-/// In parts if it is large.
+/// Split into parts if it is large.
 const PERFETTO: &str = "timeline.pftrace";
 
 const CHROME: (&str, View) = ("timeline.json", views::chrome::chrome);
 const CHROME_GZ: (&str, View) = ("timeline.json.gz", chrome_gz);
 
-/// Operator spans up to which `timeline.json` is written unasked. It takes some 375 bytes for each.
+/// Number of operator spans up to which `timeline.json` is written by default. It takes about 375
+/// bytes per span.
 const CHROME_UP_TO: usize = 200_000;
 
-/// Bytes of Perfetto's timeline from which on its size is printed before it is written.
+/// Size of the Perfetto timeline, bytes, from which it is announced before it is written.
 const ANNOUNCED: u64 = 100_000_000;
 
-/// How often is looked whether all views are written.
+/// Poll interval while the views are written.
 const LOOK: Duration = Duration::from_millis(2);
 
-/// Names of the views that are always written, unless only some are asked for.
+/// Names of the default views.
 pub(crate) fn names() -> [&'static str; 9] {
     VIEWS.map(|(name, _)| name)
 }
 
-/// What is written beside the views that are always.
+/// Options that change the set of files.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Extra<'a> {
-    /// If not empty, only these of the views, and nothing beside them.
+    /// If not empty, only these views are written.
     pub(crate) only: &'a [String],
-    /// The tables as CSV.
+    /// Also write the tables as CSV.
     pub(crate) csv: bool,
-    /// The timeline as JSON, of however many spans.
+    /// Write the timeline as JSON for any number of spans.
     pub(crate) chrome: bool,
-    /// Slices in one part of Perfetto's timeline at most.
+    /// Maximum number of slices in one part of the Perfetto timeline.
     pub(crate) part: u64,
 }
 
-/// Removes views of an earlier recording: they would be next to folders of this one's engines.
+/// Removes the views of an earlier recording. They would be next to the folders of this recording's
+/// engines.
 pub(crate) fn remove_views(out: &Path) -> Result<()> {
     folder(out)?;
     let views = VIEWS.iter().chain(&CSV).chain(&[CHROME, CHROME_GZ]).map(|(name, _)| *name);
     remove_others(out, |name| is_part(name) || views.clone().any(|view| view == name), &[])
 }
 
-/// Name of the folder of one engine: `12345-llama-cli`. The process chose its name.
+/// Name of the folder of one engine: `12345-llama-cli`. Escapes the name, because the process chose
+/// it.
 pub(crate) fn folder_name(pid: u32, name: &str) -> String {
     let plain = |c: char| if c.is_ascii_alphanumeric() || "-_.".contains(c) { c } else { '_' };
     let name: String = name.chars().take(40).map(plain).collect();
     format!("{pid}-{name}")
 }
 
-/// Makes the folder.
 pub(crate) fn folder(out: &Path) -> Result<()> {
     fs::create_dir_all(out).map_err(|e| {
         Diagnostic::new(format!("making the folder {}", out.display()), e, "choose another place with --out")
     })
 }
 
-/// Writes the views. Files with other names in the folder are not touched. Returns the name of one that was left out for its size.
-pub(crate) fn views(
-    model: &Model,
-    analysis: &Analysis,
-    out: &Path,
-    extra: Extra<'_>,
-) -> Result<Option<&'static str>> {
+/// Result of [`views`].
+#[derive(Debug)]
+pub(crate) struct Written {
+    /// Names, sorted.
+    pub(crate) files: Vec<String>,
+    /// A file of the default set that was not written because it would be large.
+    pub(crate) left_out: Option<&'static str>,
+}
+
+impl Written {
+    fn new(files: &[File], left_out: Option<&'static str>) -> Self {
+        let mut files: Vec<_> = files.iter().map(|file| file.name.clone()).collect();
+        files.sort();
+        Self { files, left_out }
+    }
+}
+
+/// Writes the views. Keeps files with other names in the folder.
+pub(crate) fn views(model: &Model, analysis: &Analysis, out: &Path, extra: Extra<'_>) -> Result<Written> {
     folder(out)?;
     let mut progress = Progress::new("writing");
     if !extra.only.is_empty() {
@@ -119,7 +132,7 @@ pub(crate) fn views(
         write_all(&files, model, analysis, out, &mut progress)?;
         remove_others(out, |name| is_part(name) && extra.only.iter().any(|only| only == PERFETTO), &files)?;
         progress.done();
-        return Ok(None);
+        return Ok(Written::new(&files, None));
     }
     let chrome = match extra.chrome {
         _ if model.spans.len() <= CHROME_UP_TO => Some(CHROME),
@@ -133,10 +146,11 @@ pub(crate) fn views(
     let chromes = [CHROME.0, CHROME_GZ.0];
     remove_others(out, |name| is_part(name) || chromes.contains(&name), &files)?;
     progress.done();
-    Ok(chrome.is_none().then_some(CHROME.0))
+    Ok(Written::new(&files, chrome.is_none().then_some(CHROME.0)))
 }
 
-/// The files of some views: one each, but of Perfetto's timeline as many as a viewer needs. A large one is announced.
+/// The files of some views: one per view, but as many parts of the Perfetto timeline as a viewer
+/// needs. Announces a large timeline.
 fn files(
     model: &Model,
     analysis: &Analysis,
@@ -162,7 +176,7 @@ fn files(
     files
 }
 
-/// It is a file of Perfetto's timeline: all of it or a part.
+/// True for the Perfetto timeline and for its parts.
 fn is_part(name: &str) -> bool {
     let number = name.strip_prefix("timeline-").and_then(|rest| rest.strip_suffix(".pftrace"));
     name == PERFETTO || number.is_some_and(|n| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit()))
@@ -183,7 +197,8 @@ fn remove_others(out: &Path, ours: impl Fn(&str) -> bool, written: &[File]) -> R
     Ok(())
 }
 
-/// Writes views on as many threads as there are cores: none needs another one. After an error no further one is begun.
+/// Writes views on all cores; views do not depend on each other. After an error, no further view is
+/// started.
 fn write_all(
     files: &[File],
     model: &Model,
@@ -195,7 +210,7 @@ fn write_all(
     let (begun, heard) = channel();
     let one = || {
         while let Some(file) = files.get(next.fetch_add(1, Ordering::Relaxed)) {
-            // Who listens stays until all are done.
+            // The receiver lives until all views are written.
             let _ = begun.send(file.name.as_str());
             let path = out.join(&file.name);
             if let Err(e) = write(&path, file, model, analysis) {
@@ -219,14 +234,14 @@ fn write_all(
     })
 }
 
-/// `timeline.json`, compressed, as its viewers open it too.
+/// `timeline.json`, compressed. Its viewers read gzip.
 fn chrome_gz(model: &Model, analysis: &Analysis, out: &mut dyn Write) -> io::Result<()> {
     let mut out = GzEncoder::new(out, Compression::fast());
     views::chrome::chrome(model, analysis, &mut out)?;
     out.finish().map(drop)
 }
 
-/// Writes under another name first, so that a reader never sees half a file.
+/// Writes to a temporary name first, so that a reader never sees a partial file.
 fn write(path: &Path, File { view, .. }: &File, model: &Model, analysis: &Analysis) -> io::Result<()> {
     let mut partial = path.as_os_str().to_owned();
     partial.push(".part");

@@ -1,7 +1,7 @@
-//! No circle of imports between the files of a crate, read out of the sources of all crates.
+//! No import cycles between the files of a crate, checked in the sources of all crates.
 //!
-//! A file that uses its parent module is no circle: every module of Rust may. Everything else that leads back to where it
-//! began is one, because a reader then goes back and forth between the files to follow one event.
+//! A file that uses its parent module is not a cycle: every Rust module may. Every other path back
+//! to the start is one, because a reader then has to switch between the files to follow one event.
 #![expect(clippy::unwrap_used, reason = "a test fails where it cannot go on")]
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -26,7 +26,7 @@ const CRATES: [&str; 9] = [
 /// Files that may use each other, with the reason.
 const ALLOWED: [(&str, &[&str], &str); 0] = [];
 
-/// A module's path, from the crate's root.
+/// Path of a module, from the crate root.
 type Module = Vec<String>;
 
 fn sources(dir: &Path, found: &mut Vec<PathBuf>) {
@@ -53,19 +53,19 @@ fn module_of(relative: &Path) -> Module {
 
 /// Collects the modules of the same crate that a file names.
 struct Uses<'a> {
-    /// Where the visitor is, modules within the file included.
+    /// The current module, modules within the file included.
     here: Module,
     modules: &'a BTreeSet<Module>,
     found: BTreeSet<Module>,
 }
 
 impl Uses<'_> {
-    /// Notes the longest beginning of the path that is a module with a file of its own.
+    /// Adds the longest prefix of the path that is a module with a separate file.
     fn path(&mut self, segments: &[String]) {
         let mut at = match segments.first().map(String::as_str) {
             Some("crate") => Vec::new(),
             Some("self" | "super") => self.here.clone(),
-            // A module below this one, or something from elsewhere.
+            // A module within this file, or something of another crate.
             Some(_) => [&self.here[..], &segments[..1]].concat(),
             None => return,
         };
@@ -130,7 +130,7 @@ impl<'ast> Visit<'ast> for Uses<'_> {
     }
 }
 
-/// Which modules of a crate use which.
+/// The modules that each module of a crate uses.
 fn arrows(crate_dir: &Path) -> BTreeMap<Module, BTreeSet<Module>> {
     let src = crate_dir.join("src");
     let mut files = Vec::new();
@@ -143,14 +143,14 @@ fn arrows(crate_dir: &Path) -> BTreeMap<Module, BTreeSet<Module>> {
             .unwrap_or_else(|e| panic!("{}: {e}", file.display()));
         let mut uses = Uses { here: module.clone(), modules: &modules, found: BTreeSet::new() };
         uses.visit_file(&parsed);
-        // Its parents, and itself under the name of a module within it.
+        // Its parents, and itself by the name of a module within it.
         uses.found.retain(|used| !module.starts_with(used));
         all.entry(module).or_default().extend(uses.found);
     }
     all
 }
 
-/// What can be reached from a module.
+/// The modules that can be reached from a module.
 fn reached(arrows: &BTreeMap<Module, BTreeSet<Module>>, from: &Module) -> BTreeSet<Module> {
     let mut seen = BTreeSet::new();
     let mut next: Vec<&Module> = arrows[from].iter().collect();
@@ -162,7 +162,7 @@ fn reached(arrows: &BTreeMap<Module, BTreeSet<Module>>, from: &Module) -> BTreeS
     seen
 }
 
-/// The circles, each as its modules in order of names.
+/// The cycles, each as its modules sorted by name.
 fn circles(arrows: &BTreeMap<Module, BTreeSet<Module>>) -> BTreeSet<Vec<String>> {
     let reached: BTreeMap<_, _> = arrows.keys().map(|m| (m, reached(arrows, m))).collect();
     let in_circle = |m: &Module| reached[m].contains(m);
@@ -193,7 +193,7 @@ fn files_of_a_crate_use_each_other_in_one_direction() {
     assert!(wrong.is_empty(), "files use each other in a circle:\n{}", wrong.join("\n"));
 }
 
-/// The test itself: a circle of three is found, and a child that uses its parent is none.
+/// Tests the test: it finds a cycle of three, and accepts a child that uses its parent.
 #[test]
 fn a_circle_is_found_and_a_parent_is_none() {
     let dir = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! The command line as a person meets it: what it writes, and what it says when something is wrong.
+//! The command line: its files and its errors.
 #![expect(clippy::unwrap_used, reason = "a test fails where it cannot go on")]
 
 use std::io::{Read, Write};
@@ -28,7 +28,7 @@ const FILES: [&str; 10] = [
 fn analyze(folder: &Path, arguments: &[&str], input: &[u8]) -> Output {
     let mut child = Command::new(env!("CARGO_BIN_EXE_analyze"))
         .current_dir(folder)
-        // Whoever runs the tests may have profiles of their own.
+        // The user who runs the tests may have profiles.
         .env("XDG_CONFIG_HOME", folder)
         .args(arguments)
         .stdin(Stdio::piped())
@@ -36,12 +36,12 @@ fn analyze(folder: &Path, arguments: &[&str], input: &[u8]) -> Output {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    // It need not read its input at all.
+    // The program need not read its input.
     let _ = child.stdin.take().unwrap().write_all(input);
     child.wait_with_output().unwrap()
 }
 
-/// A folder that root cannot look into either: a link to itself.
+/// A folder that root cannot read either: a link to itself.
 #[test]
 fn profiles_that_cannot_be_looked_at_are_an_error() {
     for link in ["profinfer/boards", "profinfer/boards/cores"] {
@@ -142,7 +142,8 @@ fn a_refused_port_is_named() {
     fails(&[&source, "--wait", "0"], &[], &["connecting to the agent", "refused", "profinfer-agent serve"]);
 }
 
-/// An agent that answers a plan with `bytes`; returns the plan's board and levels, and the counters and gauges wished for.
+/// An agent that answers a plan with `bytes`. Returns the plan's board and levels, and the
+/// requested counters and gauges.
 fn serve(listener: &TcpListener, bytes: &[u8]) -> (String, u32, Vec<String>, Vec<String>) {
     let (mut socket, _) = listener.accept().unwrap();
     let (mut accumulator, mut plan, mut buffer) = (Accumulator::new(), None, [0; 512]);
@@ -182,7 +183,7 @@ fn a_live_session_is_kept_and_analysed() {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let (board, levels, requests, _) = agent.join().unwrap();
     assert_eq!((&*board, levels), ("rk3588", control::level::TOKEN | control::level::OP));
-    // The default set on both types of core, then page faults.
+    // The default set on both core types, then page faults.
     assert_eq!(requests.len(), 2 * 7 + 2);
     assert_eq!(requests[3], "L3D_CACHE_REFILL 0x2a 0x4100d050");
     assert_eq!(requests[7], "CPU_CYCLES 0x11 0x4100d0b0");
@@ -317,7 +318,7 @@ fn boards_of_ones_own() {
         (output.status.success(), String::from_utf8(output.stdout).unwrap(), err)
     };
     assert!(said(&["boards", "mine"]).1.contains("set cache (default)"));
-    // Another folder goes over it, and says so; its core is its own.
+    // A profile of another folder replaces it, with a note; its core is a separate one.
     std::fs::write(named.join("mine.toml"), board("mine", "special", "few")).unwrap();
     let core = "name = \"special\"\ndescription = \"d\"\nmidr = 0x41001230\ncounters = 1\nprovenance = \"vendor: x\"\n\
                 [[sets]]\nname = \"few\"\ndescription = \"d\"\nevents = [\"E\"]\n\
@@ -327,7 +328,8 @@ fn boards_of_ones_own() {
     let (fine, out, err) = said(&["boards", "mine", "--boards", "named"]);
     assert!(fine && out.contains("An event of my own."), "{out}{err}");
     assert!(err.contains("board `mine` comes from named/mine.toml"), "{err}");
-    // A mistake: file, line, what is allowed. It does not keep a recording from being read.
+    // The error of a wrong profile: file, line, allowed values. It does not prevent reading a
+    // recording.
     std::fs::write(configured.join("mine.toml"), board("mine", "cortex-a7", "cache")).unwrap();
     let (fine, _, err) = said(&["boards"]);
     assert!(!fine && err.contains("mine.toml, line 6: there is no core `cortex-a7`"), "{err}");
@@ -341,7 +343,8 @@ fn boards_of_ones_own() {
     );
 }
 
-/// Two recordings that are published: other models are refused with a status of their own, and nothing is compared with itself.
+/// Two published recordings: another model is refused with its own exit status, and a recording is
+/// not compared with itself.
 #[test]
 fn comparisons_of_other_work_and_of_nothing() {
     let folder = tempfile::tempdir().unwrap();
@@ -364,10 +367,10 @@ fn comparisons_of_other_work_and_of_nothing() {
     fails(
         &["compare", &dense, &dense, "--warm-up", "0"],
         b"",
-        &["it is the same recording as", "give each recording once"],
+        &["it is the same recording as", "pass each recording only once"],
     );
     fails(&["compare", "nowhere.pfi", &dense], b"", &["opening nowhere.pfi"]);
-    fails(&["compare", ".", &dense], b"", &["looking for recordings in .", "there are none"]);
+    fails(&["compare", ".", &dense], b"", &["looking for recordings in .", "the folder contains none"]);
     fails(
         &["compare", &dense, &routed, "--warm-up", "100000"],
         b"",
@@ -380,7 +383,7 @@ fn comparisons_of_other_work_and_of_nothing() {
     );
 }
 
-/// `analyze` in a folder of its own, as in a release; only there is nothing beside it.
+/// `analyze` alone in a folder, as in a release.
 fn alone(folder: &Path, path: &Path, arguments: &[&str]) -> Output {
     let own = folder.join("analyze");
     if !own.exists() {
@@ -428,20 +431,21 @@ fn only_what_is_asked_for_is_written() {
     assert!(!output.status.success() && String::from_utf8_lossy(&output.stderr).contains("summary.json"));
 }
 
-/// What is no profile, and one of no recording, are refused with what to give; recordings stand side by side.
+/// A file that is not a profile, and one for a missing recording, are refused with a remedy;
+/// recordings are compared side by side.
 #[test]
 fn accelerator_profiles() {
     let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/data");
     let at = |name: &str| data.join(name).display().to_string();
     let (demo, recording) = (at("demo.pfi"), at("accelerator/lavapipe.pfi"));
     let numbered = |n: u32| format!("{n}={}", at("accelerator/lavapipe.log"));
-    let wanted = ["no profile of a backend", "docs/accelerators.md"];
+    let wanted = ["not a profile of a supported backend", "docs/accelerators.md"];
     fails(&[&recording, "--accelerator-profile", &recording], b"", &wanted);
     let (second, none) = (numbered(2), numbered(0));
     fails(
         &["backends", &recording, "--accelerator-profile", &second],
         b"",
-        &["recording 2", "only 1 is named"],
+        &["recording 2", "the command line has 1"],
     );
     let folder = tempfile::tempdir().unwrap();
     let output = analyze(folder.path(), &["backends", &recording, "--accelerator-profile", &none], b"");

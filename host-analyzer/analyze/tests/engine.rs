@@ -1,4 +1,4 @@
-//! `analyze engine` on files made for the purpose: both instruction sets, and the backends that the profiles name.
+//! `analyze engine` on synthetic files: both instruction sets, and the backends of the profiles.
 #![expect(clippy::unwrap_used, reason = "a test fails where it cannot go on")]
 
 #[expect(dead_code, reason = "shared with the engine crate's own tests, which need more of it")]
@@ -21,7 +21,7 @@ use program::{Shape, base, cpu};
 fn analyze(arguments: &[&str], folder: &Path) -> (Option<i32>, String) {
     let output = Command::new(env!("CARGO_BIN_EXE_analyze"))
         .current_dir(folder)
-        // Whoever runs the tests may have profiles of their own.
+        // The user who runs the tests may have profiles.
         .env("XDG_CONFIG_HOME", folder)
         .args(arguments)
         .output()
@@ -56,7 +56,7 @@ fn an_engine_of_each_instruction_set_is_described() {
             "{said}"
         );
         assert!(!said.contains("README"), "what is no engine's is left out of a folder: {said}");
-        // A level is missing, as the agent's own `engine` says it.
+        // A missing level gives exit status 1, as with the agent's `engine`.
         assert_eq!(status, Some(1));
     }
 }

@@ -1,4 +1,4 @@
-//! A recording of more operator spans than `timeline.json` is written for unasked.
+//! A recording with more operator spans than the limit of `timeline.json`.
 
 use std::fs::{self, File};
 use std::io::Read;
@@ -34,7 +34,7 @@ fn a_timeline_of_many_spans_is_written_as_json_only_if_asked() {
 
     assert!(!analyze(folder.path(), &["small.pfi"]).contains(left_out));
     assert!(at("timeline.json").exists());
-    // The other recording's may not stay beside the views of this one.
+    // Files of the other recording must not remain next to the views of this one.
     assert!(analyze(folder.path(), &["large.pfi"]).contains(left_out));
     assert!(!at("timeline.json").exists() && !at("timeline.json.gz").exists());
     assert!(at("timeline.pftrace").exists());

@@ -27,7 +27,7 @@ fn analyze(folder: &Path, arguments: &[&str]) -> Output {
         .unwrap()
 }
 
-/// The demo with so many readings of the clocks behind each frame, for more bytes in the same token calls.
+/// The demo with `n` clock readings after each frame: more bytes for the same `llama_decode` calls.
 fn padded(readings: usize) -> Vec<u8> {
     let (mut stream, mut rest, mut accumulator) =
         (REAL[..HELLO_LEN].to_vec(), &REAL[HELLO_LEN..], Accumulator::new());
@@ -39,7 +39,7 @@ fn padded(readings: usize) -> Vec<u8> {
         }
         let readings =
             clock.iter().flat_map(|payload| (0..readings).map(|_| (kind::CLOCK, payload.as_slice())));
-        // The end stays the last.
+        // Keep the end last.
         let of_both = readings.filter(|_| frame.kind != kind::END).chain([(frame.kind, frame.payload)]);
         for (kind, payload) in of_both {
             let mut bytes = [0; MAX_ENCODED];
@@ -51,7 +51,7 @@ fn padded(readings: usize) -> Vec<u8> {
     stream
 }
 
-/// A capture of the demo in pieces of `limit`; the pieces in order.
+/// A capture of the demo in pieces of `limit`. Returns the pieces in order.
 fn captured(folder: &Path, limit: &str) -> Vec<PathBuf> {
     captured_of(REAL.to_vec(), folder, limit)
 }
@@ -63,7 +63,7 @@ fn captured_of(stream: Vec<u8>, folder: &Path, limit: &str) -> Vec<PathBuf> {
         let (mut socket, _) = listener.accept().unwrap();
         assert!(socket.read(&mut [0; 4096]).unwrap() > 0, "it sends a plan");
         socket.write_all(&stream).unwrap();
-        // What is closed with bytes unread is reset, and the other end may not read all.
+        // Closing a socket with unread bytes resets it, and the other end may lose data.
         let _ = socket.shutdown(std::net::Shutdown::Write);
         let _ = socket.read_to_end(&mut Vec::new());
     });
@@ -84,7 +84,7 @@ fn summary(folder: &Path, sources: &[&str]) -> String {
 
 #[test]
 fn pieces_that_are_joined_give_what_one_recording_gives() {
-    // The one ends behind a token call, the other in the middle of a topology.
+    // One piece ends after a `llama_decode` call, the other in the middle of a topology.
     for (limit, least) in [("72K", 2), ("64K", 2), ("1h,64K", 2)] {
         let folder = tempfile::tempdir().unwrap();
         let pieces = captured(folder.path(), limit);
@@ -121,7 +121,7 @@ fn each_piece_is_readable_alone() {
             assert_eq!(named(&model, i), named(&whole, spans + i));
             assert_eq!(model.spans.work_ns[i], whole.spans.work_ns[spans + i]);
         }
-        // Without totals, as in a piece before the first of them, some waits are not known.
+        // Without totals, as in a piece before the first of them, some waits are unknown.
         let waits = model.spans.wait_ns.iter().zip(&whole.spans.wait_ns[spans..]);
         assert!(waits.clone().all(|(w, all)| w == all || *w == WAIT_UNKNOWN), "{n}");
         assert!(waits.filter(|(w, all)| w != all).count() * 50 < model.spans.len(), "{n}");
@@ -131,7 +131,7 @@ fn each_piece_is_readable_alone() {
         let told = |r: &Remark| matches!(r, Remark::Piece { goes_on, .. } if *goes_on != last);
         assert!(health.remarks.iter().any(told), "{n}: {:#?}", health.remarks);
         assert!(health.spans.unaccounted.is_none_or(|u| u <= 0), "{n}: {:#?}", health.spans);
-        // The totals are of all pieces; the last one accounts for all of them.
+        // The totals cover all pieces; the last piece accounts for all of them.
         assert_eq!(health.perfect, last, "{n}: {:#?}", health.remarks);
     }
     assert_eq!((spans, calls), (whole.spans.len(), whole.llama_calls.len()));
@@ -162,7 +162,8 @@ fn what_is_no_recording_in_pieces_is_refused() {
     }
 }
 
-/// Between two pieces one is gone: the frames in it are a gap, and what the third one needs of it was carried over.
+/// A piece in the middle is missing: its frames are a gap, and the next piece repeats what it
+/// needs.
 #[test]
 fn a_piece_that_is_gone_is_a_gap() {
     let folder = tempfile::tempdir().unwrap();
@@ -176,7 +177,7 @@ fn a_piece_that_is_gone_is_a_gap() {
     let summary: serde_json::Value = serde_json::from_str(&summary(folder.path(), &named)).unwrap();
     let health = &summary["health"];
     assert!(health.to_string().contains("frames missing"), "{health}");
-    // The totals of the last piece say how many there were.
+    // The totals of the last piece give the number of missing spans.
     let spans = |key: &str| health["spans"][key].as_u64().unwrap();
     assert_eq!(spans("received") + missing, spans("kernel"), "{health}");
     assert_eq!(health["perfect"], false, "{health}");

@@ -1,5 +1,5 @@
-//! `analyze tune` as a person meets it, with a script in the agent's place: what it starts, in which order, and what it says when something is
-//! wrong. tests/oracle/tune.rs has the agent and an engine.
+//! `analyze tune` from the command line, with a script in place of the agent: what it starts, in
+//! which order, and its errors. tests/oracle/tune.rs uses the agent and an engine.
 #![expect(clippy::unwrap_used, reason = "a test fails where it cannot go on")]
 
 use std::fs;
@@ -31,7 +31,7 @@ fn script(folder: &Path, name: &str, body: &str) -> PathBuf {
     path
 }
 
-/// Notes its command, and records what somebody recorded long ago.
+/// Logs its command, and returns an old recording.
 fn agent(folder: &Path) -> PathBuf {
     let body =
         format!("shift 4; out=$1; shift 4; echo \"$1\" >>{}/started; cp {REAL} \"$out\"", folder.display());
@@ -62,11 +62,11 @@ fn rounds_go_to_and_fro() {
     let names: Vec<&str> = settings.iter().map(|s| s["name"].as_str().unwrap()).collect();
     assert_eq!(names, ["t1", "t1@0-2,5", "t1@1", "t3", "t3@0-2,5"]);
     assert!(settings.iter().all(|s| s["runs_ns"].as_array().unwrap().len() == 2), "{json:#}");
-    // The same series from its folder.
+    // The same series, read from its folder.
     let again = tune(here, &["tuning", "--out", "again"]);
     let read = |name: &str| fs::read(here.join(name)).unwrap();
     assert!(again.status.success() && read("again/tune.json") == read("tuning/tune.json"));
-    // A new one forgets the old one, and nothing else.
+    // A new series removes the old one, and nothing else.
     fs::create_dir(here.join("tuning/mine")).unwrap();
     let output = tune(
         here,
@@ -78,7 +78,7 @@ fn rounds_go_to_and_fro() {
     assert!(text(&output.stderr).contains("round 1 of 1: t2 "), "{}", text(&output.stderr));
 }
 
-/// What runs elsewhere is a shell's text, and its recording comes back on standard output.
+/// With --on, a shell elsewhere runs the command, and returns the recording on standard output.
 #[test]
 fn on_a_board() {
     let folder = tempfile::tempdir().unwrap();
@@ -124,7 +124,7 @@ fn what_fails_is_shown() {
     );
     fails(
         &["--run", "--agent", deaf, "--threads", "2", "--cpus", "0", "--", "engine"],
-        &["there are 0", "--cpus"],
+        &["0 settings match", "--cpus"],
     );
     fails(&[REAL], &["no ceilings", "--bench", "--ceilings"]);
     fails(&[REAL, "--ceilings", REAL], &["looking for ceilings", "it has none"]);

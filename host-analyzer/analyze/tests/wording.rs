@@ -1,5 +1,6 @@
-//! What a person reads, word for word: help, terminal views, errors. Other tests assert numbers and codes; a change of words alone changes only
-//! the files in `snapshots/`. After one: `INSTA_UPDATE=always cargo test -p analyze --test wording`, and read the difference.
+//! All texts for people, word for word: help, terminal views, errors. Other tests check numbers and
+//! codes, so a change of words changes only the files in `snapshots/`. After one:
+//! `INSTA_UPDATE=always cargo test -p analyze --test wording`, and read the diff.
 #![expect(clippy::unwrap_used, reason = "a test fails where it cannot go on")]
 
 use std::fs;
@@ -10,7 +11,7 @@ fn data(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/data").join(name)
 }
 
-/// A folder with recordings under short names, so that no path of this machine is in the text.
+/// A folder with recordings under short names, so that the text has no path of this machine.
 struct Folder(tempfile::TempDir);
 
 impl Folder {
@@ -42,7 +43,7 @@ impl Folder {
             .output()
             .unwrap();
         let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
-        // Progress lines tell times of this machine.
+        // Progress lines contain times of this machine.
         let err: Vec<_> =
             text(&output.stderr).lines().filter(|l| !l.contains("MB/s")).map(str::to_owned).collect();
         let (out, err) = (text(&output.stdout), err.join("\n"));

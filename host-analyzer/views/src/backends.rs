@@ -16,11 +16,16 @@ pub fn json(
     rows: &[SeveralRow],
     out: &mut dyn Write,
 ) -> io::Result<()> {
+    serde_json::to_writer(&mut *out, &document(names, recordings, rows))?;
+    out.write_all(b"\n")
+}
+
+/// The content of `backends.json`. Each recording has a name.
+#[must_use]
+pub fn document(names: &[String], recordings: &[Accelerators], rows: &[SeveralRow]) -> Backends {
     let recordings = names.iter().zip(recordings);
     let recordings = recordings
         .map(|(name, of)| BackendsRecording { name: name.clone(), profiles: of.profiles.publish() })
         .collect();
-    let backends = Backends { schema: SCHEMA, draft: DRAFT, recordings, rows: rows.publish() };
-    serde_json::to_writer(&mut *out, &backends)?;
-    out.write_all(b"\n")
+    Backends { schema: SCHEMA, draft: DRAFT, recordings, rows: rows.publish() }
 }

@@ -45,6 +45,13 @@ impl Answer {
 /// # Errors
 /// Those of `out`.
 pub fn json(answer: &Answer, names: &Names, out: &mut dyn Write) -> io::Result<()> {
+    serde_json::to_writer_pretty(&mut *out, &document(answer, names))?;
+    out.write_all(b"\n")
+}
+
+/// The content of `predict.json`.
+#[must_use]
+pub fn document(answer: &Answer, names: &Names) -> schema::Prediction {
     let mut document = schema::Prediction {
         schema: SCHEMA,
         draft: DRAFT,
@@ -66,8 +73,7 @@ pub fn json(answer: &Answer, names: &Names, out: &mut dyn Write) -> io::Result<(
         }
         Answer::Refused(_) => {}
     }
-    serde_json::to_writer_pretty(&mut *out, &document)?;
-    out.write_all(b"\n")
+    document
 }
 
 fn predicted(document: &mut schema::Prediction, p: &Prediction, names: &Names) {

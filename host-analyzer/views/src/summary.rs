@@ -15,11 +15,13 @@ use profinfer_trace::model::Model;
 /// # Errors
 /// Those of `out`.
 pub fn summary(model: &Model, analysis: &Analysis, out: &mut dyn Write) -> io::Result<()> {
-    serde_json::to_writer(&mut *out, &published(model, analysis))?;
+    serde_json::to_writer(&mut *out, &document(model, analysis))?;
     out.write_all(b"\n")
 }
 
-fn published(model: &Model, analysis: &Analysis) -> Summary {
+/// The content of `summary.json`.
+#[must_use]
+pub fn document(model: &Model, analysis: &Analysis) -> Summary {
     Summary {
         schema: SCHEMA,
         draft: DRAFT,
@@ -52,4 +54,10 @@ fn published(model: &Model, analysis: &Analysis) -> Summary {
         tracks: analysis.track.publish(),
         cost: analysis.cost.publish(),
     }
+}
+
+/// The findings of a part of a session, in the form of `summary.json`.
+#[must_use]
+pub fn findings(findings: &Findings) -> profinfer_schema::Findings {
+    findings.publish()
 }

@@ -163,8 +163,9 @@ pub mod kind {
 /// Declares [`Record`], its decoding and its encoding from one table, so that every kind has both.
 macro_rules! records {
     ($($(#[$doc:meta])* $name:ident = $kind:path => $ty:ty,)*) => {
-        /// Any record.
-        #[derive(Debug, Clone, PartialEq, Eq)]
+        /// Any record. Serializes as its content alone, without the kind.
+        #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+        #[serde(untagged)]
         pub enum Record<'a> {
             $($(#[$doc])* $name($ty),)*
         }

@@ -1,12 +1,10 @@
 //! The command `engine`: what the agent would probe in an engine, from files or a running process.
 
-mod found;
-
 use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use profinfer_engine::describe::{Given, examined, text};
+use profinfer_engine::describe::{Engine, Given, examined, text};
 use profinfer_engine::strategies;
 
 use super::json;
@@ -16,7 +14,6 @@ use crate::error::{Diagnostic, Result};
 use crate::sys::file::map;
 use crate::target::maps::code_files;
 use crate::target::process;
-use found::Engine;
 
 /// Prints the plan. Returns the exit status: 1 if a level cannot be traced.
 ///

@@ -19,7 +19,7 @@ use profinfer_agent::target::maps::{MappedFile, code_files};
 use profinfer_agent::target::watch::Watch;
 use profinfer_engine::{EnginePlan, Image, examine, is_engine_part};
 
-/// Slots of threads; more are asked for in vain.
+/// Thread slots; requests for more fail.
 const SLOTS: usize = 64;
 
 fn main() -> ExitCode {
@@ -41,7 +41,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// What is known of an engine before it is touched.
+/// Facts about an engine, before it is changed.
 struct Ready<'a> {
     pid: u32,
     /// Of whichever process reads them: a copy reads its own.
@@ -69,7 +69,7 @@ fn run(pid: u32, then: impl FnOnce(&Ready<'_>) -> Result<(), String>) -> Result<
 }
 
 impl Ready<'_> {
-    /// One capture in a process of its own for each byte of standard input.
+    /// One capture in a separate process per byte of standard input.
     fn each(&self) -> Result<(), String> {
         for byte in BufReader::new(std::io::stdin()).bytes() {
             let duty = byte.map_err(|e| e.to_string())? == b'd';

@@ -3,6 +3,7 @@
 mod direct;
 mod files;
 mod found;
+mod json;
 mod layout;
 mod missing;
 mod way;
@@ -11,6 +12,7 @@ mod whole;
 pub use direct::{direct, no_direct};
 pub use files::{Described, Examined, Given, examined, files, text};
 pub use found::{kind, note, symbol};
+pub use json::Engine;
 pub use layout::{layout, unreadable};
 pub use missing::{missing, reason};
 pub use way::{level, way};

@@ -1,8 +1,8 @@
-//! Prints what a session takes from bytes to everything that is always written: million spans a second of each step, and bytes of
-//! memory a span, on one core.
+//! Prints the cost of a session from the stream to all default files: million spans per second of
+//! each step, and bytes of memory per span, on one core.
 //!
-//! `taskset -c 1 cargo run --release --example bench_all [SPANS [FILE] | RECORDING]`; ten million spans if nothing is said. With a file, the
-//! session that is made is only written there, to be read by others.
+//! `taskset -c 1 cargo run --release --example bench_all [SPANS [FILE] | RECORDING]`; default: ten
+//! million spans. With a file, only writes the synthetic session there, for other programs.
 
 mod stream;
 
@@ -17,18 +17,18 @@ use profinfer_trace::model::Model;
 use profinfer_trace::test_support::tables as synthetic;
 use profinfer_views as views;
 
-/// That of `analyze`.
+/// The allocator of `analyze`.
 #[global_allocator]
 static ALLOCATOR: Allocator = Allocator;
 
-/// Bytes that a file or socket hands over at once.
+/// Bytes per read of a file or socket.
 const PIECE: usize = 1 << 16;
-/// Each step is run so often, and the shortest time counts.
+/// Number of runs per step; the shortest time counts.
 const RUNS: usize = 3;
 
 type View = fn(&Model, &Analysis, &mut dyn Write) -> io::Result<()>;
 
-/// What `analyze` always writes.
+/// The default files of `analyze`.
 const VIEWS: [(&str, View); 9] = [
     ("ops.parquet", views::tables::ops_parquet),
     ("timeline.pftrace", views::perfetto::perfetto),
@@ -41,7 +41,7 @@ const VIEWS: [(&str, View); 9] = [
     ("threads.parquet", views::tables::threads_parquet),
 ];
 
-/// Counts the bytes, so that the writers are measured and not the disk.
+/// Counts the bytes, to measure the writers and not the disk.
 struct Count(u64);
 
 impl Write for Count {
@@ -55,7 +55,8 @@ impl Write for Count {
     }
 }
 
-/// What the kernel says of this process's memory, bytes: `VmRSS` now, `VmHWM` at most since [`forget_most`].
+/// Memory of this process in bytes, from the kernel: `VmRSS` now, or `VmHWM`, the peak since
+/// [`forget_most`].
 fn resident(name: &str) -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'));
@@ -64,11 +65,11 @@ fn resident(name: &str) -> u64 {
 }
 
 fn forget_most() {
-    // Without it, the most is that of the whole process.
+    // Without it, the peak is that of the complete run.
     let _ = std::fs::write("/proc/self/clear_refs", "5");
 }
 
-/// The shortest time, the most memory beyond what was there, and a result.
+/// The shortest time, the peak memory above the start, and a result.
 fn measure<T>(mut f: impl FnMut() -> T) -> (Duration, u64, T) {
     let before = resident("VmRSS");
     forget_most();
@@ -99,7 +100,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut arguments = std::env::args().skip(1);
     let wanted = arguments.next().unwrap_or_else(|| "10000000".to_owned());
     let bytes = match wanted.parse::<u32>() {
-        // 16 layers of 13 operators that run, 2 threads.
+        // 16 layers of 13 operators, 2 threads.
         Ok(spans) => {
             let tokens = spans / (16 * 13 * 2);
             stream::bytes(&synthetic::model(&synthetic::Spec { layers: 16, tokens, ..Default::default() }))

@@ -1,4 +1,4 @@
-//! The made session of the tests as the stream that an agent would send of it.
+//! The synthetic session of the tests, as the stream that an agent would send.
 
 use std::ops::Range;
 
@@ -9,14 +9,14 @@ use profinfer_trace::test_support::predicted::predicted_batch;
 use profinfer_trace::test_support::records::{self, CallIds, Record};
 use profinfer_trace::test_support::truth::{Call, Decode, Span, Tensor, Topology};
 
-/// Process of all threads, as the made session has it.
+/// Process of all threads in the synthetic session.
 const PID: u32 = 7;
-/// Nodes after which its graphs repeat.
+/// Number of nodes after which its graphs repeat.
 const PERIOD: u64 = 17;
-/// Spans in a frame at most.
+/// Maximum number of spans per frame.
 const BATCH: usize = 256;
 
-/// Frames, one behind the other.
+/// Consecutive frames.
 struct Stream {
     bytes: Vec<u8>,
     seq: u32,
@@ -29,7 +29,7 @@ impl Stream {
     }
 }
 
-/// The bytes of a session.
+/// The stream of a session.
 pub(crate) fn bytes(model: &Model) -> Vec<u8> {
     let mut out = Stream { bytes: hello(1), seq: 0 };
     out.send(&records::session(model.session.start_ns));
@@ -73,7 +73,7 @@ pub(crate) fn bytes(model: &Model) -> Vec<u8> {
     out.bytes
 }
 
-/// The texts that are told, by their number; the first stands for none.
+/// Sent texts, by number; number 0 is the empty text.
 fn texts(model: &Model) -> Vec<Text> {
     let mut texts = vec![Text::default()];
     let nodes =

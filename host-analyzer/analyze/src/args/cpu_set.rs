@@ -2,20 +2,19 @@
 
 use std::str::FromStr;
 
-/// Largest number of a CPU: a mask has a digit for four of them.
+/// Highest CPU number. A mask has one digit per four CPUs.
 const MOST: u16 = 1023;
 
 /// A set of CPUs.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum CpuSet {
-    /// Not bound.
+    /// Not bound to CPUs.
     All,
-    /// Bound to these, in order.
+    /// Bound to these CPUs, in ascending order.
     Some(Vec<u16>),
 }
 
 impl CpuSet {
-    /// Those CPUs.
     pub(crate) fn new(cpus: &[u16]) -> Self {
         let mut cpus = cpus.to_vec();
         cpus.sort_unstable();
@@ -23,7 +22,7 @@ impl CpuSet {
         Self::Some(cpus)
     }
 
-    /// How many threads it has CPUs for.
+    /// Number of threads for which the set has CPUs.
     pub(crate) fn holds(&self) -> u32 {
         match self {
             Self::All => u32::MAX,
@@ -31,7 +30,7 @@ impl CpuSet {
         }
     }
 
-    /// As a mask in hex, which every taskset takes; `None` when nothing is bound.
+    /// The set as a hexadecimal mask, which every taskset accepts. `None` if not bound.
     pub(crate) fn mask(&self) -> Option<String> {
         let Self::Some(cpus) = self else { return None };
         let digits = usize::from(cpus.iter().copied().max().unwrap_or(0)) / 4;
@@ -58,7 +57,7 @@ impl FromStr for CpuSet {
         let ranges: Option<Vec<_>> = text.split(',').map(range).collect();
         let cpus: Vec<u16> = ranges.into_iter().flatten().flatten().collect();
         match cpus.is_empty() {
-            true => Err("no list of CPUs: write it like 4-7 or 0,2, or all".to_owned()),
+            true => Err("not a CPU list: write 4-7 or 0,2, or all".to_owned()),
             false => Ok(Self::new(&cpus)),
         }
     }

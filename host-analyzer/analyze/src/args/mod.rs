@@ -1,5 +1,6 @@
-//! Values of options, as people write them.
+//! Value types of options.
 
 pub(crate) mod cpu_set;
+pub(crate) mod format;
 pub(crate) mod numbered;
 pub(crate) mod share;

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::str::FromStr;
 
-/// A file that belongs to the recording of this number, from 1.
+/// A file that belongs to the recording with this number, counted from 1.
 #[derive(Debug, Clone)]
 pub(crate) struct Numbered {
     pub(crate) number: usize,

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// A share of a whole; `2%` is 0.02.
+/// A share; `2%` is 0.02.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Share(pub(crate) f64);
 
@@ -17,14 +17,14 @@ impl FromStr for Share {
         if (0.0..=1000.0).contains(&percent) {
             Ok(Self(percent / 100.0))
         } else {
-            Err("it is between 0% and 1000%")
+            Err("must be between 0% and 1000%")
         }
     }
 }
 
 impl fmt::Display for Share {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // A number that was read from decimals is written with as many.
+        // Print a number that was parsed from decimals with the same digits.
         write!(f, "{}%", (self.0 * 1e8).round() / 1e6)
     }
 }

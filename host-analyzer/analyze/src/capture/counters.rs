@@ -21,7 +21,7 @@ pub(crate) fn requests(board: Option<&Board>, asked: &[String]) -> Result<Vec<Pl
             Some(set) => {
                 let (answer, help) = match board {
                     None => (
-                        "counter sets belong to a board, and no board is named",
+                        "counter sets belong to a board, but no board is named",
                         "name the board with --board, or name events",
                     ),
                     Some(_) => (
@@ -54,7 +54,7 @@ fn by_name(name: &str, board: Option<&Board>) -> Result<PlannedCounter> {
     if let Some(board) = board {
         board.can_count(name).map_err(|e| {
             let help = format!(
-                "`analyze boards {}` lists the events; without --board every name is requested",
+                "`analyze boards {}` lists the events; without --board, any name is accepted",
                 board.name
             );
             Diagnostic::new("choosing the counters", e, help)

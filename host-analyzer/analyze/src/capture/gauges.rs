@@ -5,10 +5,11 @@ use profinfer_wire::record::control::GaugeRequest;
 
 use crate::{Diagnostic, Result};
 
-/// The profile of sensors that many kernels have: frequencies of the cores, and temperatures.
+/// The profile with the sensors that many kernels have: core frequencies and temperatures.
 const GENERIC: &str = "generic-aarch64";
 
-/// The board whose sensors are read: this one, or the generic one if this one names no sensors or no board was named.
+/// The board whose sensors are read: this one, or the generic one if no board is named or this one
+/// has no sensors.
 pub(crate) fn board(board: Option<&Board>) -> Result<Board> {
     match board {
         Some(board) if !board.uncore.is_empty() => Ok(board.clone()),
@@ -26,7 +27,7 @@ pub(crate) fn board(board: Option<&Board>) -> Result<Board> {
     }
 }
 
-/// Its sensors, read `sample_hz` times per second; none for 0.
+/// Requests to read the sensors of `board` `sample_hz` times per second. None for 0.
 pub(crate) fn requests(board: &Board, sample_hz: u32) -> Vec<GaugeRequest<'_>> {
     1000u32.checked_div(sample_hz).map_or_else(Vec::new, |period_ms| board.gauge_plan(period_ms))
 }

@@ -1,4 +1,5 @@
-//! Capture from a serving agent: sends the plan and the start, receives the stream, and keeps it as a recording.
+//! Captures from a serving agent: sends the plan and the start, receives the stream, and writes the
+//! recording.
 
 use std::time::{Duration, Instant};
 
@@ -10,6 +11,7 @@ use profinfer_wire::record::control::{
     BenchRequest, CounterRequest, GaugeRequest, Plan, Resume, Start, Stop, level,
 };
 use profinfer_wire::record::direct::{Probes, ProbesRequest};
+use serde::Serialize;
 
 use crate::capture::link::{Address, Link, refusal};
 use crate::capture::metrics::Metrics;
@@ -22,22 +24,52 @@ use crate::cli::Record;
 use crate::{Diagnostic, Result, write};
 use profinfer_trace::model::Model;
 
-/// How long the agent may be silent after a stop.
+/// Longest silence of the agent after a stop.
 const STOP_PATIENCE: Duration = Duration::from_secs(5);
-/// A serial line gives no notice when the agent ends. The agent sends a heartbeat every second, so after this time it is gone.
+/// A serial line does not report that the agent ended. The agent sends a heartbeat every second, so
+/// after this time it is gone.
 const SILENCE: Duration = Duration::from_secs(15);
-/// On a serial line the request is sent again if no hello came within this time, because noise may have destroyed it.
+/// On a serial line, `analyze` sends the request again if no hello arrives within this time,
+/// because noise may have destroyed the request.
 const ASK_AGAIN: Duration = Duration::from_secs(3);
 
-/// What a capture left.
+/// The result of a capture.
 pub(crate) struct Captured {
-    /// `None` of one in pieces or one that was watched; it is on disk.
+    /// `None` if the recording is in pieces or was watched: it is on disk.
     pub(crate) model: Option<Model>,
-    /// What there is to say of the link.
+    /// Messages about the link.
     pub(crate) said: Vec<String>,
+    pub(crate) link: LinkReport,
 }
 
-/// Captures. Signals are to be counted already ([`interrupts::count`]). `window`: of which last seconds the observer wants to know.
+/// Why the end of a session is missing.
+#[derive(Debug, Clone, Copy, Serialize)]
+#[serde(rename_all = "snake_case")]
+enum Lost {
+    /// The link broke while the agent was stopping.
+    WhileStopping,
+    /// The link broke, and the session could not be resumed.
+    NotResumed,
+    /// The agent answered with another session.
+    OtherSession,
+    /// A serial line carried nothing more.
+    Silent,
+}
+
+/// Disturbances of the link.
+#[derive(Debug, Clone, Copy, Default, Serialize)]
+pub(crate) struct LinkReport {
+    /// How often a broken connection was resumed.
+    reconnects: u64,
+    /// Why the end of the session is missing; `None` if it was received.
+    lost: Option<Lost>,
+    /// Bytes that belong to no frame.
+    noise_bytes: u64,
+    /// Requests to send frames again.
+    resend_requests: u64,
+}
+
+/// Captures. Call [`interrupts::count`] before. `window` keeps the last seconds for the observer.
 pub(crate) fn capture(
     address: &Address,
     board: Option<&Board>,
@@ -61,10 +93,13 @@ pub(crate) fn capture(
         seq: 0,
         receiver: Receiver::new(address.is_serial(), Instant::now()),
         recording: Recording::create(&options.out, options, window, metered)?,
+        report: LinkReport::default(),
     };
     observer.begin("capturing");
     let said = capture.run(observer)?;
-    Ok(Captured { model: capture.recording.finish(address)?, said })
+    let (noise_bytes, resend_requests) = (capture.receiver.noise, capture.receiver.repairs);
+    let link = LinkReport { noise_bytes, resend_requests, ..capture.report };
+    Ok(Captured { model: capture.recording.finish(address)?, said, link })
 }
 
 struct Capture<'a> {
@@ -75,10 +110,12 @@ struct Capture<'a> {
     seq: u32,
     receiver: Receiver,
     recording: Recording,
+    report: LinkReport,
 }
 
 impl Capture<'_> {
-    /// Runs until the stream ends, the link is gone, or the user interrupts a second time. Returns messages about the link.
+    /// Runs until the stream ends, the link is lost, or the user interrupts a second time. Returns
+    /// messages about the link.
     fn run(&mut self, observer: &mut dyn CaptureObserver) -> Result<Vec<String>> {
         let mut said = Vec::new();
         let (begun, mut requested) = (Instant::now(), Instant::now());
@@ -88,7 +125,8 @@ impl Capture<'_> {
         loop {
             let asked = interrupts::asked();
             if asked > 0 && stopped.is_none() {
-                observer.say("stopping: waiting for the agent's last records (Ctrl-C again leaves at once)");
+                observer
+                    .say("stopping: waiting for the agent's last records (press Ctrl-C again to quit now)");
                 self.send(&WireRecord::Stop(Stop {}))?;
                 stopped = Some(Instant::now());
             }
@@ -107,14 +145,17 @@ impl Capture<'_> {
                 Err(e) if refusal(&e).is_some() => return Err(self.address.failed(&e)),
                 Err(e) if stopped.is_some() => {
                     said.push(format!("the link broke while the agent was stopping: {e}"));
+                    self.report.lost = Some(Lost::WhileStopping);
                     break;
                 }
                 Err(e) => {
                     if !self.reconnect(&e, observer)? {
                         said.push(format!("the link broke ({e}) and the session could not be resumed"));
+                        self.report.lost = Some(Lost::NotResumed);
                         break;
                     }
-                    said.push(format!("the link broke ({e}); connected again"));
+                    said.push(format!("the link broke ({e}); reconnected"));
+                    self.report.reconnects += 1;
                     continue;
                 }
             };
@@ -123,8 +164,9 @@ impl Capture<'_> {
                 Next::Ask(seq) => self.resume(seq)?,
                 Next::OtherSession => {
                     said.push(
-                        "the agent answers with another session: the end of this one is lost".to_owned(),
+                        "the agent has started another session: the end of this one is lost".to_owned(),
                     );
+                    self.report.lost = Some(Lost::OtherSession);
                     break;
                 }
             }
@@ -140,9 +182,10 @@ impl Capture<'_> {
             let serial = self.receiver.nonce().is_some() && self.address.is_serial();
             if serial && self.receiver.heard().elapsed() > SILENCE {
                 said.push(format!(
-                    "the line has carried nothing of the agent for {} s: it has ended or the line is cut",
+                    "no frame from the agent for {} s: the agent has ended, or the line is cut",
                     SILENCE.as_secs()
                 ));
+                self.report.lost = Some(Lost::Silent);
                 break;
             }
             if observer.wants_last()
@@ -159,7 +202,8 @@ impl Capture<'_> {
                 observer.live(&live);
             }
             if live.ended || live.refused.is_some() {
-                // The agent need not wait for requests to send frames again, nor for a host that comes back.
+                // The stop tells the agent not to wait for resend requests or for a host that
+                // reconnects.
                 let _ = self.send(&WireRecord::Stop(Stop {}));
                 break;
             }
@@ -167,19 +211,18 @@ impl Capture<'_> {
         if self.receiver.noise > 0 {
             let (noise, repairs) = (self.receiver.noise, self.receiver.repairs);
             said.push(format!(
-                "{noise} bytes on the line were no frames; asked {repairs} times to send again"
+                "{noise} bytes on the line belong to no frame; requested {repairs} times to send again"
             ));
         }
         Ok(said)
     }
 
-    /// Connects again and requests the frames that have not come. False if there is nothing to connect to, or the user
-    /// interrupts.
+    /// Reconnects and requests the missing frames. False if that fails, or if the user interrupts.
     fn reconnect(&mut self, why: &std::io::Error, observer: &mut dyn CaptureObserver) -> Result<bool> {
         let Some(nonce) = self.receiver.nonce() else { return Ok(false) };
         let begun = Instant::now();
         while begun.elapsed() < Duration::from_secs(self.options.reconnect) {
-            observer.say(&format!("the link broke ({why}): connecting again"));
+            observer.say(&format!("the link broke ({why}): reconnecting"));
             if interrupts::asked() > 0 {
                 return Ok(false);
             }
@@ -196,7 +239,8 @@ impl Capture<'_> {
         Ok(false)
     }
 
-    /// Whether the new connection delivers this session. A forwarded port without an agent accepts a connection and closes it.
+    /// True if the new connection delivers this session. A forwarded port without an agent accepts
+    /// a connection and closes it.
     fn answers(&mut self) -> bool {
         self.receiver.reconnected();
         let (begun, mut bytes) = (Instant::now(), vec![0; 1 << 16]);
@@ -237,22 +281,25 @@ impl Capture<'_> {
         )
     }
 
-    /// The error for a serial line without an agent.
+    /// The error for a serial line on which no agent answers.
     fn nobody(&self) -> Diagnostic {
         let heard = match (self.receiver.noise, self.receiver.overheard.trim()) {
-            (0, _) => "no byte came".to_owned(),
-            (n, "") => format!("{n} bytes came, and none of them is text"),
+            (0, _) => "no byte arrived".to_owned(),
+            (n, "") => format!("{n} bytes arrived, but none of them is text"),
             (n, text) => {
-                format!("{n} bytes came that are not a stream: `{}`", text.lines().last().unwrap_or_default())
+                format!(
+                    "{n} bytes arrived that are not a stream: `{}`",
+                    text.lines().last().unwrap_or_default()
+                )
             }
         };
         let help = "start `profinfer-agent serve --listen serial:DEVICE@BAUD` on the board, at the other end of this line \
-                    and at the same speed; bytes without text mean a different speed, a prompt means that a shell still reads the line";
+                    and at the same speed. Bytes without text mean a different speed; a prompt means that a shell reads the line";
         Diagnostic::new(format!("waiting for the agent at {}", self.address), heard, help)
     }
 }
 
-/// Plan, counters, gauges and start, as sent.
+/// Plan, counters, gauges and start, encoded.
 fn request(
     board: Option<&Board>,
     levels: u32,
@@ -260,7 +307,7 @@ fn request(
     options: &Record,
     address: &Address,
 ) -> Result<Vec<u8>> {
-    // A zero byte ends noise that was on the line before.
+    // A zero byte ends any noise on the line before it.
     let mut bytes = vec![0];
     let too_long = || {
         let help = "shorten --target";
@@ -300,7 +347,7 @@ fn request(
     Ok(bytes)
 }
 
-/// Appends a frame; `None` when the record is too long for one.
+/// Appends a frame. `None` if the record is too long for one.
 fn frame(record: &WireRecord<'_>, seq: u32, bytes: &mut Vec<u8>) -> Option<()> {
     bytes.extend_from_slice(record.encode_frame(seq, &mut [0; MAX_ENCODED])?);
     Some(())
@@ -310,7 +357,8 @@ fn levels(board: Option<&Board>, options: &Record) -> Result<u32> {
     let names: Vec<&str> = match board {
         _ if !options.levels.is_empty() => options.levels.iter().map(String::as_str).collect(),
         Some(board) => board.levels.iter().map(String::as_str).collect(),
-        // Experts are read by uprobes at operators: who wants direct probes and does not name levels does without.
+        // Uprobes at operators read experts. Direct probes cannot, so they exclude experts by
+        // default.
         None if options.probes.kind == Probes::Direct => vec!["token", "graph", "op", "sched"],
         None => vec!["token", "graph", "op", "expert", "sched"],
     };
@@ -319,12 +367,12 @@ fn levels(board: Option<&Board>, options: &Record) -> Result<u32> {
         "graph" => Ok(bits | level::GRAPH),
         "op" | "operator" => Ok(bits | level::OP),
         "expert" => Ok(bits | level::EXPERT),
-        // Where a thread's time went is asked of calls.
+        // The scheduler level assigns the time of threads to calls, so it needs the token level.
         "sched" => Ok(bits | level::TOKEN | level::SCHED),
         "all" => Ok(bits | level::ALL),
         other => Err(Diagnostic::new(
             "choosing the levels",
-            format!("there is no level `{other}`"),
+            format!("unknown level `{other}`"),
             "give --levels a list of token, graph, op, expert, sched, separated by commas",
         )),
     })

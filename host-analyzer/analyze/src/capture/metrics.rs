@@ -1,4 +1,5 @@
-//! `--metrics ADDRESS`: totals of the running session for Prometheus, over HTTP, for programs of this machine only.
+//! `--metrics ADDRESS`: totals of the running session for Prometheus, over HTTP, for programs on
+//! this machine only.
 
 use std::io::Write;
 use std::net::{IpAddr, SocketAddr, TcpListener, ToSocketAddrs};
@@ -11,10 +12,10 @@ use crate::{Diagnostic, Result};
 use profinfer_trace::ingest::meter::Metering;
 use profinfer_views::open_metrics;
 
-/// Totals that one thread adds up and another one reads.
+/// Totals that one thread updates and another one reads.
 pub(crate) type Shared = Arc<Mutex<Metering>>;
 
-/// A server of totals, until it is dropped.
+/// Serves totals until it is dropped.
 pub(crate) struct Metrics {
     server: Arc<Server>,
     thread: Option<JoinHandle<()>>,
@@ -22,13 +23,13 @@ pub(crate) struct Metrics {
 }
 
 impl Metrics {
-    /// Listens, and says where.
+    /// Listens, and prints the address.
     pub(crate) fn serve(address: &str) -> Result<Self> {
         let tried = format!("serving metrics at {address}");
         let listener = listen(address).map_err(|(answer, help)| Diagnostic::new(&tried, answer, help))?;
         let place = listener.local_addr().map_or_else(|_| address.to_owned(), |a| a.to_string());
         let server = Server::from_listener(listener, None)
-            .map_err(|e| Diagnostic::new(&tried, e, "choose another port of this machine"))?;
+            .map_err(|e| Diagnostic::new(&tried, e, "choose another local port"))?;
         let (server, totals) = (Arc::new(server), Shared::default());
         let (answering, read) = (Arc::clone(&server), Arc::clone(&totals));
         let thread = thread::spawn(move || {
@@ -40,7 +41,6 @@ impl Metrics {
         Ok(Self { server, thread: Some(thread), totals })
     }
 
-    /// What is served.
     pub(crate) fn totals(&self) -> Shared {
         Arc::clone(&self.totals)
     }
@@ -55,23 +55,24 @@ impl Drop for Metrics {
     }
 }
 
-/// A socket of this machine's own; else what was answered, and what to do.
+/// A listening socket on a local address.
 fn listen(address: &str) -> std::result::Result<TcpListener, (String, &'static str)> {
-    let help = "write it like 127.0.0.1:9464";
+    let help = "write it as 127.0.0.1:9464";
     let addresses: Vec<SocketAddr> = address.to_socket_addrs().map_err(|e| (e.to_string(), help))?.collect();
     if let Some(open) = addresses.iter().find(|a| !a.ip().is_loopback()) {
-        let help = "take 127.0.0.1:PORT; a Prometheus elsewhere reads it through `ssh -L`";
-        return Err((format!("{} can be reached from the network", open.ip()), help));
+        let help = "use 127.0.0.1:PORT; a Prometheus on another machine can use `ssh -L`";
+        return Err((format!("the network can reach {}", open.ip()), help));
     }
     TcpListener::bind(addresses.as_slice())
-        .map_err(|e| (e.to_string(), "end the other program at this port, or choose another one"))
+        .map_err(|e| (e.to_string(), "end the program that uses this port, or choose another port"))
 }
 
 fn answer(request: Request, totals: &Mutex<Metering>) {
     let text = |status: u16, text: &str| Response::from_string(text).with_status_code(status);
     let response = if !asked_here(&request) {
-        // A page of the web whose name was pointed to this machine would read it in a browser.
-        text(403, "ask for it by the address of this machine\n")
+        // Otherwise a web page whose host name resolves to this machine could read the totals in a
+        // browser.
+        text(403, "use a local address of this machine\n")
     } else if *request.method() != Method::Get {
         text(405, "only GET\n")
     } else if request.url() == "/metrics" {
@@ -81,16 +82,16 @@ fn answer(request: Request, totals: &Mutex<Metering>) {
                 let kind = Header::from_bytes("Content-Type", open_metrics::MEDIA_TYPE);
                 kind.into_iter().fold(text(200, &metrics), Response::with_header)
             }
-            Err(e) => text(500, &format!("the text cannot be made: {e}\n")),
+            Err(e) => text(500, &format!("cannot make the text: {e}\n")),
         }
     } else {
         text(404, "metrics are at /metrics\n")
     };
-    // Who asked may be gone.
+    // The client may be gone.
     let _ = request.respond(response);
 }
 
-/// The host that the request names is this one, by a name that nobody else can give.
+/// True if the request names this host, by a name that no other machine can have.
 fn asked_here(request: &Request) -> bool {
     let host = request.headers().iter().find(|h| h.field.equiv("Host"));
     let Some(host) = host.map(|h| h.value.as_str()) else { return true };

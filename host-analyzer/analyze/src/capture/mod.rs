@@ -1,4 +1,4 @@
-//! Capturing from a board: what is asked for, the link, the stream as it comes, and what is kept of it.
+//! Capturing from a board: requests, link, received stream, recording.
 
 pub(crate) mod counters;
 pub(crate) mod gauges;

@@ -1,20 +1,19 @@
-//! Who looks on while something is captured.
+//! Progress of a capture, for the terminal.
 
 use crate::capture::rotate::Last;
 use profinfer_trace::ingest::Live;
 
-/// One who looks on.
+/// Receives the progress of a capture.
 pub(crate) trait CaptureObserver {
-    /// Something begins: a word for it.
+    /// A step begins; `doing` is a word for it.
     fn begin(&mut self, doing: &str);
-    /// What is to be said of it.
+    /// A message about the step.
     fn say(&mut self, text: &str);
-    /// How far the session is.
+    /// Totals of the session so far.
     fn live(&mut self, live: &Live<'_>);
-    /// Whether the last seconds of the session are wanted now.
+    /// True if the observer wants the last seconds of the session now.
     fn wants_last(&self) -> bool {
         false
     }
-    /// The last seconds of the session.
     fn last(&mut self, _last: Last) {}
 }

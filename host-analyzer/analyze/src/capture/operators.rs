@@ -1,9 +1,9 @@
-//! What to capture of the operators, as the agent is asked for it.
+//! Requests for the capture of operators.
 
 use profinfer_cli::CaptureArgs;
 use profinfer_wire::record::Record;
 
-/// The requests to send; none where nothing is asked for, so that an older agent does what it always did.
+/// The requests to send. Without options there are none, so that an older agent behaves as before.
 pub(crate) fn requests(args: &CaptureArgs) -> impl Iterator<Item = Record<'_>> {
     let filters = args.filters().map(Record::FilterRequest);
     args.request().map(Record::CaptureRequest).into_iter().chain(filters)

@@ -1,9 +1,10 @@
-//! From the bytes of a link to the stream as the agent made it.
+//! Restores the agent's stream from the bytes of a link.
 //!
-//! A connection delivers the stream's bytes. After a break the agent sends the hello again and continues with the requested
-//! frame. A serial line delivers other bytes too: boot messages, messages of the kernel, bit errors. Frames that noise
-//! destroyed are requested again, as long as the agent has them. The agent then sends all frames from the gap on once more,
-//! and frames that came already are left out.
+//! A connection delivers the bytes of the stream. After a break, the agent sends the hello again
+//! and continues with the requested frame. A serial line also delivers other bytes: boot messages,
+//! kernel messages, bit errors. The receiver requests destroyed frames again while the agent has
+//! them. The agent then resends all frames from the gap on, and the receiver drops those that it
+//! has already.
 
 use std::time::{Duration, Instant};
 
@@ -11,17 +12,17 @@ use profinfer_wire::accumulator::{Accumulator, Found};
 use profinfer_wire::frame::{MAX_ENCODED, encode};
 use profinfer_wire::hello::{HELLO_LEN, Hello, MAGIC};
 
-/// How long a requested frame may take, and how long a line may be silent after noise before the missing frame is
+/// Time limit for a requested frame. Also the silence after noise before the missing frame is
 /// requested.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// How often one frame is requested.
+/// Number of requests per frame.
 const TRIES: u32 = 8;
 
-/// What to do next.
+/// The next action.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Next {
-    /// Go on.
+    /// Continue to read.
     Listen,
     /// Request all frames from this one on.
     Ask(u32),
@@ -29,33 +30,33 @@ pub(crate) enum Next {
     OtherSession,
 }
 
-/// The state between a link's bytes and the stream.
+/// State between the bytes of a link and the stream.
 #[derive(Debug)]
 pub(crate) struct Receiver {
     serial: bool,
     /// Nonce of the session, once it is known.
     nonce: Option<[u8; 16]>,
-    /// Bytes that may be a hello; `None` after it.
+    /// Bytes that may be a hello. `None` after the hello.
     greeting: Option<Vec<u8>>,
-    /// No hello came yet. On a connection, the first hello belongs to the stream as it is.
+    /// No hello was received yet. On a connection, the first hello is part of the stream.
     first: bool,
     accumulator: Accumulator,
     next: u32,
     last: u32,
-    /// There was noise since the last frame of the stream.
+    /// Noise arrived after the last frame of the stream.
     noisy: bool,
-    /// There was noise since the missing frame was requested.
+    /// Noise arrived after the missing frame was requested.
     noisy_since: bool,
     asked: Option<Instant>,
     tries: u32,
     heard: Instant,
-    /// When anything came, noise too.
+    /// Time of the last byte, noise included.
     stirred: Instant,
-    /// Bytes on a serial line that did not belong to frames.
+    /// Bytes on a serial line that belong to no frame.
     pub(crate) noise: u64,
-    /// How often frames were requested again.
+    /// Number of resend requests.
     pub(crate) repairs: u64,
-    /// The last text among the noise.
+    /// The last line of text in the noise.
     pub(crate) overheard: String,
 }
 
@@ -81,24 +82,24 @@ impl Receiver {
         }
     }
 
-    /// The session's nonce, once its hello came.
+    /// The nonce of the session, after its hello.
     pub(crate) fn nonce(&self) -> Option<[u8; 16]> {
         self.nonce
     }
 
-    /// When the stream was last heard: on a serial line its last frame, because the kernel's messages come there also without an
-    /// agent.
+    /// Time when the stream was last received. On a serial line, that is the last frame: kernel
+    /// messages arrive there without an agent too.
     pub(crate) fn heard(&self) -> Instant {
         self.heard
     }
 
-    /// The connection broke and there is a new one: a hello comes again.
+    /// A new connection replaces a broken one: expect a hello again.
     pub(crate) fn reconnected(&mut self) {
         self.greeting = Some(Vec::with_capacity(HELLO_LEN));
         self.first = false;
     }
 
-    /// Takes bytes of the link and gives bytes of the stream to `sink`.
+    /// Takes bytes of the link and passes bytes of the stream to `sink`.
     pub(crate) fn take(&mut self, mut bytes: &[u8], now: Instant, sink: &mut dyn FnMut(&[u8])) -> Next {
         if let Some(greeting) = &mut self.greeting {
             greeting.extend_from_slice(bytes);
@@ -131,7 +132,7 @@ impl Receiver {
         self.ask(now)
     }
 
-    /// On a connection the first 64 bytes are the hello, whatever they are.
+    /// On a connection, the first 64 bytes are the hello.
     fn expect(&self) -> Option<Vec<u8>> {
         Some(self.greeting.as_ref()?.get(..HELLO_LEN)?.to_vec())
     }
@@ -168,23 +169,25 @@ impl Receiver {
         self.heard = now;
         let ahead = frame.seq.wrapping_sub(self.next);
         if ahead > u32::MAX / 2 {
-            // It came already.
+            // A duplicate.
             self.last = frame.seq;
             return;
         }
-        // A gap without noise is frames that the agent dropped.
+        // A gap without noise: the agent dropped these frames.
         if ahead > 0 && self.noisy && self.tries < TRIES {
             let Some(_) = self.asked else {
                 self.last = frame.seq;
                 return;
             };
-            // As long as the numbers rise, the frame was sent before the agent received the request.
+            // While the numbers increase, the agent had sent these frames before it received the
+            // request.
             let restarted = frame.seq <= self.last;
             self.last = frame.seq;
             if !restarted {
                 return;
             }
-            // The agent restarted after the requested frame: there was noise again, or it no longer has the frame.
+            // The agent resends from a later frame: noise destroyed the requested one again, or the
+            // agent no longer has it.
             if std::mem::take(&mut self.noisy_since) {
                 self.asked = None;
                 return;
@@ -199,18 +202,20 @@ impl Receiver {
         (self.noisy, self.noisy_since, self.asked, self.tries) = (false, false, None, 0);
     }
 
-    /// Whether a frame has to be requested again. The caller also calls this when nothing comes.
+    /// Returns the frame to request again. The caller also calls this when nothing arrives.
     pub(crate) fn ask(&mut self, now: Instant) -> Next {
         if !self.serial || self.greeting.is_some() {
             return Next::Listen;
         }
-        // A frame that has begun and does not go on: its end was destroyed, and no other frame follows that would show it.
+        // An incomplete frame that does not continue: its end was destroyed, and no later frame
+        // reveals the gap.
         self.noisy |= self.accumulator.pending() > 0 && now - self.stirred > PATIENCE;
         if !self.noisy {
             return Next::Listen;
         }
         let due = match self.asked {
-            // After noise, a gap shows that a frame was lost. If nothing follows, the lost frame may have been the last one.
+            // After noise, a gap means a lost frame. If nothing follows, the last frame may be
+            // lost.
             None => self.last > self.next || now - self.heard > PATIENCE,
             Some(asked) => now - asked > PATIENCE,
         };
@@ -224,7 +229,7 @@ impl Receiver {
     }
 }
 
-/// Keeps the last line of text, for the error that shows what came instead of a stream.
+/// Keeps the last line of text, for the error that shows what arrived instead of a stream.
 fn overhear(kept: &mut String, bytes: &[u8]) {
     kept.extend(bytes.iter().filter(|b| (0x20..0x7f).contains(*b) || **b == b'\n').map(|b| char::from(*b)));
     let from = kept.len().saturating_sub(200);

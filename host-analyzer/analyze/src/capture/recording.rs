@@ -1,4 +1,4 @@
-//! The stream that is received, on disk and in the tables.
+//! The received stream, on disk and in tables.
 
 use std::fs::File;
 use std::io::{self, Seek, SeekFrom, Write};
@@ -16,35 +16,35 @@ use profinfer_trace::decode::{Decoder, Found, OpenError};
 use profinfer_trace::ingest::{Ingest, Live};
 use profinfer_trace::model::Model;
 
-/// Of a session that is watched, the tables are of so many bytes of the stream at most.
+/// Limit of the stream bytes in the tables of a watched session.
 const TABLES_OF: usize = 1 << 20;
 
-/// One recording.
 pub(crate) struct Recording {
     path: PathBuf,
     file: File,
     pub(crate) decoder: Decoder,
-    /// Of one in pieces: the tables of the piece that is written, or of less, so that memory does not grow with the session.
+    /// Tables of the current piece or of a part of it, so that memory does not grow with the
+    /// session.
     ingest: Ingest,
-    /// What came before the tables.
+    /// Totals before the tables.
     before: Live<'static>,
-    /// What had come when the piece began.
+    /// Totals when the current piece began.
     piece_began: Live<'static>,
-    /// Bytes of the stream that they are of.
+    /// Stream bytes in the tables.
     tabled: usize,
-    /// An engine was met.
+    /// An engine was seen.
     met: bool,
     pieces: Option<Pieces>,
     window: Option<Window>,
-    /// Totals that are served meanwhile.
+    /// Totals for `--metrics`.
     metered: Option<Shared>,
     unwritten: Option<io::Error>,
     unreadable: Option<OpenError>,
 }
 
 impl Recording {
-    /// Begins one in the folder, in pieces if that is asked for. An earlier one there is removed.
-    /// Of one that is watched in pieces, the last seconds are at hand in `window`.
+    /// Creates a recording in the folder, in pieces if requested, and removes an earlier one. If
+    /// the session is watched, `window` keeps its last seconds.
     pub(crate) fn create(
         folder: &Path,
         options: &cli::Record,
@@ -76,7 +76,7 @@ impl Recording {
         })
     }
 
-    /// How far the session is.
+    /// Totals of the session so far.
     pub(crate) fn live(&self) -> Live<'_> {
         let (now, before) = (self.ingest.live(), &self.before);
         Live {
@@ -91,7 +91,7 @@ impl Recording {
         }
     }
 
-    /// What the piece that is written holds.
+    /// Totals of the current piece.
     fn piece(&self) -> Live<'static> {
         let (now, began) = (self.live().counts(), &self.piece_began);
         Live {
@@ -103,14 +103,14 @@ impl Recording {
         }
     }
 
-    /// Begins new tables. What comes refers to nothing in the old ones until they are put together.
+    /// Starts new tables. Later records do not refer to the old tables until the pieces are joined.
     fn forget_tables(&mut self) {
         self.before = self.live().counts();
         self.ingest = Ingest::new();
         self.tabled = 0;
     }
 
-    /// The last seconds, if there is something new in them.
+    /// The last seconds, if they changed.
     pub(crate) fn window(&mut self) -> Option<&mut Window> {
         self.window.as_mut().filter(|w| w.is_fresh())
     }
@@ -128,7 +128,7 @@ impl Recording {
         self.file.write_all(bytes)
     }
 
-    /// Frame by frame, because a piece ends between two.
+    /// Takes frame by frame, because a piece ends between two frames.
     fn take_frames(&mut self, bytes: &[u8]) -> io::Result<()> {
         let (mut from, mut at) = (0, 0);
         for part in bytes.split_inclusive(|b| *b == 0) {
@@ -136,7 +136,7 @@ impl Recording {
             at += part.len();
             if let Some(window) = &mut self.window {
                 window.take(part, Instant::now());
-                // Views are made of what is on disk: of the tables only how much there was is used.
+                // The views use the files. The tables only give the totals.
                 self.tabled += part.len();
                 if self.tabled >= TABLES_OF {
                     self.forget_tables();
@@ -195,7 +195,7 @@ impl Recording {
         }
     }
 
-    /// Forgets the frame that a break cut; it comes again whole.
+    /// Forgets the incomplete frame at a break; the agent sends it again.
     pub(crate) fn forget_partial(&mut self) -> Result<()> {
         let partial = self.decoder.forget_partial();
         if let Some(window) = &mut self.window {
@@ -206,7 +206,7 @@ impl Recording {
         end.and_then(|end| self.file.set_len(end)).map_err(|e| diagnostic::unwritable(self.path.display(), e))
     }
 
-    /// The tables; of a recording in pieces, or of one that was watched, `None`: it is read again, or a part of it.
+    /// The tables. `None` if the recording is in pieces or was watched: it is read again from disk.
     pub(crate) fn finish(mut self, address: &Address) -> Result<Option<Model>> {
         let ingest = &mut self.ingest;
         self.decoder

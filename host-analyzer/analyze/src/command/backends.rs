@@ -3,17 +3,23 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use crate::args::format::Format;
 use crate::args::numbered::Numbered;
 use crate::command::compare::file;
-use crate::{Diagnostic, Result, accelerator, command::record, write};
+use crate::{Diagnostic, Result, accelerator, command::record, json, write};
 use profinfer_analysis::accelerator::{Accelerators, several};
 use profinfer_views as views;
 
-pub(crate) fn backends(recordings: &[PathBuf], profiles: &[Numbered], out: &Path) -> Result<()> {
+pub(crate) fn backends(
+    recordings: &[PathBuf],
+    profiles: &[Numbered],
+    out: &Path,
+    format: Format,
+) -> Result<()> {
     if let Some(p) = profiles.iter().find(|p| p.number > recordings.len()) {
         return Err(Diagnostic::new(
-            format!("giving {} to recording {}", p.file.display(), p.number),
-            format!("only {} is named", recordings.len()),
+            format!("assigning {} to recording {}", p.file.display(), p.number),
+            format!("the command line has {}", recordings.len()),
             "count the recordings of the command line from 1",
         ));
     }
@@ -29,6 +35,9 @@ pub(crate) fn backends(recordings: &[PathBuf], profiles: &[Numbered], out: &Path
     let rows = several(&found);
     write::folder(out)?;
     file(out, "backends.json", |to| views::backends::json(&names, &found, &rows, to))?;
+    if format.is_json() {
+        return json::print(&views::backends::document(&names, &found, &rows));
+    }
     let mut to = anstream::stdout().lock();
     let _ = views::terminal::backends::several(&names, &found, &rows, record::columns(), &mut to);
     let _ = writeln!(to, "\nwritten to {}: backends.json", out.display());

@@ -6,17 +6,24 @@ use std::process::ExitCode;
 
 use profinfer_boards::{Catalog, Level};
 use profinfer_engine::BackendFunction;
-use profinfer_engine::describe::{Given, files};
+use profinfer_engine::describe::{Engine, Given, examined, text};
+use profinfer_engine::strategies;
 
-use crate::{Diagnostic, Result, command::boards};
+use crate::args::format::Format;
+use crate::{Diagnostic, Result, command::boards, json};
 
-/// Prints what was found; ends with 1 when a level cannot be traced.
-pub(crate) fn engine(paths: &[PathBuf], all_tables: bool, folder: Option<&Path>) -> Result<ExitCode> {
+/// Prints the findings. The exit status is 1 if a level cannot be traced.
+pub(crate) fn engine(
+    paths: &[PathBuf],
+    all_tables: bool,
+    folder: Option<&Path>,
+    format: Format,
+) -> Result<ExitCode> {
     let backends = functions(&boards::catalog(folder)?);
     let mut read = Vec::new();
     for path in paths {
         if path.is_dir() {
-            // Not everything in a folder can be read, nor need it.
+            // A folder may contain files that cannot be read. They are not needed.
             let found = files_in(path)?.into_iter();
             read.extend(
                 found.filter_map(|f| Some((f.display().to_string(), std::fs::read(&f).ok()?, false))),
@@ -28,13 +35,17 @@ pub(crate) fn engine(paths: &[PathBuf], all_tables: bool, folder: Option<&Path>)
     }
     let given: Vec<_> =
         read.iter().map(|(path, bytes, named)| Given { path, bytes, named: *named }).collect();
-    let described = files(&given, &backends, all_tables);
-    // A pipe that closes early is no error.
-    let _ = write!(anstream::stdout().lock(), "{}", described.text);
-    Ok(if described.complete { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    let found = examined(&given, &backends);
+    if format.is_json() {
+        json::print(&Engine::new(&found, &strategies(&found.plan)))?;
+    } else {
+        // A pipe that closes early is no error.
+        let _ = write!(anstream::stdout().lock(), "{}", text(&found, all_tables));
+    }
+    Ok(if found.complete() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// The functions of backends that the agent would look for; their order is that of the agent's.
+/// The backend functions that the agent searches, in the agent's order.
 fn functions(catalog: &Catalog) -> Vec<BackendFunction> {
     let of_backend = |backend| {
         let probes = profinfer_boards::Backend::probes(backend).filter(|p| p.level == Level::Op);
@@ -47,7 +58,7 @@ fn functions(catalog: &Catalog) -> Vec<BackendFunction> {
     catalog.backends().flat_map(of_backend).collect()
 }
 
-/// The files of a folder; a library and the links to it are one.
+/// The files of a folder. A library and its links count once.
 fn files_in(folder: &Path) -> Result<Vec<PathBuf>> {
     let mut found: Vec<PathBuf> = Vec::new();
     for entry in folder.read_dir().map_err(|e| no(folder, e))? {

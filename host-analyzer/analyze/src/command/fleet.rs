@@ -1,5 +1,6 @@
-//! `analyze fleet ...`: the program `analyze-fleet` goes on in this process, as git does with its commands. Its query engine is several times as
-//! large as all of `analyze`, and most people never need it.
+//! `analyze fleet ...`: replaces this process with the program `analyze-fleet`, as git does with
+//! its commands. Its query engine is several times as large as `analyze`, and most users never need
+//! it.
 
 use std::env;
 use std::ffi::OsString;
@@ -11,7 +12,7 @@ use crate::{Diagnostic, Result};
 
 const PROGRAM: &str = "analyze-fleet";
 
-/// Tells it which `analyze` reads recordings for it.
+/// Environment variable that names the `analyze` which reads recordings for `analyze-fleet`.
 const ANALYZE: &str = "PROFINFER_ANALYZE";
 
 pub(crate) fn fleet(arguments: &[OsString]) -> Result<ExitCode> {
@@ -22,8 +23,8 @@ pub(crate) fn fleet(arguments: &[OsString]) -> Result<ExitCode> {
     let Some(program) = candidates.iter().find(|path| path.is_file()) else {
         return Err(Diagnostic::new(
             format!("looking for {PROGRAM}"),
-            "it is neither beside `analyze` nor in PATH",
-            "put both programs of the release into one folder, or build it: cargo build --profile host --manifest-path fleet/Cargo.toml --target-dir target",
+            "it is neither next to `analyze` nor in PATH",
+            "put both programs of the release in one folder, or build it: cargo build --profile host --manifest-path fleet/Cargo.toml --target-dir target",
         ));
     };
     let mut command = Command::new(program);
@@ -31,7 +32,7 @@ pub(crate) fn fleet(arguments: &[OsString]) -> Result<ExitCode> {
     if let Some(own) = own.filter(|_| env::var_os(ANALYZE).is_none()) {
         command.env(ANALYZE, own);
     }
-    // Comes back only where it could not start.
+    // `exec` returns only if it failed.
     let e = command.exec();
     Err(Diagnostic::new(
         format!("starting {}", program.display()),

@@ -1,4 +1,5 @@
-//! `analyze predict MODEL.gguf`: the speed of a model that was not run, from recordings of others on the board, or from its ceilings alone.
+//! `analyze predict MODEL.gguf`: estimates the speed of a model that was not run, from recordings
+//! of other models on the board, or from its ceilings alone.
 
 use std::fs::File;
 use std::io::{BufReader, Write};
@@ -7,7 +8,7 @@ use std::process::ExitCode;
 
 use crate::cli::Predict;
 use crate::command::compare::{file, runs};
-use crate::{Diagnostic, Result, command::record, write};
+use crate::{Diagnostic, Result, command::record, json, write};
 use profinfer_analysis::ceiling::Ceilings;
 use profinfer_analysis::predict::{Bracket, Census, Prediction, Query, Refusal, Run};
 use profinfer_trace::gguf;
@@ -15,13 +16,13 @@ use profinfer_trace::model::Blueprint;
 use profinfer_views as views;
 use profinfer_views::predict::{Answer, Names};
 
-/// Nothing is predicted, and the reason is told.
+/// Exit status if no prediction is possible.
 const REFUSED: u8 = 4;
 
-/// Most recordings: each is predicted from all others.
+/// Maximum number of recordings: each is predicted from all others.
 const MOST: usize = 100;
 
-/// Cells of the context where nobody says how many.
+/// Default context size for a bracket, in KV cells.
 const CONTEXT: u64 = 512;
 
 pub(crate) fn predict(options: &Predict) -> Result<ExitCode> {
@@ -38,15 +39,19 @@ pub(crate) fn predict(options: &Predict) -> Result<ExitCode> {
     };
     write::folder(&options.out)?;
     file(&options.out, "predict.json", |out| views::predict::json(&answer, &names, out))?;
-    let mut out = anstream::stdout().lock();
-    let _ = views::terminal::predict::predict(&answer, &names, record::columns(), &mut out);
-    let _ = writeln!(out, "\nwritten to {}: predict.json", options.out.display());
+    if options.format.format.is_json() {
+        json::print(&views::predict::document(&answer, &names))?;
+    } else {
+        let mut out = anstream::stdout().lock();
+        let _ = views::terminal::predict::predict(&answer, &names, record::columns(), &mut out);
+        let _ = writeln!(out, "\nwritten to {}: predict.json", options.out.display());
+    }
     Ok(ExitCode::from(if matches!(answer, Answer::Refused(_)) { REFUSED } else { 0 }))
 }
 
-/// The header of a model's file. Nothing else of it is read.
+/// Reads only the header of the model file.
 fn header(path: &Path) -> Result<Blueprint> {
-    const HELP: &str = "give the GGUF file of a model, as engines load it";
+    const HELP: &str = "give the GGUF file that the engine loads";
     let opened = File::open(path).and_then(|file| Ok((file.metadata()?.len(), file)));
     let (bytes, file) =
         opened.map_err(|e| Diagnostic::new(format!("opening {}", path.display()), e, HELP))?;
@@ -65,8 +70,12 @@ fn recordings(options: &Predict, names: &mut Names) -> Result<Vec<Run>> {
         found.extend(runs::of(path)?);
     }
     if found.len() > MOST {
-        let answer = format!("there are {} recordings", found.len());
-        return Err(Diagnostic::new("predicting from recordings", answer, format!("give at most {MOST}")));
+        let answer = format!("{} recordings are given", found.len());
+        return Err(Diagnostic::new(
+            "predicting from recordings",
+            answer,
+            format!("give at most {MOST} recordings"),
+        ));
     }
     let mut all = Vec::new();
     for path in found {
@@ -76,7 +85,7 @@ fn recordings(options: &Predict, names: &mut Names) -> Result<Vec<Run>> {
     Ok(all)
 }
 
-/// From ceilings alone.
+/// A bracket from ceilings alone.
 fn bracket(blueprint: &Blueprint, path: &Path, options: &Predict) -> Result<Answer> {
     const HELP: &str = "give a file that `profinfer-agent bench --out FILE` wrote on the board, or a recording made with --bench";
     let model = record::recording(&[path.to_owned()])?;
@@ -90,7 +99,7 @@ fn bracket(blueprint: &Blueprint, path: &Path, options: &Predict) -> Result<Answ
     };
     let bracket =
         Bracket::compute(&census, &Ceilings::compute(&model), options.threads).ok_or_else(|| {
-            let answer = "it has none of reading memory with as many threads";
+            let answer = "it has no read ceiling for this thread count";
             Diagnostic::new(format!("looking for ceilings in {}", path.display()), answer, HELP)
         })?;
     Ok(Answer::Bracket(Box::new((census, bracket))))

@@ -1,9 +1,9 @@
-//! How much memory this program may take: what the machine has left, and what its control groups allow.
+//! Memory that this program may use: what is available, within the limits of its control groups.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Bytes; `None` if the system does not say.
+/// In bytes. `None` if the system does not report it.
 pub(super) fn available() -> Option<u64> {
     let text = |path: &str| fs::read_to_string(path).unwrap_or_default();
     let machine = of_machine(&text("/proc/meminfo"));
@@ -13,17 +13,18 @@ pub(super) fn available() -> Option<u64> {
     limits.chain(machine).min()
 }
 
-/// What can be taken without swapping, by /proc/meminfo.
+/// Memory available without swapping, from /proc/meminfo.
 fn of_machine(meminfo: &str) -> Option<u64> {
     let line = meminfo.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
     Some(line.trim().strip_suffix(" kB")?.parse::<u64>().ok()? * 1024)
 }
 
-/// The files with the limits of all control groups above this program, of either version. One without a limit holds a word, or a number beyond all.
+/// Files with the limits of all control groups that contain this program, of both versions. A group
+/// without a limit has a word or a huge number.
 fn groups(mounts: &str, groups: &str) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for line in groups.lines() {
-        // Number, controllers, path: of version 2 without controllers.
+        // Fields: number, controllers, path. Version 2 has no controllers.
         let mut parts = line.splitn(3, ':').skip(1);
         let (Some(controllers), Some(path)) = (parts.next(), parts.next()) else { continue };
         let (kind, file) = match controllers {
@@ -39,7 +40,7 @@ fn groups(mounts: &str, groups: &str) -> Vec<PathBuf> {
     found
 }
 
-/// Where groups are mounted, and which of them that is: of version 1 those of the memory controller.
+/// Mount points and subtree of the groups; for version 1 those of the memory controller.
 fn mount<'a>(mounts: &'a str, kind: &str) -> Option<(&'a str, &'a str)> {
     mounts.lines().find_map(|line| {
         let (left, right) = line.split_once(" - ")?;

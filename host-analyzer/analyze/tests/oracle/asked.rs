@@ -1,5 +1,5 @@
-//! What a host asks for beyond the limits (docs/security.md), over a real link: the agent refuses it with the reason, starts no engine and goes
-//! on waiting; the next host is served.
+//! Requests of a host beyond the limits (docs/security.md), over a real link: the agent refuses
+//! them with the reason, starts no engine and continues to wait. It serves the next host.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -24,7 +24,7 @@ fn stream(records: &[Record<'_>]) -> Vec<u8> {
     stream
 }
 
-/// The reason that the agent gives.
+/// The reason of the agent.
 fn refusal(port: u16, asked: &[Record<'_>]) -> String {
     let mut socket = TcpStream::connect(("127.0.0.1", port)).unwrap();
     socket.write_all(&stream(asked)).unwrap();

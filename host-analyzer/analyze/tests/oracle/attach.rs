@@ -1,4 +1,4 @@
-//! All ways of naming the engine; nothing is left behind, whoever dies.
+//! All ways to name the engine. Nothing is left behind, whichever process is killed.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, Command, Stdio};
@@ -60,7 +60,7 @@ fn by_name_before_it_starts() {
     let Some(parts) = parts() else { return };
     let Some(bin) = engine("PROFINFER_ENGINE_DIR") else { return };
     let dir = tempfile::tempdir().unwrap();
-    // A name of its own, because other tests run engines too.
+    // A unique name, because other tests run engines too.
     let out = dir.path().join("t.pfi");
     let name = "waited-for-engine";
     let mut agent = Command::new(&parts.agent)
@@ -87,7 +87,7 @@ fn by_name_before_it_starts() {
     assert_eq!(trace.llama_calls.len(), 6, "the first token too");
 }
 
-/// What the launcher script hands to the bundled dynamic linker.
+/// The arguments that the launcher script passes to the bundled dynamic linker.
 fn loader_arguments(bin: &std::path::Path) -> Vec<String> {
     let script = std::fs::read_to_string(bin.join("nodes")).unwrap();
     let line = script.lines().find(|l| l.contains("--library-path")).unwrap_or_default();
@@ -116,7 +116,7 @@ fn agent_killed_leaves_the_engine_alone() {
     assert!(trace.health.cut_short(), "a recording without an end says so");
 }
 
-/// The agent is told to end while the engine computes: nothing is damaged, and what was cut is counted.
+/// The agent is stopped while the engine computes: nothing is damaged, and what was cut is counted.
 #[test]
 fn interrupted_in_the_middle() {
     let Some(parts) = parts() else { return };
@@ -136,7 +136,7 @@ fn interrupted_in_the_middle() {
         .stderr(Stdio::null())
         .spawn()
         .unwrap();
-    // On a busy machine the engine may take long for its tokens.
+    // On a busy machine the engine may need a long time for its tokens.
     wait_for(&out, "1000 spans", |m| m.spans.len() > 1000);
     let interrupt = Command::new("kill").args(["-INT", &agent.id().to_string()]).status().unwrap();
     assert!(interrupt.success() && wait(&mut agent));
@@ -149,12 +149,12 @@ fn interrupted_in_the_middle() {
     assert!(trace.spans.len() > 1000, "{:#?}", trace.health);
 }
 
-/// The recording grows past its head once the probes are in place.
+/// The recording grows beyond its head when the probes are in place.
 pub(crate) fn wait_for_probes(out: &std::path::Path) {
     wait_for(out, "probes", |m| m.session.probes.len() > 5);
 }
 
-/// Waits until the recording, which is being written, holds something.
+/// Waits until the growing recording contains something.
 pub(crate) fn wait_for(
     out: &std::path::Path,
     what: &str,

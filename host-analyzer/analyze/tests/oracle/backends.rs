@@ -1,5 +1,5 @@
-//! Graphs that the scheduler splits among backends: each part with its backend's name, and the nodes that the engine's own
-//! list has in that order.
+//! Graphs that the scheduler splits among backends: each part has the name of its backend, and the
+//! nodes of the engine's own list in that order.
 //!
 //! `ci/engines/backends.sh` fetches the engines and names their folders in PROFINFER_VULKAN_ENGINE_DIR,
 //! PROFINFER_CLANG_VULKAN_ENGINE_DIR and PROFINFER_BLAS_ENGINE_DIR.
@@ -11,7 +11,8 @@ use crate::engine_log::Weights;
 use crate::nodes::list;
 use crate::support::{engine, model, parts, record};
 
-/// Calls of backends in the engine's decode call number `decode`, in order of time, with their backends.
+/// Calls of backends in the engine's `llama_decode` call number `decode`, in order of time, with
+/// their backends.
 pub(crate) fn parts_of(trace: &Model, decode: usize) -> Vec<(GraphCallId, String)> {
     let calls = &trace.graph_calls;
     let mut found: Vec<_> = (0..calls.len())
@@ -28,8 +29,8 @@ pub(crate) fn parts_of(trace: &Model, decode: usize) -> Vec<(GraphCallId, String
         .collect()
 }
 
-/// Runs the driver with `options`; its list and the trace agree node by node, and each of the backends that are expected, as the
-/// engine has the weights, has a part of every call with many tokens.
+/// Runs the driver with `options`. Its list and the trace agree node by node, and each backend that
+/// is expected for the placement of the weights computes a part of every call with many tokens.
 fn check(
     variable: &str,
     name: &str,
@@ -41,7 +42,8 @@ fn check(
     let (nodes, gguf) = (bin.join("nodes"), model(&parts, name));
     let mut command = vec![nodes.to_str().unwrap(), "-m", &gguf, "-t", "2", "-p", "40", "-n", "3"];
     command.extend(options);
-    // With the list's callback the engine computes node by node: the list is of one run, the trace of another.
+    // With the callback of the list, the engine computes node by node. So the list is from one run,
+    // and the trace from another.
     let mut listing = std::process::Command::new(command[0]);
     let listed = listing.args(&command[1..]).args(["--list", "--verbose"]).output().unwrap();
     assert!(listed.status.success(), "{}", String::from_utf8_lossy(&listed.stderr));
@@ -63,7 +65,8 @@ fn check(
         let ours: Vec<Listed> = split.iter().flat_map(|(g, _)| list(&trace, *g)).collect();
         let names = |l: &[Listed]| l.iter().map(|n| (n.op.clone(), n.name.clone(), n.ne)).collect::<Vec<_>>();
         assert_eq!(names(&ours), names(&call.nodes), "call {i}");
-        // Of these backends no function is an operator, and the parts lie in the scheduler's call one behind the other.
+        // No function of these backends is an operator, and the parts follow each other in the
+        // scheduler's call.
         for (g, backend) in &split {
             let spans = trace.spans.graph_call.iter().filter(|c| *c == g).count();
             assert_eq!(spans > 0, backend == "CPU", "{backend}: {spans} spans");
@@ -81,14 +84,16 @@ fn vulkan_computes_some_layers() {
     check("PROFINFER_VULKAN_ENGINE_DIR", "dense-q8", &["-g", "2"], |_| &["CPU", "Vulkan"]);
 }
 
-/// clang inlines `ggml_backend_graph_compute_async`: the scheduler's own call of the backend is what is probed there.
+/// clang inlines `ggml_backend_graph_compute_async`: the probe is at the scheduler's own call of
+/// the backend.
 #[test]
 #[ignore = "ci/engines/backends.sh runs it"]
 fn parts_are_seen_in_a_build_of_clang() {
     check("PROFINFER_CLANG_VULKAN_ENGINE_DIR", "dense-q8", &["-g", "2"], |_| &["CPU", "Vulkan"]);
 }
 
-/// BLAS takes the matrix products of long prompts, where the weights lie as they are in the file: of F32 on any CPU.
+/// BLAS computes the matrix products of long prompts if the weights are as in the file: F32 on any
+/// CPU.
 #[test]
 #[ignore = "ci/engines/backends.sh runs it"]
 fn blas_computes_large_products() {
@@ -98,7 +103,7 @@ fn blas_computes_large_products() {
     });
 }
 
-/// Weights that the CPU backend has repacked only it can read, and BLAS gets no product of them.
+/// Only the CPU backend can read weights that it has repacked, so BLAS gets no product with them.
 #[test]
 #[ignore = "ci/engines/backends.sh runs it"]
 fn blas_gets_no_repacked_weights() {

@@ -1,4 +1,5 @@
-//! The log of a real Vulkan backend against the recording of the same run: every kernel has its node, and every node its kernel.
+//! The log of a real Vulkan backend compared with the recording of the same run: every kernel has
+//! its node, and every node its kernel.
 //!
 //! `ci/engines/backends.sh` fetches the engine. Mesa's software Vulkan computes.
 
@@ -12,7 +13,7 @@ use profinfer_trace::model::{Model, NodeIdx};
 use crate::backends::parts_of;
 use crate::support::{engine, model, parts, read};
 
-/// Kernels by name of the operator's shape, as the backend writes products: read in the plainest way.
+/// Kernels by name of the operator's shape, as the backend writes products; a minimal parser.
 fn products_of_log(log: &str) -> BTreeMap<String, u64> {
     let mut products = BTreeMap::new();
     for line in log.lines().filter(|l| l.contains(" m=") && l.contains(" us")) {
@@ -25,7 +26,7 @@ fn products_of_log(log: &str) -> BTreeMap<String, u64> {
     products
 }
 
-/// The same of the nodes that the recording gives to the backend.
+/// The same for the nodes that the recording assigns to the backend.
 fn products_of_trace(trace: &Model) -> BTreeMap<String, u64> {
     let mut products = BTreeMap::new();
     for decode in 0..trace.llama_calls.len() {
@@ -63,7 +64,7 @@ fn check(options: &[&str]) {
     assert!(output.status.success(), "{log}");
     let mut trace = read(&out);
     assert!(trace.health.perfect(), "{:#?}", trace.health);
-    // The engine's log and the agent's messages are one stream here.
+    // The log of the engine and the messages of the agent are in one stream here.
     trace.accelerators = vec![accelerator::read("log", log.as_bytes()).unwrap()];
     let analysis = Analysis::compute(&trace);
     let p = &analysis.accelerator.profiles[0];

@@ -1,4 +1,4 @@
-//! What was recorded on emulated boards, against the lists that the engines there printed.
+//! Recordings from emulated boards, compared with the lists that the engines printed there.
 //!
 //! `ci/board/matrix.sh` boots the boards, brings recordings and lists back, and names their folder in
 //! PROFINFER_BOARD_DIR: one folder for each board, with `trace.pfi` and `nodes.txt`.
@@ -16,7 +16,7 @@ fn traces_of_boards() {
     let mut boards: Vec<_> = std::fs::read_dir(&dir).unwrap().map(|b| b.unwrap().path()).collect();
     boards.sort();
     assert!(!boards.is_empty(), "{} holds no boards", dir.display());
-    // Each is looked at, also after one that is wrong: which kernels differ is what one wants to know.
+    // Check each board, also after a failure, to show which kernels differ.
     boards.retain(|b| std::panic::catch_unwind(|| check(b)).is_err());
     assert!(boards.is_empty(), "wrong on {boards:?}");
 }

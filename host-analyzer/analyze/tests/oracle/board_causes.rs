@@ -1,7 +1,8 @@
-//! Causes that the emulated board alone can have: a quota of control groups of version 2, cores of different speed, a clock that is
-//! limited and one that falls with heat; and its ceilings.
+//! Causes that only the emulated board can have: a quota of control groups of version 2, cores of
+//! different speed, a limited clock and one that falls with heat; and its ceilings.
 //!
-//! `ci/board/promise.sh` makes the recordings, really slows the CPUs, and names their folder in PROFINFER_BOARD_CAUSES.
+//! `ci/board/promise.sh` makes the recordings, slows the CPUs down for real, and names the folder
+//! in PROFINFER_BOARD_CAUSES.
 
 use std::cell::Cell;
 use std::path::PathBuf;
@@ -20,7 +21,7 @@ fn folder() -> Option<PathBuf> {
     profinfer_skip::needed_path("PROFINFER_BOARD_CAUSES", "ci/board/promise.sh")
 }
 
-/// The recordings of one name, one after the other.
+/// The recordings with one name, in order.
 fn series(dir: &std::path::Path, name: &str) -> impl Fn() -> Model {
     let (dir, name, next) = (dir.to_owned(), name.to_owned(), Cell::new(1));
     move || {
@@ -29,7 +30,7 @@ fn series(dir: &std::path::Path, name: &str) -> impl Fn() -> Model {
     }
 }
 
-/// What a finding shows by this key.
+/// The evidence of a finding with this key.
 fn shown(finding: &Finding, key: &str) -> Value {
     let found = finding.found.evidence.iter().find(|e| e.key == key);
     found.unwrap_or_else(|| panic!("no {key}: {finding:#?}")).value.clone()
@@ -57,7 +58,7 @@ fn quota() {
         (group.throttled_periods.value().unwrap().whole, group.periods.value().unwrap().whole);
     assert!(throttled > 10 && throttled <= periods, "{group:?}");
     assert!(group.throttled_ns.value().unwrap().whole > 100_000_000, "{group:?}");
-    // It is the quota's, and no neighbour's.
+    // The quota is the cause, not another process.
     let wall = &analysis.budget.phase(Phase::Decode).unwrap().wall;
     let (throttled, preempted) = (wall.get(Class::Throttled), wall.get(Class::Preempted));
     println!("throttled {} ms, preempted {} ms", throttled / 1_000_000, preempted / 1_000_000);
@@ -69,8 +70,9 @@ fn quota() {
 #[ignore = "ci/board/promise.sh runs it"]
 fn cores() {
     let Some(dir) = folder() else { return };
-    // How much is gained is no part of this: a slow CPU of the emulator holds up the others, in whatever all of them must take part in, so
-    // that the fast one is slow as long as the slow one computes. `promise::clocks::a_slow_core` holds the gain to its interval.
+    // The gain is not checked here: a slow CPU of the emulator delays the others where they
+    // synchronize, so the fast one is slow while the slow one computes.
+    // `promise::clocks::a_slow_core` checks the gain.
     let (cause, remedied) = (series(&dir, "cores-cause")(), series(&dir, "cores-remedy")());
     let (found, gone) = (findings(&cause), findings(&remedied));
     let finding = need(&found, "mixed_cores");
@@ -81,7 +83,8 @@ fn cores() {
     assert_eq!(shown(finding, "fast_cpus"), Value::Cpus(vec![2]));
     assert_eq!(shown(finding, "cpus"), Value::Cpus(vec![1, 2]));
     assert_eq!(shown(finding, "slowest_to_fastest"), Value::Share(530.0 / 1024.0));
-    // By name only they are no cause. A machine with other load may take a CPU from either, so most of three.
+    // Cores that differ only in name are not a cause. Other load on this machine may take a CPU
+    // from either, so check most of three.
     let even = series(&dir, "cores-even");
     let alarms = (0..3).filter(|_| find(&findings(&even()), "mixed_cores").is_some()).count();
     assert!(alarms < 2, "{alarms} of 3 without the difference");
@@ -112,7 +115,8 @@ fn heat() {
     assert_eq!(shown(finding, "temperature_at_last"), Value::Millidegrees(95_000));
 }
 
-/// Ceilings of every kind, by the instructions that the processor has, and a file that a session takes.
+/// Ceilings of every kind, with the instructions of the processor, and a ceilings file for a
+/// session.
 #[test]
 #[ignore = "ci/board/promise.sh runs it"]
 fn bench() {
@@ -122,7 +126,7 @@ fn bench() {
         for kind in CeilingKind::ALL {
             assert!(told.iter().any(|c| c.kind == kind && c.measured() && c.min > 0), "{cpu}: {kind:?}");
         }
-        // A loop that computes wrong results is not measured and says so.
+        // A loop with wrong results is not measured, and is reported.
         assert!(told.iter().all(|c| c.measured()), "{cpu}: {told:#?}");
         let how = |kind: CeilingKind| {
             let mut how: Vec<&str> = told.iter().filter(|c| c.kind == kind).map(|c| c.how.as_str()).collect();
@@ -138,7 +142,7 @@ fn bench() {
         assert!(table.contains("GB/s") && int8.iter().all(|how| table.contains(how)), "{table}");
         let last = format!("[{0}/{0}] ", told.len());
         assert!(progress.contains(&last), "{progress}");
-        // `analyze --ceilings` took them.
+        // `analyze --ceilings` used them.
         let summary: serde_json::Value =
             serde_json::from_slice(&std::fs::read(dir.join(format!("bench-{cpu}/summary.json"))).unwrap())
                 .unwrap();

@@ -1,5 +1,5 @@
-//! Hardware counters from an emulated board whose PMU counts a model of the caches: what a matrix product must fetch
-//! is known, the cache lines of its weights.
+//! Hardware counters from an emulated board whose PMU counts a model of the caches: the number of
+//! lines that a matrix product must fetch is known, the cache lines of its weights.
 //!
 //! `ci/board/counters.sh` makes the recordings and names their folder in PROFINFER_BOARD_COUNTERS.
 
@@ -22,18 +22,18 @@ fn traces() -> Option<[Model; 2]> {
     Some(["1", "2"].map(|threads| read(&dir.join(format!("threads-{threads}.pfi")))))
 }
 
-/// A matrix product of a decode call of which every span was counted.
+/// A matrix product of a decode call in which every span was counted.
 struct Product {
-    /// Lines of its weights, by the tensor.
+    /// Lines of its weights, from the tensor.
     weights: u64,
-    /// Lines that it brings from memory, by the formulas of the analyses.
+    /// Lines that it fetches from memory, by the formulas of the analyses.
     work: u64,
-    /// Refills of all its threads.
+    /// Refills of all threads.
     refills: u64,
 }
 
 impl Product {
-    /// Refills for each line of weights.
+    /// Refills per line of weights.
     fn ratio(&self) -> f64 {
         self.refills as f64 / self.weights as f64
     }
@@ -65,11 +65,12 @@ fn products(trace: &Model) -> Vec<Product> {
     all
 }
 
-/// Part by which a product may differ that nothing disturbed, and so does all that is not disturbed together.
+/// Tolerance for an undisturbed product, and for the sum of the undisturbed products.
 const NEAR: f64 = 0.02;
 
-/// A machine with other load disturbs some of them: a thread loses its CPU, and interrupts and other tasks fetch lines in its time. So
-/// what most of them do is held against the formula; a systematic error moves the median.
+/// Other load on this machine disturbs some of them: a thread loses its CPU, and interrupts and
+/// other tasks fetch lines in its time. So the median is compared with the formula; a systematic
+/// error moves the median.
 fn agree(products: &[Product], at_least: usize, name: &str) {
     assert!(products.len() > at_least, "{name}: {} products", products.len());
     let mut ratios: Vec<f64> = products.iter().map(Product::ratio).collect();
@@ -117,7 +118,7 @@ fn what_the_pmu_does_not_advertise_is_refused() {
     }
 }
 
-/// No thread counts more cycles than its time allows. QEMU's cycles are of 1 GHz.
+/// No thread counts more cycles than its time allows. QEMU's cycles are 1 GHz.
 #[test]
 #[ignore = "ci/board/counters.sh runs it"]
 fn cycles_fit_the_time() {
@@ -136,7 +137,7 @@ fn cycles_fit_the_time() {
     }
 }
 
-/// On two core types, each with a PMU of its own: what a thread counted before and behind a move is never mixed.
+/// Two core types with separate PMUs: counts before and after a move are never mixed.
 #[test]
 #[ignore = "ci/board/counters.sh runs it"]
 fn a_thread_sent_from_one_core_type_to_the_other() {
@@ -177,7 +178,7 @@ fn a_thread_sent_from_one_core_type_to_the_other() {
     assert!(counted[0] + counted[1] > n * 9 / 10, "most were not moved inside");
 }
 
-/// A CPU goes offline and comes back: its events are gone with it. What was counted there later is absent, not wrong.
+/// A CPU goes offline and comes back, without its events. Later counts on it are absent, not wrong.
 #[test]
 #[ignore = "ci/board/counters.sh runs it"]
 fn a_cpu_that_is_switched_off() {
@@ -200,7 +201,8 @@ fn a_cpu_that_is_switched_off() {
     assert!(counted.iter().sum::<u64>() > spans.len() as u64 / 4);
 }
 
-/// Ten events for six counters: the kernel lets them take turns. What was counted all the time is right, the rest is absent.
+/// Ten events for six counters: the kernel multiplexes them. Events that counted all the time are
+/// right, the others absent.
 #[test]
 #[ignore = "ci/board/counters.sh runs it"]
 fn somebody_else_counts_too() {

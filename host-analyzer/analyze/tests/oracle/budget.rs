@@ -1,4 +1,5 @@
-//! The budget of real runs: what is planted from outside appears in its class, and little is unknown.
+//! The budget of real runs: a disturbance from outside appears in its class, and little time is
+//! unknown.
 
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -13,13 +14,13 @@ fn budget(m: &Model) -> Budget {
     Budget::compute(m, &Phases::compute(m))
 }
 
-/// Part of the decode time in a class.
+/// Share of the decode time in a class.
 fn share(b: &Budget, class: Class) -> f64 {
     let decode = b.phase(Phase::Decode).expect("tokens were decoded");
     decode.wall.get(class) as f64 / decode.time_ns as f64
 }
 
-/// Part of the decode time of a quiet run of which nothing is known.
+/// Unknown share of the decode time of a quiet run.
 fn unknown(name: &str, tokens: &str) -> Option<f64> {
     let parts = parts()?;
     let (driver, gguf) = (engine("PROFINFER_ENGINE_DIR")?.join("nodes"), model(&parts, name));
@@ -38,7 +39,7 @@ fn little_is_unknown() {
     assert!(unknown < 0.05);
 }
 
-/// At most 2 % of that of a model of a billion weights.
+/// At most 2 % for a model with a billion weights.
 #[test]
 #[ignore = "ci/promise.sh runs it: the model has 0.7 GB"]
 fn little_is_unknown_of_a_larger_model() {
@@ -49,7 +50,8 @@ fn little_is_unknown_of_a_larger_model() {
 const STOPS: u32 = 40;
 const STOP: Duration = Duration::from_millis(5);
 
-/// Stops the whole engine again and again while it decodes: the time for which it was stopped is `blocked`, and nothing else grows by it.
+/// Stops the engine again and again while it decodes: the time of the stops is `blocked`, and no
+/// other class grows by it.
 #[test]
 fn stops_are_blocked_time() {
     let Some(parts) = parts() else { return };
@@ -79,9 +81,9 @@ fn stops_are_blocked_time() {
     let blocked = decode.wall.get(Class::Blocked) as f64;
     let planted = stopped.as_nanos() as f64;
     println!("stopped for {:.1} ms, blocked {:.1} ms", planted / 1e6, blocked / 1e6);
-    // What `kill` itself takes lies at both ends of each stop.
+    // The time of `kill` itself is at both ends of each stop.
     assert!((0.7..1.3).contains(&(blocked / planted)), "{blocked} of {planted}: {decode:?}");
-    // No other class has anything like it: the stops would be two thirds of it.
+    // No other class has as much: the stops would be two thirds of it.
     let others = [Class::Throttled, Class::Waking, Class::Unknown, Class::Application];
     for class in others {
         assert!((decode.wall.get(class) as f64) < planted / 3.0, "{class:?}: {decode:?}");

@@ -1,4 +1,5 @@
-//! Ceilings over the whole way: measured before a real session, by a recording agent and for a host, and taken from a file.
+//! Ceilings from end to end: measured before a real session, by a recording agent and for a host,
+//! and read from a file.
 
 use std::path::Path;
 use std::process::{Command, Output};
@@ -29,7 +30,7 @@ fn check(trace: &Model) {
     }
     let read = trace.ceilings.iter().find(|c| c.kind == CeilingKind::Read).unwrap();
     assert!(read.measured() && read.min > 0, "{read:?}");
-    // Whatever caches this machine has or tells, nothing but its unrest makes figures doubtful.
+    // Whatever caches this machine has or reports, only its load makes figures doubtful.
     assert!(read.points.len() > 1 && read.points.iter().all(|p| p.min > 0), "{read:?}");
     let doubts = trace.ceilings.iter().flat_map(|c| &c.points).flat_map(|p| &p.doubts);
     assert!(doubts.clone().all(|d| *d == Doubt::Unstable), "{:?}", trace.ceilings);
@@ -42,7 +43,7 @@ fn a_recording_has_them_and_a_host_asks_for_them() {
     let (driver, gguf) = (bin.join("nodes"), model(&parts, "dense-q8"));
     let (trace, output) = record(&parts, &["--bench"], &[driver.to_str().unwrap(), "-m", &gguf, "-n", "2"]);
     check(&trace);
-    // The memory that was measured is not the session's.
+    // The measured memory is not that of the session.
     assert!(trace.health.end.as_ref().unwrap().agent_rss_bytes < 64 << 20, "{:?}", trace.health.end);
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(said.contains("measuring the ceilings") && !said.contains("already running"), "{said}");
@@ -89,5 +90,5 @@ fn a_file_wins_over_the_stream() {
     assert_eq!((got, said.contains("ceilings:")), (medians(&first), false));
     let (got, said) = shown(&analyze(dir.path(), &["--ceilings", "other.pfi", "board.pfi"]));
     assert_eq!(got, medians(&second));
-    assert!(said.contains("those of other.pfi are used, not those of the stream"), "{said}");
+    assert!(said.contains("using those of other.pfi instead of those of the stream"), "{said}");
 }

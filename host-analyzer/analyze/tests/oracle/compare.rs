@@ -1,4 +1,5 @@
-//! Runs of the real engine compared: the same twice is the same work, another model is refused, and what is planted leads the rows.
+//! Comparisons of runs of the real engine: the same run twice is the same work, another model is
+//! refused, and a planted slowdown is in the first row.
 
 use std::path::Path;
 use std::process::Command;
@@ -7,7 +8,7 @@ use profinfer_analysis::compare::{Choices, Code, Comparison, Found, Item, Level,
 
 use crate::support::{engine, model, parts, record};
 
-/// A run of so many tokens.
+/// A run with this many tokens.
 fn run(gguf: &str, threads: &str, prompt: &str) -> Option<Run> {
     let parts = parts()?;
     let driver = engine("PROFINFER_ENGINE_DIR")?.join("nodes");
@@ -28,7 +29,7 @@ fn compare(a: Run, b: Run, different_work: bool) -> Comparison {
             let rows = || c.rows.iter().filter(|r| r.level == level);
             assert_eq!([0, 1].map(|side: usize| rows().map(|r| r.side_ns[side]).sum::<i64>()), token);
         }
-        // All work is an operator's: nothing is left over.
+        // All work belongs to operators: no remainder.
         let work = |r: &&Row| r.level == Level::Operator && r.class.key() == "work" && r.op.is_empty();
         assert!(c.rows.iter().filter(work).all(|r| r.side_ns == [0, 0]), "{:?}", c.rows);
     }
@@ -56,7 +57,7 @@ fn the_same_twice_is_the_same_work() {
     ] {
         assert_eq!(item(&c, thing).found, Found::Same, "{:?}", item(&c, thing));
     }
-    // The driver generates 60 tokens, the same of each run.
+    // The driver generates 60 tokens, the same in each run.
     assert_eq!(c.sides[0].runs[0].tokens, c.sides[1].runs[0].tokens);
     assert!(c.sides[0].runs[0].tokens >= 50, "{:?}", c.sides);
 }
@@ -78,8 +79,8 @@ fn another_model_is_refused_and_another_prompt_is_not() {
             .collect::<Vec<_>>()
     };
     assert!(types(0).iter().all(|t| t == "q8_0") && types(1).iter().any(|t| t == "q4_0"), "{weights:?}");
-    // Asked for all the same: what reads the weights that differ is what changed most of all operators, or next to it, as other programs
-    // may have delayed the longest one in one of two short runs.
+    // With --different-work: the operators that read the changed weights changed most, or second
+    // most, because other programs may have delayed the longest one in one of two short runs.
     let c = compare(a.clone(), b, true);
     let work = |r: &&Row| r.level == Level::Operator && r.class.key() == "work";
     let mut operators: Vec<&Row> = c.rows.iter().filter(work).collect();
@@ -100,15 +101,17 @@ fn other_threads_are_named_and_move_the_products() {
     let c = compare(a, b, false);
     assert_eq!(item(&c, Thing::Threads).found, Found::Different);
     assert_ne!(c.verdict.code, Code::DifferentWork);
-    // What one thread has to do alone is longer at the matrix products; whether the token is, depends on who else has the CPUs.
+    // The work of a single thread takes longer in the matrix products. Whether the token takes
+    // longer depends on other users of the CPUs.
     let of = |op: &str| c.rows.iter().find(|r| r.level == Level::Operator && r.op == op).unwrap();
     let waits = c.rows.iter().filter(|r| r.level == Level::Class && r.class.is_wait());
-    // One thread waits for nobody.
+    // A single thread does not wait.
     assert!(waits.clone().all(|r| r.side_ns[1] == 0) && waits.map(|r| r.side_ns[0]).sum::<i64>() > 0);
     assert!(of("MUL_MAT").side_ns.iter().all(|ns| *ns > 0));
 }
 
-/// The command itself on recordings of the engine: repeated runs in folders, in turn; a script learns of it by the status.
+/// The command itself on recordings of the engine: repeated runs in folders, in turn; a script gets
+/// the result as exit status.
 #[test]
 fn a_script_compares_folders() {
     let Some(parts) = parts() else { return };
@@ -139,7 +142,7 @@ fn a_script_compares_folders() {
     assert_eq!(json["verdict"]["method"], "ranks", "{said}");
     assert_eq!(json["same_work"], true);
     assert!(json["sides"].as_array().unwrap().iter().all(|s| s["runs"].as_array().unwrap().len() == 4));
-    // A B B A: neither side is wholly before the other.
+    // A B B A: neither side is completely before the other.
     assert!(!json["notes"].as_array().unwrap().iter().any(|n| n["code"] == "not_in_turn"), "{json}");
 
     let output = run("1", &driver("dense-q8"), &driver("dense-q4"));

@@ -1,4 +1,4 @@
-//! Versions that were given out, and the present one: recordings that they made, and each talking to the other.
+//! Published versions and the current one: their recordings, and each with the other over a link.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -30,13 +30,14 @@ fn whole(trace: &Model, calls: &[Call], which: &Path) {
     assert!(trace.spans.len() > call_nodes(calls), "{}: two threads", which.display());
 }
 
-/// Nodes that do some work: views and the like are no operators.
+/// Nodes that do some work: views and similar nodes are not operators.
 fn call_nodes(calls: &[Call]) -> usize {
     let views = ["VIEW", "RESHAPE", "PERMUTE", "TRANSPOSE", "NONE"];
     calls.iter().flat_map(|c| &c.nodes).filter(|n| !views.contains(&n.op.as_str())).count()
 }
 
-/// Recordings of every version that was given out are read as they were meant, and every view is made of them.
+/// Recordings of every published version are read with their meaning, and every view can be
+/// written.
 #[test]
 fn recordings_of_every_published_version() {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../tests/data/published");
@@ -66,7 +67,7 @@ fn recordings_of_every_published_version() {
     }
 }
 
-/// The last version that was given out.
+/// The last published version.
 fn published() -> Option<PathBuf> {
     needed_path("PROFINFER_PUBLISHED", "ci/compat.sh")
 }
@@ -81,8 +82,8 @@ fn with_the_agent_of_the_last_version() {
     let before = Parts { agent: last.join("profinfer-agent"), models: now.models };
     let Some(served) = Served::start(&before, dir.path(), "tcp:127.0.0.1:0", &RUN) else { return };
     let source = format!("tcp:127.0.0.1:{}", served.port());
-    let (trace, said) = capture_by(Path::new(ANALYZE), &source, dir.path(), &[]);
-    assert!(!said.contains("damaged") && !said.contains("skipped"), "{said}");
+    let (trace, _) = capture_by(Path::new(ANALYZE), &source, dir.path(), &[]);
+    assert!(trace.health.damage.is_empty() && trace.health.skipped.is_empty(), "{:#?}", trace.health);
     check_trace(&trace, &parse(&served.list()), "yesterday's agent, today's analyze");
 }
 
@@ -93,9 +94,9 @@ fn with_the_analyze_of_the_last_version() {
     let dir = tempfile::tempdir().unwrap();
     let Some(served) = Served::start(&now, dir.path(), "tcp:127.0.0.1:0", &RUN) else { return };
     let source = format!("tcp:127.0.0.1:{}", served.port());
-    let (trace, said) = capture_by(&last.join("analyze"), &source, dir.path(), &[]);
+    let (trace, _) = capture_by(&last.join("analyze"), &source, dir.path(), &[]);
     check_trace(&trace, &parse(&served.list()), "today's agent, yesterday's analyze");
-    // What yesterday's own tables say, and that it names what it does not know.
+    // The tables of the last version, which names unknown records.
     let summary = std::fs::read_to_string(dir.path().join("profile/summary.json")).unwrap();
     let summary: serde_json::Value = serde_json::from_str(&summary).unwrap();
     let health = &summary["health"];
@@ -104,5 +105,5 @@ fn with_the_analyze_of_the_last_version() {
     assert_eq!(summary["tokens"]["decode"]["calls"], 20, "{}", summary["tokens"]);
     let strange = health["damaged"].as_array().unwrap();
     assert!(strange.iter().all(|d| d["kind"] == "unknown record kind"), "{health}");
-    assert_eq!(strange.is_empty(), health["perfect"].as_bool().unwrap(), "{said}");
+    assert_eq!(strange.is_empty(), health["perfect"].as_bool().unwrap(), "{health}");
 }

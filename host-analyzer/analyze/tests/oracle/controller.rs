@@ -1,5 +1,6 @@
-//! The controller on a real engine: tasks that take its CPUs push it under the limit, operators go; they end, operators come back.
-//! The limit comes from the speed that the engine has at the time: machines differ.
+//! The controller on a real engine: tasks that use its CPUs push it below the limit, and operators
+//! are no longer captured; when they end, operators return. The limit is derived from the engine's
+//! current speed, because machines differ.
 
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
@@ -10,7 +11,7 @@ use crate::duty::{token_ns, traced, until};
 use crate::nodes::{backend_calls, check_spans};
 use crate::support::{engine, model, parts, read, record, started};
 
-/// A task that takes a CPU, until it is dropped.
+/// A task that uses a CPU, until it is dropped.
 struct Busy(Child);
 
 impl Busy {
@@ -23,7 +24,8 @@ impl Busy {
     }
 }
 
-/// As many as take three quarters of what the engine has now: a task of nice -5 weighs as much as three others.
+/// Enough tasks to take three quarters of the engine's CPU time: a task with nice -5 weighs as much
+/// as three others.
 fn disturb() -> Vec<Busy> {
     let load = std::fs::read_to_string("/proc/loadavg").unwrap();
     let running = load.split([' ', '/']).nth(3).and_then(|n| n.parse::<usize>().ok()).unwrap_or(1);
@@ -48,7 +50,7 @@ fn operators_go_while_the_engine_is_disturbed_and_come_back() {
     let undisturbed = ["-m", &gguf, "-t", "1", "-p", "5", "-n", "20", "-c", "512"];
     let (before, _) = record(&parts, &["--levels", "token,graph,op"], &[&[nodes][..], &undisturbed].concat());
     let token = token_ns(&before);
-    // Half as fast as that: what disturbs it leaves it a quarter of its CPU.
+    // Half of that speed: the disturbance leaves the engine a quarter of its CPU.
     let limit = 1e9 / token as f64 / 2.0;
     let dir = tempfile::tempdir().unwrap();
     let out = dir.path().join("trace.pfi");
@@ -78,7 +80,7 @@ fn operators_go_while_the_engine_is_disturbed_and_come_back() {
         let between = pair[1].at_ns - pair[0].at_ns;
         assert!(up(&pair[0]) == up(&pair[1]) || between >= 10_000_000_000, "turned after {between} ns");
     }
-    // What the switches say is what the spans are.
+    // The switches match the spans.
     let mut seen = [0; 3];
     for i in 0..trace.llama_calls.len() {
         let kind = traced(&trace, i);

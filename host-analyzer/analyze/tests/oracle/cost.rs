@@ -1,4 +1,4 @@
-//! What the agent says of its own cost, against what the engine's own clock says of it.
+//! The agent's own figures of its overhead, compared with the engine's own clock.
 
 use std::process::Command;
 
@@ -6,7 +6,7 @@ use profinfer_analysis::Analysis;
 
 use crate::support::{engine, model, parts, record};
 
-/// Median length of the driver's calls of one token, ns, by its own clock.
+/// Median duration of the driver's calls with one token, ns, by its own clock.
 fn token_ns(output: &[u8]) -> u64 {
     let text = String::from_utf8_lossy(output);
     let mut ns: Vec<u64> = text
@@ -21,8 +21,9 @@ fn token_ns(output: &[u8]) -> u64 {
     ns[ns.len() / 2]
 }
 
-/// The engine is run with and without the agent in turn; what a token takes longer, by its own clock, is the cost of
-/// as many pairs of probes as it has operators. On one thread, so that nothing else slows it down.
+/// Runs the engine with and without the agent in turn. The extra time per token, by the engine's
+/// clock, is the cost of as many pairs of probes as the token has operators. On one thread, so that
+/// nothing else slows it down.
 #[test]
 fn the_engine_feels_the_cost_that_the_agent_tells() {
     let Some(parts) = parts() else { return };
@@ -52,7 +53,7 @@ fn the_engine_feels_the_cost_that_the_agent_tells() {
     assert!((0.5..2.5).contains(&middle), "{ratios:?}");
     let (cost, slowdown, runs) = last.unwrap();
     assert!(slowdown.is_some());
-    // The sampled programs: two a pair, and less than the pair, which is traps as well.
+    // The sampled programs: two per pair, and less than the pair, which also has the traps.
     let (run_ns, runs) = runs.unwrap();
     assert!(runs > 100 && run_ns / runs * 2 < cost.pair_ns, "{run_ns} ns in {runs} runs, {cost:?}");
 }

@@ -1,12 +1,13 @@
-//! Software counters against the kernel's own account of the process (getrusage), with a planted cause: the driver
-//! takes the model's pages from itself before every call, or from the page cache too.
+//! Software counters compared with the kernel's account of the process (getrusage), with a planted
+//! cause: the driver evicts the pages of the model before every call, from its memory or also from
+//! the page cache.
 
 use profinfer_trace::model::Model;
 
 use crate::engine_log::Weights;
 use crate::support::{engine, model, parts, record};
 
-/// Page faults, minor and major, of each call by the driver's getrusage.
+/// Page faults, minor and major, of each call, from the driver's getrusage.
 fn faults_by_driver(output: &[u8]) -> Vec<(u64, u64)> {
     let text = String::from_utf8_lossy(output);
     let calls = text.lines().filter(|l| l.starts_with("decode\t"));
@@ -16,7 +17,7 @@ fn faults_by_driver(output: &[u8]) -> Vec<(u64, u64)> {
         .collect()
 }
 
-/// The same summed over the spans of each call; and the spans of which nothing can be told.
+/// The same, summed over the spans of each call; and the spans without counts.
 fn faults_by_spans(trace: &Model) -> (Vec<(u64, u64)>, usize) {
     let counts = &trace.spans.counts;
     assert_eq!(counts.names, ["minor-faults", "major-faults"]);
@@ -35,8 +36,8 @@ fn faults_by_spans(trace: &Model) -> (Vec<(u64, u64)>, usize) {
     (sums, absent)
 }
 
-/// Runs the driver, whose model is taken from it before every call; returns where the engine has the weights, and the page
-/// faults of every call, minor and major, which are the driver's own count of them.
+/// Runs the driver, which evicts its model before every call. Returns the placement of the weights,
+/// and the page faults of every call, minor and major, as the driver counts them.
 fn faults(name: &str, how: &str) -> Option<(Weights, Vec<(u64, u64)>)> {
     let (parts, bin) = (parts()?, engine("PROFINFER_ENGINE_DIR")?);
     let (driver, gguf) = (bin.join("nodes"), model(&parts, name));
@@ -46,22 +47,23 @@ fn faults(name: &str, how: &str) -> Option<(Weights, Vec<(u64, u64)>)> {
     let (own, (ours, absent)) = (faults_by_driver(&output.stdout), faults_by_spans(&trace));
     println!("{how}: by getrusage {own:?}, by spans {ours:?}, {absent} spans not counted");
     assert_eq!(own.len(), ours.len());
-    // A thread put on a CPU where the kernel shows no switch is told as not counted; that is rare.
+    // A thread that moves to a CPU without a visible switch is reported as not counted; that is
+    // rare.
     assert!(absent * 100 < trace.spans.len(), "{absent} of {}", trace.spans.len());
     for (call, (own, ours)) in own.iter().zip(&ours).enumerate() {
         assert!(ours.0 <= own.0 && ours.1 <= own.1, "call {call}: {ours:?} of {own:?}");
-        // After the prompt and the first token, each the first of its kind, nothing but operators touches pages that are not
-        // there. (Debian's variant for SSE 4.2 was seen to touch three more in the first token.)
+        // After the prompt and the first token, each the first of its kind, only operators touch
+        // absent pages. (Debian's variant for SSE 4.2 touched three more in the first token.)
         if call > 1 && absent == 0 {
             assert_eq!(ours, own, "call {call}");
         }
-        // Some file systems keep their pages in memory whatever they are told.
+        // Some file systems keep their pages in memory in any case.
         assert!(how != "cold" || ours.1 > 0 || own.1 == 0, "call {call}: {ours:?}");
     }
     Some((Weights::of_log(&output.stderr), ours))
 }
 
-/// On any CPU: the engine computes with F32 where it lies in the file.
+/// On any CPU: the engine computes with F32 directly from the file.
 fn every_call_reads_the_file(how: &str) {
     let Some((weights, calls)) = faults("dense-f32", how) else { return };
     assert!(weights.repacked == 0.0 && weights.mapped > 5.0, "{weights:?}");
@@ -78,8 +80,8 @@ fn major_faults_come_with_a_cold_page_cache() {
     every_call_reads_the_file("cold");
 }
 
-/// Weights that the engine has repacked into memory of its own are not read through the mapping any more. Whether it does
-/// that depends on the CPU, and the engine's log says it.
+/// The engine does not read weights through the mapping if it has repacked them into its own
+/// memory. That depends on the CPU; the engine's log shows it.
 #[test]
 fn faults_are_few_where_weights_are_repacked() {
     let Some((weights, calls)) = faults("dense-q4", "unmap") else { return };
@@ -94,7 +96,7 @@ fn faults_are_few_where_weights_are_repacked() {
     }
 }
 
-/// What cannot be counted is absent and said so, not 0.
+/// Counts that are not possible are absent with a reason, not 0.
 #[test]
 fn a_counter_that_is_not_there_is_refused_by_name() {
     let Some(parts) = parts() else { return };

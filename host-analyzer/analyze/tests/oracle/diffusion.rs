@@ -1,5 +1,5 @@
-//! stable-diffusion.cpp, a program on GGML whose graphs pass no scheduler: operators and dimensions of its ESRGAN against what
-//! follows from the tensors that the model's file declares.
+//! stable-diffusion.cpp, a GGML program whose graphs do not pass a scheduler: operators and
+//! dimensions of its ESRGAN compared with those that follow from the tensors in the model file.
 //!
 //! `ci/engines/others.sh` fetches the program and names its folder in PROFINFER_DIFFUSION_DIR, and that of the model and the image,
 //! made by scripts/gen_esrgan.py, in PROFINFER_ESRGAN_DIR.
@@ -37,7 +37,8 @@ fn convolutions(path: &Path) -> Vec<(String, u64, u64)> {
     all.into_iter().map(|(_, conv)| conv).collect()
 }
 
-/// Edge of the image that a convolution works on: it is doubled before each of the two of the upsampling.
+/// Edge of the image that a convolution processes: it is doubled before each of the two upsampling
+/// convolutions.
 fn edge(name: &str) -> u64 {
     match name {
         "conv_up1" => 2 * SIZE,
@@ -78,10 +79,10 @@ fn esrgan_of_two_blocks() {
     assert_eq!(count("MUL_MAT"), convolutions.len());
     assert_eq!(count("UPSCALE"), 2, "four times larger");
     assert_eq!(count("CONCAT"), 4 * dense, "a dense block appends each of its first four results");
-    // These, both of the upsampling, and the one behind them are followed by an activation.
+    // These, both upsampling convolutions, and the one after them are followed by an activation.
     let nested = |n: &str| n.contains(".rdb") && !n.ends_with("conv5");
     assert_eq!(count("LEAKY_RELU"), named(&nested) + 3);
-    // Residuals are scaled, those of each dense block and those of each block of three.
+    // Residuals are scaled: those of each dense block and those of each block of three.
     assert_eq!(count("SCALE"), dense + dense / 3);
     let png = std::fs::read(&made).unwrap();
     let edge_of = |at: usize| u32::from_be_bytes(png[at..at + 4].try_into().unwrap());

@@ -1,4 +1,4 @@
-//! Direct probes: the same node lists as the engine's own, and an engine that is as it was, whatever happens.
+//! Direct probes: the same node lists as the engine's own, and an unharmed engine in all cases.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
@@ -32,7 +32,7 @@ fn check(parts: &Parts, engine_variable: &str, name: &str) {
     assert!(direct.clock_error_ns < 10_000, "{direct:?}");
 }
 
-/// Of one process, directly.
+/// Records one process with direct probes.
 fn is_direct(trace: &Model) {
     let [probes] = &*trace.health.operator_probes else { panic!("{:?}", trace.health.operator_probes) };
     assert_eq!(probes.refused, None);
@@ -51,7 +51,7 @@ on_engines! {
     direct_b3889_dense: "PROFINFER_OLD_ENGINE_DIR", "dense-q8";
 }
 
-/// An engine, which does not outlive its test.
+/// An engine that does not outlive its test.
 struct Engine(Child);
 
 impl Drop for Engine {
@@ -110,7 +110,7 @@ fn paused(parts: &Parts, wrapped: &[&str]) -> Option<Engine> {
     Some(Engine(child))
 }
 
-/// An engine that decodes, and its process id.
+/// A decoding engine, and its process ID.
 fn decoding(parts: &Parts) -> Option<(Engine, u32)> {
     let mut engine = paused(parts, &[])?;
     engine.stdin.as_mut().unwrap().write_all(b"\n").unwrap();
@@ -119,8 +119,8 @@ fn decoding(parts: &Parts) -> Option<(Engine, u32)> {
     Some((engine, pid))
 }
 
-/// Addresses at which the code of a process is not as in its files, whole pages. Uprobes are left out, which are the kernel's to remove:
-/// a byte 0xcc each.
+/// Addresses at which the code of a process differs from its files, in pages. Excludes uprobes,
+/// which the kernel removes: a byte 0xcc each.
 pub(crate) fn differs(pid: u32) -> Vec<String> {
     let memory = fs::File::open(format!("/proc/{pid}/mem")).unwrap();
     let maps = fs::read_to_string(format!("/proc/{pid}/maps")).unwrap();
@@ -211,8 +211,9 @@ fn repair_puts_back_what_a_killed_agent_left() {
     let said = String::from_utf8_lossy(&repair.stderr).into_owned();
     assert!(repair.status.success() && said.contains("places put back"), "{said}");
     assert_eq!(differs(pid), [""; 0]);
-    // And a session that comes upon them does it first. Its file is new: what the killed one wrote may be long enough already for
-    // the look below, which would then interrupt an agent that has only just begun.
+    // A new session repairs them first. Its file is new: the recording of the killed agent may
+    // already be long enough for the check below, which would then interrupt an agent that has just
+    // started.
     killed();
     let out = dir.path().join("second.pfi");
     let mut agent = agent(&parts, &out, &DIRECT, pid);
@@ -226,7 +227,7 @@ fn repair_puts_back_what_a_killed_agent_left() {
     assert!(engine.try_wait().unwrap().is_none(), "it decodes on");
 }
 
-/// What cannot be had directly is had by uprobes, and said.
+/// If direct probes are refused, uprobes record, with a note.
 #[test]
 fn counters_and_experts_stay_with_uprobes() {
     let (Some(parts), Some(bin)) = (parts(), engine("PROFINFER_ENGINE_DIR")) else { return };
@@ -258,7 +259,7 @@ fn an_engine_with_a_seccomp_filter_is_left_alone() {
 fn an_engine_that_another_tracer_holds_is_left_alone() {
     let Some(parts) = parts() else { return };
     let Some(mut engine) = paused(&parts, &[]) else { return };
-    // PTRACE_SEIZE, and then it sleeps.
+    // PTRACE_SEIZE, then sleep.
     let tracer = "import ctypes,sys,time;l=ctypes.CDLL(None);assert l.ptrace(0x4206,int(sys.argv[1]),0,0)==0;\
         print('held',flush=True);time.sleep(60)";
     let mut tracer = Command::new("python3")
@@ -272,7 +273,8 @@ fn an_engine_that_another_tracer_holds_is_left_alone() {
     tracer.wait().unwrap();
 }
 
-/// Direct probes are refused for that reason, uprobes record all, and nothing of the code is changed by us.
+/// Direct probes are refused for this reason, uprobes record everything, and the agent changes no
+/// code.
 fn refused(parts: &Parts, engine: &mut Engine, why: Why) {
     let dir = tempfile::tempdir().unwrap();
     let out = dir.path().join("t.pfi");

@@ -1,11 +1,11 @@
-//! What the doctor says is what a session then does.
+//! A session behaves as the doctor reports.
 
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
 
 use crate::support::{engine, model, parts};
 
-/// Rows of a section: verdict, what, said.
+/// Rows of a section: verdict, name, text.
 fn rows(text: &str, section: &str) -> Vec<(String, String)> {
     let lines = text.lines().skip_while(|l| *l != section).skip(1).take_while(|l| !l.is_empty());
     lines.map(|l| (l[2..5].trim().to_owned(), l[7..].trim().to_owned())).collect()
@@ -53,7 +53,7 @@ fn of_a_process_that_is_no_engine() {
     assert!(!said.status.success() && text.contains("no part of a GGML engine is mapped"), "{text}");
 }
 
-/// Without the privilege nothing is guessed.
+/// Without the privilege, nothing is guessed.
 #[test]
 fn of_a_user_who_may_not() {
     let Some(parts) = parts() else { return };

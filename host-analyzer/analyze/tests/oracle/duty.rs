@@ -1,4 +1,5 @@
-//! The duty cycle on a real engine: what was captured is whole, what was not has nothing, and the switches say which is which.
+//! The duty cycle on a real engine: captured calls are complete, the others have nothing, and the
+//! switches distinguish them.
 
 use std::path::Path;
 use std::process::Command;
@@ -23,7 +24,7 @@ pub(crate) fn spans_of(trace: &Model, call: GraphCallId) -> usize {
     calls.partition_point(|c| *c <= call) - calls.partition_point(|c| *c < call)
 }
 
-/// Median time from the end of a decode call to the end of the next, ns.
+/// Median time from the end of a decode call to the end of the next one, ns.
 pub(crate) fn token_ns(trace: &Model) -> u64 {
     let d = &trace.llama_calls;
     let end = |i: usize| d.start_ns[i] + d.duration_ns[i];
@@ -32,7 +33,7 @@ pub(crate) fn token_ns(trace: &Model) -> u64 {
     all[all.len() / 2]
 }
 
-/// Waits until the recording, as far as it is written, shows enough.
+/// Waits until the growing recording shows enough.
 pub(crate) fn until(out: &Path, longest: Duration, enough: impl Fn(&Model) -> bool) {
     let begun = Instant::now();
     while !profinfer_trace::read(&std::fs::read(out).unwrap()).is_ok_and(|model| enough(&model)) {
@@ -60,11 +61,12 @@ fn bursts(probes: &[&str]) {
     let (nodes, gguf) = (bin.join("nodes"), model(&parts, "dense-f32"));
     let nodes = nodes.to_str().unwrap();
     let levels = ["--levels", "token,graph,op"];
-    // One thread: where others compute too, threads that spin for each other take a second for a token.
+    // One thread: if other programs compute too, threads that spin for each other need a second per
+    // token.
     let short = [nodes, "-m", &gguf, "-t", "1", "-p", "5", "-n", "3", "-c", "512", "--list"];
     let (_, output) = record(&parts, &levels, &short);
     let listed = parse(&String::from_utf8_lossy(&output.stdout));
-    // The context stays in its first cells, so that all prompts are alike and all tokens.
+    // The context stays in its first cells, so that all prompts are alike and all tokens are alike.
     let dir = tempfile::tempdir().unwrap();
     let out = dir.path().join("trace.pfi");
     let mut agent = Command::new(&parts.agent);
@@ -102,14 +104,15 @@ fn bursts(probes: &[&str]) {
                 Traced::Edge => {}
             }
         }
-        // Topologies are read all the time.
+        // Topologies are always read.
         let ours: Vec<_> = graphs.iter().flat_map(|g| list(&trace, *g)).collect();
         assert_eq!(ours, listed[usize::from(trace.llama_calls.n_tokens[i] == 1)].nodes, "call {i}");
     }
     println!("{seen:?} whole, untraced and at an edge: {:#?}", trace.duty);
     assert!(seen[0] >= 8 && seen[1] >= 8, "{seen:?}");
     assert_eq!((ledger.tokens_traced, ledger.tokens_untraced), (seen[0] as u64, seen[1] as u64));
-    // No operator was half seen by a switch: at most those of the call in which the engine was ended are at an edge.
+    // A switch never cuts an operator: only operators of the call in which the engine was ended are
+    // partial.
     let (edges, nodes) = (trace.health.ledger.unwrap(), listed[1].nodes.len() as u64);
     assert!(edges.spans_no_start <= nodes && edges.spans_no_end <= 1, "{edges:?}");
 }

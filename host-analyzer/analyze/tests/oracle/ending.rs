@@ -1,5 +1,6 @@
-//! How sessions end in which nothing was traced: each has its code in the recording's analysis, a state that is not good, and an exit status that
-//! is not 0, of the agent and of `analyze`. What is asserted are codes, numbers and names, not sentences.
+//! Endings of sessions without a traced call: each has its code in the analysis, a state that is
+//! not good, and a non-zero exit status of the agent and of `analyze`. The tests check codes,
+//! numbers and names, not sentences.
 
 use std::fs::{self, File};
 use std::io::Write;
@@ -15,10 +16,10 @@ use profinfer_skip::skip;
 
 use crate::support::{Parts, engine, model, parts, tool};
 
-/// Exit status of agent and `analyze` where nothing was traced.
+/// Exit status of agent and `analyze` if nothing was traced.
 const NOTHING_TRACED: i32 = 3;
 
-/// A recording in a folder of its own.
+/// A recording in a separate folder.
 struct Session {
     dir: tempfile::TempDir,
 }
@@ -39,7 +40,8 @@ impl Session {
         agent
     }
 
-    /// The ending in the recording; `analyze` has the same in summary.json, and exits with `status`.
+    /// The ending in the recording. `analyze` has the same in summary.json, and exits with
+    /// `status`.
     fn ending(&self, status: i32) -> Ending {
         let model = profinfer_trace::read(&fs::read(self.out()).unwrap()).unwrap();
         let ending = Analysis::compute(&model).ending;
@@ -63,7 +65,7 @@ impl Session {
         let expected: serde_json::Value = serde_json::from_slice(&expected).unwrap();
         assert_eq!(*written, expected["ending"]);
         assert!(written["sentence"].is_string());
-        // For people who look at them: PROFINFER_KEEP=folder.
+        // To look at them: PROFINFER_KEEP=folder.
         if let Some(kept) = std::env::var_os("PROFINFER_KEEP") {
             let code = written["code"].as_str().unwrap();
             let kept = PathBuf::from(kept).join(code);
@@ -75,7 +77,7 @@ impl Session {
     }
 }
 
-/// The agent ended so; what it wrote.
+/// The agent exits with this status. Returns its output.
 fn exits(output: &Output, status: i32) -> String {
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(status), "{said}");
@@ -100,7 +102,7 @@ fn child_of(agent: &Child) -> u32 {
     String::from_utf8_lossy(&found).trim().parse().unwrap()
 }
 
-/// A process maps a library of that name.
+/// A process maps a library with this name.
 fn maps(pid: u32, name: &str) -> bool {
     fs::read_to_string(format!("/proc/{pid}/maps")).is_ok_and(|maps| maps.contains(name))
 }
@@ -120,7 +122,7 @@ fn an_engine_that_cannot_load_its_model() {
     let command = words(&nodes, &["-m", gguf.to_str().unwrap(), "-t", "1", "-p", "4", "-n", "2"]);
     let output = session.agent(&parts, &command).output().unwrap();
     let said = exits(&output, 1);
-    // What the engine wrote comes through unchanged.
+    // The output of the engine passes through unchanged.
     assert!(said.contains("data is not within the file bounds, model is corrupted or incomplete"), "{said}");
     let ending = session.ending(NOTHING_TRACED);
     assert_eq!(
@@ -244,7 +246,7 @@ fn a_call_that_does_not_return() {
     assert!(ending.memory.is_none_or(|m| !m.is_reason), "{ending:?}");
 }
 
-/// Agent in a PID namespace, engine in one below: the kernel gives no id for it.
+/// The agent is in a PID namespace, the engine in one below: the kernel gives no ID for it.
 #[test]
 fn an_engine_in_a_namespace_below() {
     let (Some(parts), Some(bin)) = (parts(), engine("PROFINFER_ENGINE_DIR")) else { return };
@@ -271,7 +273,7 @@ fn an_engine_in_a_namespace_below() {
     assert_eq!(ending.inside_pid, Some(1));
 }
 
-/// A zip with one file that is stored and begins on a page, as `zipalign` makes an APK.
+/// A zip with one stored file that begins on a page, as `zipalign` makes an APK.
 fn archive(path: &Path, library: &[u8]) {
     const NAME: &[u8] = b"lib/arm64-v8a/libllama.so";
     const PAGE: usize = 4096;
@@ -302,7 +304,7 @@ fn archive(path: &Path, library: &[u8]) {
     fs::write(path, bytes).unwrap();
 }
 
-/// That of zip.
+/// The CRC of zip.
 fn crc32(bytes: &[u8]) -> u32 {
     !bytes.iter().fold(!0u32, |crc, byte| {
         (0..8).fold(
@@ -339,7 +341,7 @@ fn libraries_out_of_an_archive() {
     }
 }
 
-/// llama-server without a model starts one process for each model that is asked for.
+/// llama-server without a model starts one process per requested model.
 #[test]
 fn a_router_whose_children_compute() {
     let Some(parts) = parts() else { return };
@@ -350,8 +352,9 @@ fn a_router_whose_children_compute() {
     std::os::unix::fs::symlink(model(&parts, "smollm2"), models.join("smollm2.gguf")).unwrap();
     let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port().to_string();
     let log = File::create(session.dir.path().join("log")).unwrap();
-    // The router starts its own program again, /proc/self/exe, which is the dynamic linker where a launcher starts it: so it is started without, in
-    // a mount namespace in which the engine's linker is the system's.
+    // The router executes its own program again, /proc/self/exe, which is the dynamic linker if a
+    // launcher starts it. So start it without the launcher, in a mount namespace in which the
+    // engine's linker is the system's.
     let script = fs::read_to_string(server).unwrap();
     let quoted: Vec<&str> = script.split('\'').skip(1).step_by(2).collect();
     let [exe, libraries, program] = quoted[..] else { panic!("{script}") };
@@ -405,7 +408,8 @@ fn a_router_whose_children_compute() {
     assert!(ending.children.iter().any(|c| c.name.starts_with("llama-server")), "{ending:?}\n{log}");
 }
 
-/// An agent that is killed takes nothing from its engine: the next lines come through, and it ends by itself.
+/// Killing an agent does not harm its engine: the next lines pass through, and the engine ends by
+/// itself.
 #[test]
 fn an_engine_outlives_its_agent_and_keeps_its_standard_error() {
     let Some(parts) = parts() else { return };

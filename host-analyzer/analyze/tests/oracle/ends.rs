@@ -1,4 +1,5 @@
-//! Starts only: the same nodes with half of the hits, and an operator's time goes on to the next start.
+//! Starts only: the same nodes with half of the hits; the time of an operator extends to the next
+//! start.
 
 use profinfer_trace::model::{Ends, Model, WAIT_UNKNOWN};
 
@@ -16,7 +17,8 @@ fn starts_of(variable: &str, gguf: &str) {
     let calls = parse(&String::from_utf8_lossy(&output.stdout));
     assert_eq!(trace.capture.ends, Ends::None);
     assert!(trace.session.probes.iter().all(|p| p.what != "operator end"), "no end probe is there");
-    // An operator's time has the wait in it, so that the times of all threads do not add up to the graph's.
+    // The time of an operator includes the wait, so the times of all threads do not add up to that
+    // of the graph.
     check_nodes(&trace, &calls, variable);
     assert!(trace.spans.wait_ns.iter().all(|w| *w == WAIT_UNKNOWN), "no wait is known");
     (0..calls.len()).for_each(|i| gapless(&trace, i));

@@ -1,4 +1,4 @@
-//! What the drivers `nodes` and `whisper` print of their engines.
+//! Output of the drivers `nodes` and `whisper` about their engines.
 
 /// One node as the engine lists it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -16,7 +16,7 @@ pub(crate) struct Listed {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Call {
     pub(crate) nodes: Vec<Listed>,
-    /// The step that it belongs to (`whisper`), or the model (`nodes`).
+    /// The step of the call (`whisper`), or the model (`nodes`).
     pub(crate) of: usize,
     pub(crate) n_tokens: u32,
     pub(crate) start_ns: u64,

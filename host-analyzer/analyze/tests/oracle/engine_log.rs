@@ -1,17 +1,19 @@
-//! Where the engine has a model's weights, by its own log.
+//! The placement of a model's weights, from the engine's log.
 
-/// MiB of weights, by the buffer that they are in.
+/// MiB of weights, by buffer.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct Weights {
-    /// Read where they lie in the file, which is mapped.
+    /// Read directly from the mapped file.
     pub(crate) mapped: f64,
-    /// In a buffer of the CPU backend, in an order that suits this CPU's instructions. The file's pages are not read after that.
+    /// In a buffer of the CPU backend, in an order for this CPU's instructions. The pages of the
+    /// file are not read after that.
     pub(crate) repacked: f64,
 }
 
 impl Weights {
-    /// Reads lines such as `load_tensors:   CPU_REPACK model buffer size =     0.88 MiB`. Which buffers there are depends on
-    /// the CPU: `CPU_REPACK` is any that the backend has, and `AMX` is Intel's of that name.
+    /// Reads lines such as `load_tensors:   CPU_REPACK model buffer size =     0.88 MiB`. The
+    /// buffers depend on the CPU: `CPU_REPACK` is any repacking buffer of the backend, and `AMX` is
+    /// Intel's.
     pub(crate) fn of_log(log: &[u8]) -> Self {
         let mut all = Self::default();
         for line in String::from_utf8_lossy(log).lines() {
@@ -21,7 +23,7 @@ impl Weights {
             match buffer {
                 "CPU_Mapped" => all.mapped += mib,
                 "CPU_REPACK" | "AMX" => all.repacked += mib,
-                // Another backend's.
+                // A buffer of another backend.
                 _ => {}
             }
         }

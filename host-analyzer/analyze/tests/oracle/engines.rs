@@ -1,8 +1,8 @@
-//! What was recorded of many builds of the engine, against the lists that the same runs printed.
+//! Recordings of many builds of the engine, compared with the lists that the same runs printed.
 //!
-//! `ci/engines/matrix.sh` records and names the folder in PROFINFER_ENGINES_DIR: one folder for each build, with
-//! `MODEL.pfi` and `MODEL.txt` for each model, and `levels`, the levels that this build must have. What is found is
-//! written beside them, as `MODEL.row`, for the table.
+//! `ci/engines/matrix.sh` records and names the folder in PROFINFER_ENGINES_DIR: one folder per
+//! build, with `MODEL.pfi` and `MODEL.txt` for each model, and `levels`, the levels that this build
+//! must have. The results go next to them, as `MODEL.row`, for the table.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -21,7 +21,7 @@ use crate::nodes::{
 };
 use crate::support::{engine, model, parts, read, record};
 
-/// `-t 2`, and one prompt and three tokens after it.
+/// `-t 2`, one prompt, and three tokens after it.
 const THREADS: usize = 2;
 pub(crate) const CALLS: usize = 4;
 
@@ -47,7 +47,7 @@ fn an_engine_that_runs_is_examined_by_its_number() {
     {
         assert!(said.lines().any(|l| l.starts_with(level)), "{level} in: {said}");
     }
-    // One CPU variant of many is mapped, and nothing that is no part of the engine is listed.
+    // One CPU variant of many is mapped, and only parts of the engine are listed.
     assert_eq!(said.matches("CPU operators; x86-64, ").count(), 1, "{said}");
     assert!(said.contains(" MUL_MAT_ID ") && said.contains("=q8_0(32/34)"), "{said}");
     assert!(!said.contains("no part of an engine"), "{said}");
@@ -97,7 +97,7 @@ fn traces_of_builds() {
     let mut traces: Vec<PathBuf> = builds.iter().flat_map(|b| entries(b)).collect();
     traces.retain(|t| t.extension().is_some_and(|e| e == "pfi"));
     assert!(!traces.is_empty(), "{} holds no recordings", dir.display());
-    // Each is looked at, also after one that is wrong: which builds differ is what one wants to know.
+    // Check each build, also after a failure, to show which builds differ.
     traces.retain(|trace| !row(trace));
     assert!(traces.is_empty(), "wrong in {traces:?}");
 }
@@ -108,7 +108,7 @@ pub(crate) fn entries(dir: &Path) -> Vec<PathBuf> {
     all
 }
 
-/// Compares one recording with its list, writes the row, and tells whether all is well.
+/// Compares one recording with its list, and writes the row. True if everything matches.
 fn row(path: &Path) -> bool {
     let calls = parse(&std::fs::read_to_string(path.with_extension("txt")).unwrap());
     let levels = std::fs::read_to_string(path.with_file_name("levels")).unwrap();
@@ -139,7 +139,7 @@ fn row(path: &Path) -> bool {
     wrong.is_none()
 }
 
-/// What `check` answers, or the first line of why it panicked.
+/// The answer of `check`, or the first line of its panic.
 pub(crate) fn caught<T>(check: impl FnOnce() -> T) -> Result<T, String> {
     catch_unwind(AssertUnwindSafe(check)).map_err(|panic| {
         let text = panic.downcast_ref::<String>().map(String::as_str);
@@ -148,7 +148,7 @@ pub(crate) fn caught<T>(check: impl FnOnce() -> T) -> Result<T, String> {
     })
 }
 
-/// Most threads that one graph had; some engines make new ones for every graph.
+/// Maximum number of threads of a graph; some engines make new threads for every graph.
 fn threads(trace: &Model) -> usize {
     let of_graph = |g: usize| {
         let spans = (0..trace.spans.len()).filter(|i| trace.spans.graph_call[*i].0 as usize == g);
@@ -157,14 +157,14 @@ fn threads(trace: &Model) -> usize {
     (0..trace.graph_calls.len()).map(of_graph).max().unwrap_or(0)
 }
 
-/// How much of the engine's list the trace has.
+/// The part of the engine's list that the trace has.
 #[derive(Debug, Default)]
 struct Equal {
     /// Nodes that the engine listed.
     listed: usize,
-    /// Of these, with the same operator, type, dimensions and dimensions of sources.
+    /// Of these: with the same operator, type, dimensions and dimensions of sources.
     nodes: usize,
-    /// Of these, with the same name and names of sources.
+    /// Of these: with the same name and names of sources.
     names: usize,
 }
 
@@ -213,7 +213,7 @@ fn expected_threads(levels: &str) -> usize {
     if levels.contains("one-thread") { 1 } else { THREADS }
 }
 
-/// What ran of a graph, as this build runs one.
+/// The nodes of a graph that this build executes.
 pub(crate) fn check_graph(trace: &Model, graph: GraphCallId, levels: &str) {
     match () {
         () if levels.contains("fuses") => check_order(trace, graph),
@@ -222,7 +222,7 @@ pub(crate) fn check_graph(trace: &Model, graph: GraphCallId, levels: &str) {
     }
 }
 
-/// The recording doubts of its probes what is not hit in this build, and nothing else.
+/// The recording doubts only the probes that this build never hits.
 fn check_doubts(trace: &Model, levels: &str) {
     let doubted: Vec<_> = trace.session.probes.iter().filter(|p| p.note.contains("Self-check: ")).collect();
     if levels.contains("no-scheduler") {
@@ -234,8 +234,8 @@ fn check_doubts(trace: &Model, levels: &str) {
     }
 }
 
-/// An engine that computes several nodes in one call of its operator function shows the first of them: every thread ran the
-/// same ones, in order.
+/// An engine that computes several nodes in one call of its operator function shows the first of
+/// them: every thread ran the same ones, in order.
 fn check_order(trace: &Model, call: GraphCallId) {
     let of_call: Vec<usize> = (0..trace.spans.len()).filter(|i| trace.spans.graph_call[*i] == call).collect();
     let all: BTreeSet<_> = of_call.iter().map(|i| trace.spans.thread[*i]).collect();
@@ -248,8 +248,8 @@ fn check_order(trace: &Model, call: GraphCallId) {
     assert!(runs.iter().all(|run| *run == runs[0]), "the threads ran the same nodes");
 }
 
-/// Old builds give small operators to one thread, whichever is free: together the threads ran every node that
-/// computes, each thread in order and none twice.
+/// Old builds give small operators to any one free thread: together, the threads ran every node
+/// that computes, each thread in order and none twice.
 fn check_shared(trace: &Model, call: GraphCallId) {
     let topology = topology(trace, call);
     let spans = &trace.spans;

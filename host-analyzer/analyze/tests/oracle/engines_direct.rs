@@ -1,8 +1,8 @@
-//! One process of each build that repeats the same calls, recorded with direct probes and then with uprobes, against the engine's
-//! own lists and against each other.
+//! One process of each build that repeats the same calls, recorded with direct probes and then with
+//! uprobes, compared with the engine's own lists and with each other.
 //!
-//! `ci/engines/direct.sh` records. Its folders lie in PROFINFER_ENGINES_DIR, as `BUILD/direct/MODEL`. What is found is written there,
-//! as `row`, for the table.
+//! `ci/engines/direct.sh` records. Its folders are in PROFINFER_ENGINES_DIR, as
+//! `BUILD/direct/MODEL`. The results go there, as `row`, for the table.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -15,13 +15,14 @@ use crate::engines::{CALLS, caught, check_graph, entries};
 use crate::nodes::{backend_calls, list};
 use crate::support::read;
 
-/// Token calls that are compared, from the middle of a recording: at its ends some probes were there and others were not.
+/// Number of `llama_decode` calls that are compared, from the middle of a recording: at its ends
+/// only some probes were installed.
 const COMPARED: usize = 4 * CALLS;
 
-/// What ran in a graph: first node, last node, name, operator.
+/// The nodes executed in a graph: first node, last node, name, operator.
 type Ran = BTreeSet<(u32, u32, String, String)>;
 
-/// What ran in the calls of a round, one after the other.
+/// The nodes executed in the calls of a round, in order.
 type Round = BTreeMap<usize, Vec<Ran>>;
 
 #[test]
@@ -31,7 +32,7 @@ fn probes_of_builds() {
     let all = entries(&dir).into_iter().map(|build| build.join("direct")).filter(|d| d.is_dir());
     let mut runs: Vec<_> = all.flat_map(|d| entries(&d)).collect();
     assert!(!runs.is_empty(), "{} holds no recordings", dir.display());
-    // Each is looked at, also after one that is wrong.
+    // Check each of them, also after a failure.
     runs.retain(|run| {
         let said = caught(|| compare(run));
         let (word, wrong) = match &said {
@@ -44,7 +45,8 @@ fn probes_of_builds() {
     assert!(runs.is_empty(), "wrong in {runs:?}");
 }
 
-/// Holds both recordings of a process to its list, and to each other; what became of direct probes.
+/// Compares both recordings of a process with its list, and with each other. Returns the result of
+/// direct probes.
 fn compare(run: &Path) -> String {
     let text = std::fs::read_to_string(run.join("list.txt")).unwrap();
     // The engine was ended while it wrote.
@@ -68,7 +70,8 @@ fn compare(run: &Path) -> String {
     word
 }
 
-/// What ran in each call of a round, which is the same in all rounds; each graph as the engine's own list has it.
+/// The nodes executed in each call of a round, the same in all rounds; each graph as in the
+/// engine's own list.
 fn round(trace: &Model, calls: &[Call], levels: &str) -> Round {
     let ledger = trace.health.ledger.unwrap();
     assert!(ledger.balances() && ledger.nothing_lost(), "{:#?}", trace.health);

@@ -1,4 +1,5 @@
-//! Errors of the agent: what was tried, what the system answered, what to do; exit code not 0; nothing left.
+//! Errors of the agent: what was tried, what the system answered, what to do; non-zero exit status;
+//! nothing left behind.
 
 use std::process::Command;
 
@@ -33,7 +34,7 @@ fn no_engine_in_the_process() {
 
 #[test]
 fn no_engine_in_the_command() {
-    // Its recording stays and states the reason, see ending.rs.
+    // The recording stays and states the reason, see ending.rs.
     let Some(parts) = parts() else { return };
     let dir = tempfile::tempdir().unwrap();
     let output =
@@ -50,7 +51,7 @@ fn no_such_command() {
     fails(&["record", "--", "/no/such/engine"], &["starting `/no/such/engine`", "No such file"]);
 }
 
-/// What `engine` says of something that is none: a statement for every level, and exit status 1.
+/// `engine` on a file that is not one: a statement for every level, and exit status 1.
 fn says_of(bytes: &[u8], expected: &str) {
     let Some(parts) = parts() else { return };
     let dir = tempfile::tempdir().unwrap();

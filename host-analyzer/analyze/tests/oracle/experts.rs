@@ -1,6 +1,6 @@
-//! What the routers chose, against the ids that the engine itself shows: its callback asks for the product that works by them and
-//! reads their tensor (`nodes --experts`). The run that is recorded is another one, which computes its graphs in one piece; both decode
-//! the same tokens.
+//! The experts that routers chose, compared with the IDs that the engine itself shows: its callback
+//! requests the product that uses them and reads their tensor (`nodes --experts`). The recorded run
+//! is another one, which computes its graphs in one piece; both decode the same tokens.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -17,7 +17,7 @@ use crate::support::{Parts, engine, model, parts, record};
 /// Experts by decode call, name of the ids' tensor, and token.
 pub(crate) type Chosen = BTreeMap<(usize, String, u32), Vec<u32>>;
 
-/// Reads what `nodes --experts` printed.
+/// Parses the output of `nodes --experts`.
 pub(crate) fn parse(text: &str) -> Chosen {
     let mut all = Chosen::new();
     for line in text.lines() {
@@ -33,7 +33,7 @@ pub(crate) fn parse(text: &str) -> Chosen {
     all
 }
 
-/// The same out of a recording.
+/// The same from a recording.
 pub(crate) fn of_trace(trace: &Model) -> Chosen {
     let (mut all, e) = (Chosen::new(), &trace.experts);
     for i in 0..e.len() {
@@ -58,7 +58,7 @@ fn listed(bin: &Path, options: &[&str]) -> Chosen {
     parse(&String::from_utf8_lossy(&output.stdout))
 }
 
-/// Records a run and compares; returns how many experts each selection has for a token.
+/// Records a run and compares. Returns the number of experts per token of each selection.
 fn check(parts: &Parts, bin: &Path, gguf: &str, prompt: &str) -> usize {
     let options = ["-m", gguf, "-t", "2", "-p", prompt, "-n", "3", "-c", "512"];
     let engines = listed(bin, &options);
@@ -94,7 +94,7 @@ fn by_name(chosen: &Chosen) -> ByLayer {
     all
 }
 
-/// Without the experts behind the last one that was used.
+/// Without the experts after the last used one.
 fn to_the_last(uses: ByLayer) -> ByLayer {
     let cut = |uses: Vec<u64>| uses[..uses.iter().rposition(|n| *n > 0).map_or(0, |last| last + 1)].to_vec();
     uses.into_iter().map(|(layer, uses)| (layer, cut(uses))).collect()
@@ -135,7 +135,8 @@ fn b3889_8_experts() {
     on("PROFINFER_OLD_ENGINE_DIR", "moe-mixtral8", 2);
 }
 
-/// A prompt whose selection is told in many pieces, and seven experts a token, so that pieces end within rows.
+/// A prompt whose selection is sent in many records, and seven experts per token, so that records
+/// end within rows.
 #[test]
 fn a_long_prompt_with_seven_experts_a_token() {
     let (Some(parts), Some(bin)) = (parts(), engine("PROFINFER_ENGINE_DIR")) else { return };
@@ -144,7 +145,8 @@ fn a_long_prompt_with_seven_experts_a_token() {
     assert_eq!(check(&parts, &bin, gguf.to_str().unwrap(), "300"), 7);
 }
 
-/// A copy of the model that says so many experts a token. In GGUF a key is followed by its value's type, here 4 for u32, and value.
+/// A copy of the model that declares `n` experts per token. In GGUF, the type of the value (here 4
+/// for u32) and the value follow the key.
 fn with_used_experts(gguf: &Path, dir: &Path, n: u32) -> PathBuf {
     const KEY: &[u8] = b"qwen2moe.expert_used_count";
     let mut bytes = fs::read(gguf).unwrap();
@@ -156,7 +158,7 @@ fn with_used_experts(gguf: &Path, dir: &Path, n: u32) -> PathBuf {
     copy
 }
 
-/// Without the level nothing is read, and a dense model has no experts.
+/// Without the level, nothing is read. A dense model has no experts.
 #[test]
 fn levels_and_dense_models() {
     let (Some(parts), Some(bin)) = (parts(), engine("PROFINFER_ENGINE_DIR")) else { return };

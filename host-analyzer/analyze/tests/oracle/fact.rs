@@ -1,4 +1,5 @@
-//! Facts of a real engine, against what was set and what the kernel says itself: under a quota, on chosen CPUs, with variables.
+//! Facts of a real engine, compared with what was set and with the kernel's figures: under a quota,
+//! on chosen CPUs, with variables.
 
 use std::fs;
 use std::process::{Child, Command, Stdio};
@@ -12,10 +13,10 @@ use profinfer_trace::model::Model;
 use crate::group::Group;
 use crate::support::{Parts, engine, model, parts, read, record, tool};
 
-/// Never to be found in a recording.
+/// Must never appear in a recording.
 const SECRET: &str = "geheim-4711";
 
-/// Periods of a control group, those in which it was stopped, and for how long, ns.
+/// Periods of a control group, throttled periods, and throttled time in ns.
 fn stat(group: &Group) -> [u64; 3] {
     let text = group.read("cpu.stat");
     ["nr_periods ", "nr_throttled ", "throttled_time "]
@@ -68,7 +69,8 @@ fn facts_are_what_was_set_and_what_the_kernel_counts() {
     let Some(parts) = parts() else { return };
     let Some(group) = Group::new("cpu", &[]) else { return };
     let Some(engine) = Engine::start(&parts, &group) else { return };
-    // When its weights are loaded, and so little that it is used up also where other programs have most of the CPU.
+    // Set after the weights are loaded. The quota is so small that the engine uses it up even if
+    // other programs have most of the CPU.
     group.set("cpu.cfs_period_us", "50000");
     group.set("cpu.cfs_quota_us", "5000");
     let pid = engine.0.id();
@@ -79,7 +81,7 @@ fn facts_are_what_was_set_and_what_the_kernel_counts() {
         .stderr(Stdio::null())
         .spawn()
         .unwrap();
-    // The agent's first reading lies between these two.
+    // The agent's first reading is between these two.
     let before = stat(&group);
     let begun = Instant::now();
     while fs::metadata(&out).map_or(0, |m| m.len()) < 20_000 {
@@ -89,7 +91,7 @@ fn facts_are_what_was_set_and_what_the_kernel_counts() {
     let met = stat(&group);
     std::thread::sleep(Duration::from_secs(4));
     let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
-    // And its last one between these two.
+    // The agent's last reading is between these two.
     let last = stat(&group);
     let interrupted = Command::new("kill").args(["-INT", &agent.id().to_string()]).status().unwrap();
     assert!(interrupted.success() && agent.wait().unwrap().success());
@@ -102,7 +104,7 @@ fn facts_are_what_was_set_and_what_the_kernel_counts() {
     let c: Conditions = Analysis::compute(&trace).conditions;
     let p = c.process(pid).unwrap();
 
-    // What was set.
+    // The settings.
     assert_eq!((p.variable("OMP_WAIT_POLICY"), p.variable("GGML_TEST")), (Some("passive"), Some("a b")));
     assert_eq!(p.variable("LLAMA_API_KEY"), None);
     assert!(p.environment.iter().all(|v| v.name != "MY_OWN_SECRET"));
@@ -117,7 +119,7 @@ fn facts_are_what_was_set_and_what_the_kernel_counts() {
     assert!(p.program.value().unwrap().ends_with("nodes"), "{:?}", p.program);
     assert_eq!(p.nice.value(), Some(&0));
 
-    // What the kernel counted in the group that has the quota.
+    // The kernel's counters of the group with the quota.
     let rises = [&p.cgroup.periods, &p.cgroup.throttled_periods, &p.cgroup.throttled_ns];
     for (i, rise) in rises.into_iter().enumerate() {
         let rise = rise.value().unwrap();
@@ -128,7 +130,7 @@ fn facts_are_what_was_set_and_what_the_kernel_counts() {
     let throttled = p.cgroup.throttled_periods.value().unwrap();
     assert!(throttled.decode.is_some_and(|n| n > 0 && n <= throttled.whole), "{throttled:?}");
 
-    // Its memory by the kernel's own words, which change by a few pages.
+    // Its memory from the kernel, which changes by a few pages.
     for (ours, key) in [
         (&p.rss_anonymous_bytes, "RssAnon:"),
         (&p.rss_file_bytes, "RssFile:"),
@@ -148,7 +150,7 @@ fn facts_are_what_was_set_and_what_the_kernel_counts() {
         }
     }
 
-    // The system, by its own files.
+    // The system, from its own files.
     let meminfo = fs::read_to_string("/proc/meminfo").unwrap();
     assert_eq!(c.system.memory_total_bytes.value(), Some(&kib(&meminfo, "MemTotal:")));
     let available = c.system.memory_available_bytes.value().unwrap();
@@ -156,7 +158,7 @@ fn facts_are_what_was_set_and_what_the_kernel_counts() {
     assert!(c.cpu(0).unwrap().core.value().is_some_and(|core| !core.is_empty()));
 }
 
-/// The report's title is the program's name, of which the kernel keeps 15 bytes.
+/// The title of the report is the name of the program; the kernel keeps 15 bytes of it.
 #[test]
 fn a_long_name_is_whole() {
     let Some(parts) = parts() else { return };

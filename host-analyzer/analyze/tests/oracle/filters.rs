@@ -1,4 +1,5 @@
-//! Filters on a real engine: what passes is all there, what does not is not, and everything is counted.
+//! Filters on a real engine: everything that passes is there, nothing else is, and everything is
+//! counted.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +9,7 @@ use crate::duty::{spans_of, traced};
 use crate::nodes::{backend_calls, topology};
 use crate::support::{engine, model, parts, record, whole};
 
-/// A run with these options, so many tokens and threads; none where the test is skipped.
+/// A run with these options, tokens and threads. `None` if the test is skipped.
 fn run(options: &[&str], n: &str, threads: &str) -> Option<Model> {
     let parts = parts()?;
     let bin = engine("PROFINFER_ENGINE_DIR")?;
@@ -20,10 +21,11 @@ fn run(options: &[&str], n: &str, threads: &str) -> Option<Model> {
     Some(trace)
 }
 
-/// What a span ran: call, thread in order of appearance, names of the nodes that one kernel computed, operator.
+/// The work of a span: call, thread in order of appearance, names of the nodes of one kernel,
+/// operator.
 type Ran = (u32, u32, String, String);
 
-/// What the spans of the trace ran.
+/// The work of all spans of the trace.
 fn ran(trace: &Model) -> BTreeSet<Ran> {
     let s = &trace.spans;
     let row = |i: usize| {
@@ -35,12 +37,13 @@ fn ran(trace: &Model) -> BTreeSet<Ran> {
     (0..s.len()).map(row).collect()
 }
 
-/// Both runs ran the same, but for what the filter leaves out; and every span that is missing was counted as left out.
+/// Both runs computed the same, except for what the filter excludes; every missing span was counted
+/// as left out.
 fn leaves(options: &[&str], passes: &dyn Fn(&Ran) -> bool) {
     let (Some(all), Some(some)) = (run(&[], "8", "2"), run(options, "8", "2")) else { return };
     let filter = &some.capture.filters[0];
     assert_eq!((filter.place, filter.refused), (FilterPlace::Kernel, None));
-    // Threads are numbered as they are met, which depends on what was left out.
+    // Threads are numbered in order of appearance, which depends on the filter.
     let plain = |rows: BTreeSet<Ran>, check: bool| -> Vec<(u32, String, String)> {
         let rows = rows.into_iter().filter(|row| !check || passes(row));
         let mut rows: Vec<_> = rows.map(|(call, _, name, op)| (call, name, op)).collect();
@@ -89,11 +92,11 @@ fn layers() {
 
 #[test]
 fn a_range_of_tokens() {
-    // One thread: threads that spin for each other on a busy machine take a second for a token.
+    // One thread: on a busy machine, threads that spin for each other need a second per token.
     let Some(trace) = run(&["--tokens", "70-80,110-111"], "150", "1") else { return };
     let filter = &trace.capture.filters[0];
     assert_eq!((filter.place, filter.refused), (FilterPlace::Trap, None));
-    // The first call is the prompt's.
+    // The first call is the prompt.
     let wanted = |i: usize| (70..=80).contains(&i) || (110..=111).contains(&i);
     let mut untraced = 0;
     for i in 0..trace.llama_calls.len() {

@@ -1,5 +1,6 @@
-//! Gauges over the whole way: a file of the kernel that this test writes while the agent samples it for a host. How long CPU 0
-//! may take to wake is such a file, in a place of sensors: what is written is what is read, and nothing depends on it.
+//! Gauges from end to end: this test writes a kernel file while the agent samples it for a host.
+//! The file is the wake-up latency limit of CPU 0, mounted as a sensor: the agent must read what
+//! the test writes, and nothing else depends on it.
 
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -81,7 +82,8 @@ fn values_and_times_are_those_that_were_written() {
     for (i, (at, value)) in planted.at_ns.iter().zip(&planted.values).enumerate() {
         let step = steps.iter().position(|s| Some(s.0) == *value).expect("a value that was written");
         seen.insert(step);
-        // It stood there when it was read, which was after this sample's time and before the next one's.
+        // This value was in the file when it was read, which was after this sample's time and
+        // before the next one's.
         let next = planted.at_ns.get(i + 1).copied().unwrap_or(u64::MAX);
         assert!(steps[step].1 <= next, "sample {i} of {rows} shows what was written later");
         let replaced = steps.get(step + 1).map_or(u64::MAX, |s| s.2);
@@ -89,7 +91,7 @@ fn values_and_times_are_those_that_were_written() {
     }
     let seconds = (planted.at_ns[rows - 1] - planted.at_ns[0]) as f64 / 1e9;
     println!("{rows} samples in {seconds:.2} s, {} of {} steps seen", seen.len(), steps.len());
-    // While the agent looks through the engine it reads nothing.
+    // While the agent examines the engine, it reads no sensors.
     assert!(seconds > 1.0 && rows as f64 > (seconds - 1.5) * 25.0, "{rows} samples in {seconds} s");
     let summary = std::fs::read(dir.path().join("profile/summary.json")).unwrap();
     let summary: Value = serde_json::from_slice(&summary).unwrap();
@@ -101,7 +103,8 @@ fn values_and_times_are_those_that_were_written() {
     assert!(row["decode"]["covered_ns"].as_u64() > Some(0), "{row}");
 }
 
-/// What this machine's kernel has is sampled, what it has not is told; with 0 nothing is asked for.
+/// Samples what this machine's kernel has, and reports what is missing; with 0, nothing is
+/// requested.
 #[test]
 fn record_samples_what_many_kernels_have() {
     let Some(parts) = parts() else { return };

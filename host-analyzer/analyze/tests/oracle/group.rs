@@ -29,7 +29,7 @@ impl Group {
         Some(group)
     }
 
-    /// A group in it, without limits of its own.
+    /// A subgroup without limits.
     fn inner(&self) -> PathBuf {
         self.0.join("inner")
     }
@@ -47,7 +47,7 @@ impl Group {
         self.0.join("cgroup.procs").to_str().unwrap().to_owned()
     }
 
-    /// That of the group in it.
+    /// That of the subgroup.
     pub(crate) fn inner_file(&self) -> String {
         self.inner().join("cgroup.procs").to_str().unwrap().to_owned()
     }

@@ -1,23 +1,24 @@
-//! Links on which things happen: a connection that breaks, a serial line on which the kernel speaks too, one that is too
-//! slow. What comes through is compared with the engine's own word; what does not is counted.
+//! Disturbed links: a connection that breaks, a serial line with kernel messages, a slow line. What
+//! arrives is compared with the engine's own list; the rest is counted.
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, Output, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use profinfer_trace::model::Model;
+use serde_json::Value;
 use serialport::{SerialPort, TTYPort};
 
 use crate::engine_list::parse;
 use crate::nodes::check_trace;
 use crate::support::{Parts, engine, model, parts, read};
 
-/// An agent that serves at `listen` and runs the engine itself; its list goes to a file.
+/// An agent that serves at `listen` and starts the engine; the engine's list goes to a file.
 pub(crate) struct Served {
     pub(crate) agent: Child,
     list: PathBuf,
@@ -29,7 +30,7 @@ impl Served {
         Self::at(parts, dir, &["--listen", listen], run)
     }
 
-    /// With the options of `serve` that say who may connect and where.
+    /// With the options of `serve` for address and key.
     pub(crate) fn at(parts: &Parts, dir: &Path, door: &[&str], run: &[&str]) -> Option<Self> {
         let bin = engine("PROFINFER_ENGINE_DIR")?;
         let (list, log) = (dir.join("list.txt"), dir.join("agent.log"));
@@ -42,7 +43,7 @@ impl Served {
             .args(run)
             .stdout(std::fs::File::create(&list).unwrap())
             .stderr(std::fs::File::create(&log).unwrap())
-            // A group of its own, to which its engine belongs.
+            // A separate process group, which includes its engine.
             .process_group(0)
             .spawn()
             .unwrap();
@@ -63,38 +64,41 @@ impl Served {
         }
     }
 
-    /// The port that the agent chose.
+    /// The port that the kernel chose.
     pub(crate) fn port(&self) -> u16 {
         let line = self.wait_until("waiting for a host");
         line.rsplit(':').next().unwrap().parse().unwrap()
     }
 
-    /// What the agent has said.
+    /// Messages of the agent.
     pub(crate) fn said(&self) -> String {
         std::fs::read_to_string(&self.log).unwrap()
     }
 
-    /// What the engine has printed.
+    /// Output of the engine.
     pub(crate) fn list(&self) -> String {
         std::fs::read_to_string(&self.list).unwrap()
     }
 }
 
 impl Drop for Served {
-    /// Neither the agent's end nor its death is a reason for its engine to end.
+    /// The engine does not end with the agent, so end both.
     fn drop(&mut self) {
         let _ = Command::new("kill").args(["-KILL", "--", &format!("-{}", self.agent.id())]).output();
         let _ = self.agent.wait();
     }
 }
 
-/// Captures from `source`; what was received, and what was said.
-pub(crate) fn capture(source: &str, dir: &Path, options: &[&str]) -> (Model, String) {
-    capture_by(Path::new(env!("CARGO_BIN_EXE_analyze")), source, dir, options)
+/// Captures from `source`. Returns what was received, and the report on the link.
+pub(crate) fn capture(source: &str, dir: &Path, options: &[&str]) -> (Model, Value) {
+    let options = [options, &["--format", "json"]].concat();
+    let (model, output) = capture_by(Path::new(env!("CARGO_BIN_EXE_analyze")), source, dir, &options);
+    let mut object: Value = serde_json::from_slice(&output.stdout).unwrap();
+    (model, object["link"].take())
 }
 
-/// The same by some `analyze`.
-pub(crate) fn capture_by(analyze: &Path, source: &str, dir: &Path, options: &[&str]) -> (Model, String) {
+/// The same with another `analyze`. Returns its output.
+pub(crate) fn capture_by(analyze: &Path, source: &str, dir: &Path, options: &[&str]) -> (Model, Output) {
     let out = dir.join("profile");
     let output = Command::new(analyze)
         .args([source, "--out", out.to_str().unwrap()])
@@ -104,10 +108,10 @@ pub(crate) fn capture_by(analyze: &Path, source: &str, dir: &Path, options: &[&s
         .unwrap();
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(output.status.success(), "{said}");
-    (read(&out.join("recording.pfi")), said)
+    (read(&out.join("recording.pfi")), output)
 }
 
-/// Passes one connection on; after `limit` bytes of the agent's it is closed.
+/// Forwards one connection, and closes it after `limit` bytes of the agent.
 pub(crate) fn pass(host: &TcpStream, agent: &TcpStream, limit: usize) {
     let (mut from_host, mut to_agent) = (host.try_clone().unwrap(), agent.try_clone().unwrap());
     let up = std::thread::spawn(move || {
@@ -121,7 +125,8 @@ pub(crate) fn pass(host: &TcpStream, agent: &TcpStream, limit: usize) {
     up.join().unwrap();
 }
 
-/// The connection breaks four times, in the middle of frames; the session goes on, and nothing is lost.
+/// The connection breaks four times, in the middle of frames; the session continues, and nothing is
+/// lost.
 #[test]
 fn a_connection_that_breaks() {
     let Some(parts) = parts() else { return };
@@ -140,13 +145,13 @@ fn a_connection_that_breaks() {
             pass(&host, &agent, limit);
         }
     });
-    let (trace, said) = capture(&format!("tcp:127.0.0.1:{port}"), dir.path(), &[]);
-    assert_eq!(said.matches("connected again").count(), 4, "{said}{}", served.said());
+    let (trace, link) = capture(&format!("tcp:127.0.0.1:{port}"), dir.path(), &[]);
+    assert_eq!((&link["reconnects"], &link["lost"]), (&4.into(), &Value::Null), "{}", served.said());
     check_trace(&trace, &parse(&served.list()), "after four breaks");
     served.wait_until("0 lost");
 }
 
-/// The agent is gone: what came is readable, the cut is said, and so is why.
+/// The agent is gone: what arrived is readable, and the cut is reported with its reason.
 #[test]
 fn a_connection_that_does_not_come_back() {
     let Some(parts) = parts() else { return };
@@ -167,14 +172,15 @@ fn a_connection_that_does_not_come_back() {
         }
         drop(served);
     });
-    let (trace, said) = capture(&format!("tcp:127.0.0.1:{port}"), dir.path(), &["--reconnect", "1"]);
+    let (trace, link) = capture(&format!("tcp:127.0.0.1:{port}"), dir.path(), &["--reconnect", "1"]);
     end.join().unwrap();
-    assert!(said.contains("could not be resumed"), "{said}");
+    assert_eq!(link["lost"], "not_resumed");
     assert!(trace.health.cut_short() && trace.health.damage.is_empty(), "{:#?}", trace.health);
     assert!(trace.spans.len() > 1000);
 }
 
-/// Two ends of a serial line. What the agent sends goes through `spoil`, in the pieces in which it comes.
+/// Two ends of a serial line. The agent's bytes pass through `spoil`, in the pieces in which they
+/// arrive.
 pub(crate) struct Line {
     pub(crate) agent: String,
     pub(crate) host: String,
@@ -221,8 +227,8 @@ impl Drop for Line {
     }
 }
 
-/// Boot messages before, the kernel's messages in between (at frames' borders and in the middle of them), bits that fall
-/// over: every frame comes through in the end.
+/// Boot messages before, kernel messages in between (between frames and in the middle of them),
+/// flipped bits: every frame arrives in the end.
 #[test]
 fn a_serial_line_with_noise() {
     let Some(parts) = parts() else { return };
@@ -256,14 +262,14 @@ fn a_serial_line_with_noise() {
         return;
     };
     let source = format!("serial:{}@1500000", line.host);
-    let (trace, said) = capture(&source, dir.path(), &["--wait", "30"]);
+    let (trace, link) = capture(&source, dir.path(), &["--wait", "30"]);
     check_trace(&trace, &parse(&served.list()), "over the serial line");
-    let repairs = said.lines().find(|l| l.contains("were no frames")).unwrap_or_else(|| panic!("{said}"));
-    assert!(!repairs.contains("asked 0 times"), "{repairs}");
+    let counts = ["noise_bytes", "resend_requests"].map(|key| link[key].as_u64().unwrap());
+    assert!(counts.iter().all(|n| *n > 0), "{link}");
     served.wait_until("0 lost");
 }
 
-/// The agent is gone and the kernel goes on writing on its console: that is no sign of life.
+/// The agent is gone and the kernel still writes to its console: that is not a sign of life.
 #[test]
 fn a_console_whose_agent_is_gone() {
     let Some(parts) = parts() else { return };
@@ -280,19 +286,21 @@ fn a_console_whose_agent_is_gone() {
         return;
     };
     let begun = Instant::now();
-    let (trace, said) = capture(&format!("serial:{}@1500000", line.host), dir.path(), &["--wait", "30"]);
-    assert!(said.contains("has carried nothing of the agent"), "{said}");
+    let (trace, link) = capture(&format!("serial:{}@1500000", line.host), dir.path(), &["--wait", "30"]);
+    assert_eq!(link["lost"], "silent");
     assert!(trace.health.cut_short(), "{:#?}", trace.health);
     assert!(begun.elapsed() < Duration::from_secs(60), "it waited for {:?}", begun.elapsed());
     drop(served);
 }
 
-/// A line that does not carry all of the stream: what was dropped is counted where it was dropped, to the span.
+/// A line that is too slow for the stream: dropped frames are counted where they were dropped, to
+/// the span.
 #[test]
 fn a_serial_line_that_stands_still() {
     let Some(parts) = parts() else { return };
     let dir = tempfile::tempdir().unwrap();
-    // It carries nothing for five seconds, in which the engine makes more than the agent's queue holds.
+    // The line carries nothing for five seconds, while the engine makes more than the agent's queue
+    // can hold.
     let mut begun = None;
     let line = Line::new(move |bytes, host_port| {
         let begun: Instant = *begun.get_or_insert_with(Instant::now);
@@ -312,10 +320,10 @@ fn a_serial_line_that_stands_still() {
     assert!(loss.spans_queue_full > 0 && loss.frames_queue_full > 0, "it was fast enough: {loss:#?}");
     assert!(!trace.health.cut_short() && loss.balances(), "{loss:#?}");
     assert_eq!(loss.spans_sent, trace.spans.len() as u64, "all that was sent came");
-    // The only damage is the gaps that the dropped frames left.
+    // The only damage: the gaps of the dropped frames.
     let gaps: u64 = trace.health.damage.iter().map(|d| d.count).sum();
     assert_eq!((trace.health.damage.len(), gaps), (1, loss.frames_queue_full), "{:#?}", trace.health.damage);
-    // The engine's own word on how many operators there were: so many in each call.
+    // The number of operators from the engine's own list: the same number in each call.
     let mut in_call = vec![0u64; trace.graph_calls.len()];
     trace.spans.graph_call.iter().for_each(|g| in_call[g.0 as usize] += 1);
     let calls = parse(&served.list()).len() as u64;
@@ -333,7 +341,7 @@ fn nobody_on_the_line() {
         .unwrap();
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(
-        !output.status.success() && said.contains("no byte came") && said.contains("--listen serial:"),
+        !output.status.success() && said.contains("no byte arrived") && said.contains("--listen serial:"),
         "{said}"
     );
 }

@@ -1,10 +1,11 @@
-//! The whole way on the real thing: a real, unmodified llama.cpp, the real agent, a real kernel.
+//! End-to-end tests: a real, unmodified llama.cpp, the real agent, a real kernel.
 //!
-//! The oracle is the engine's own word: its evaluation callback lists every node with operator, name, type,
-//! dimensions and sources, and its driver stamps every `llama_decode` with the same clock.
+//! The oracle is the engine itself: its evaluation callback lists every node with operator, name,
+//! type, dimensions and sources, and its driver stamps every `llama_decode` call with the same
+//! clock.
 //!
-//! Needs root, BPF, and the environment that `scripts/test.sh` sets: PROFINFER_AGENT, PROFINFER_ENGINE_DIR and
-//! its kin, PROFINFER_MODELS_DIR. Without them the tests say that they are skipped, and why.
+//! Needs root, BPF, and the environment of `scripts/test.sh`: PROFINFER_AGENT, PROFINFER_ENGINE_DIR
+//! and its variants, PROFINFER_MODELS_DIR. Without them, the tests are skipped with the reason.
 #![expect(clippy::unwrap_used, reason = "a test fails where it cannot go on")]
 
 mod asked;

@@ -1,4 +1,5 @@
-//! `analyze --metrics`: what is served while a session runs is what the recording holds, in the words of Prometheus' own reader.
+//! `analyze --metrics`: the figures served during a session equal those of the recording, as parsed
+//! by Prometheus' own reader.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -21,7 +22,7 @@ use crate::support::{parts, read};
 /// Samples by name and labels.
 type Samples = BTreeMap<(String, String), f64>;
 
-/// What Prometheus' own parser reads; it refuses what is no OpenMetrics.
+/// The samples from Prometheus' own parser, which rejects invalid OpenMetrics.
 fn parse(venv: &Path, text: &str) -> Samples {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../views/tests/python/read_open_metrics.py");
     let mut python = Command::new(venv.join("bin/python"))
@@ -68,7 +69,7 @@ fn value(samples: &Samples, name: &str, labels: &str) -> f64 {
         .unwrap_or_else(|| panic!("no {name} {labels}: {samples:#?}"))
 }
 
-/// All that is served is in the recording.
+/// Everything that is served is in the recording.
 fn check(samples: &Samples, trace: &Model) {
     let llama_calls = &trace.llama_calls;
     for (batch, kind) in [("one", 1..=1), ("several", 2..=u32::MAX), ("unknown", 0..=0)] {
@@ -109,7 +110,8 @@ fn check(samples: &Samples, trace: &Model) {
     }
 }
 
-/// While the engine is stopped nothing changes, so that what is served can be held against what is on disk.
+/// While the engine is stopped, nothing changes, so that the served figures can be compared with
+/// those on disk.
 #[test]
 fn what_is_served_is_what_is_recorded() {
     let Some(parts) = parts() else { return };
@@ -150,7 +152,7 @@ fn what_is_served_is_what_is_recorded() {
             .collect::<Vec<_>>()
     };
     let mut before = scrape(&venv, port);
-    // The agent's totals come every second.
+    // The agent sends totals every second.
     let samples = loop {
         std::thread::sleep(Duration::from_millis(2500));
         let now = scrape(&venv, port);
@@ -182,7 +184,7 @@ fn what_is_served_is_what_is_recorded() {
     assert!(TcpStream::connect(("127.0.0.1", port)).is_err(), "it is served while the session runs");
 }
 
-/// Sensors in the units that Prometheus wants, and a name that breaks out of nothing.
+/// Sensors in the units of Prometheus, and a name that must be escaped.
 #[test]
 fn sensors_have_base_units() {
     let Some(venv) = needed_path("PROFINFER_VENV", "scripts/test.sh") else { return };
@@ -210,7 +212,7 @@ fn sensors_have_base_units() {
     assert!(!samples.keys().any(|(_, labels)| labels.contains("silent")), "{samples:#?}");
 }
 
-/// Nobody else on the network reads them.
+/// No other machine on the network can read them.
 #[test]
 fn addresses_of_this_machine_only() {
     for (address, answer) in [("0.0.0.0:0", "network"), ("[::]:0", "network"), ("nonsense", "127.0.0.1:9464")]

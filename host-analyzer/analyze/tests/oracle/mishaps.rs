@@ -1,5 +1,5 @@
-//! What happens to people: the disk is full, somebody kills the engine or the agent. The engine is unharmed, the
-//! recording is readable up to there, and what happened is said.
+//! Mishaps: the disk is full, somebody kills the engine or the agent. The engine is unharmed, the
+//! recording is readable up to that point, and the cause is reported.
 
 use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
@@ -40,7 +40,7 @@ fn wait_for(out: &Path, holds: impl Fn(&Model) -> bool) {
     }
 }
 
-/// The engine computes on: its CPU time grows.
+/// The engine continues to compute: its CPU time grows.
 fn computes(engine: &mut Child) -> bool {
     let time = |pid: u32| -> u64 {
         let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
@@ -51,7 +51,7 @@ fn computes(engine: &mut Child) -> bool {
     engine.try_wait().unwrap().is_none() && time(engine.id()) > before
 }
 
-/// Pages of the engine's machine code that differ from the files that they are of: a probe that is in place changes one.
+/// Pages of the engine's code that differ from its files: an installed probe changes one.
 fn changed_code(engine: &Child) -> usize {
     let pid = engine.id();
     let mut memory = std::fs::File::open(format!("/proc/{pid}/mem")).unwrap();
@@ -77,7 +77,7 @@ fn end(mut engine: Child) {
     engine.wait().unwrap();
 }
 
-/// SIGKILL cannot be handled: the kernel takes the probes away with the agent's descriptors.
+/// SIGKILL cannot be handled: the kernel removes the probes with the agent's descriptors.
 #[test]
 fn an_agent_that_is_killed_leaves_no_probe() {
     let Some(parts) = parts() else { return };

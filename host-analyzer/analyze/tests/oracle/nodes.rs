@@ -24,13 +24,13 @@ fn check(parts: &Parts, engine_variable: &str, name: &str) {
     check_context(&trace, &calls);
 }
 
-/// The trace of a run says what the engine's own list of that run says.
+/// The trace of a run matches the engine's own list of that run.
 pub(crate) fn check_trace(trace: &Model, calls: &[Call], name: &str) {
     check_nodes(trace, calls, name);
     check_sums(trace);
 }
 
-/// The same without sums over times.
+/// The same without sums of times.
 pub(crate) fn check_nodes(trace: &Model, calls: &[Call], name: &str) {
     whole(trace);
     check_calls(trace, calls);
@@ -38,7 +38,7 @@ pub(crate) fn check_nodes(trace: &Model, calls: &[Call], name: &str) {
         let graphs: Vec<GraphCallId> = backend_calls(trace, i);
         assert!(!graphs.is_empty(), "{name}, call {i}: a graph was computed");
         let listed: Vec<Listed> = graphs.iter().flat_map(|g| list(trace, *g)).collect();
-        // A driver that cannot ask its engine for a list prints its calls alone.
+        // A driver that cannot get a list from its engine prints only its calls.
         if !call.nodes.is_empty() {
             assert_eq!(listed.len(), call.nodes.len(), "{name}, call {i}: number of nodes");
             for (ours, engines) in listed.iter().zip(&call.nodes) {
@@ -51,7 +51,7 @@ pub(crate) fn check_nodes(trace: &Model, calls: &[Call], name: &str) {
     }
 }
 
-/// Calls, tokens and times as the driver saw them.
+/// Calls, tokens and times from the driver.
 pub(crate) fn check_calls(trace: &Model, calls: &[Call]) {
     assert_eq!(trace.llama_calls.len(), calls.len(), "every llama_decode was seen");
     for (i, call) in calls.iter().enumerate() {
@@ -62,7 +62,8 @@ pub(crate) fn check_calls(trace: &Model, calls: &[Call]) {
     }
 }
 
-/// Positions go on from call to call, and attention goes over the cells that the engine's list shows: room for all tokens so far.
+/// Positions continue from call to call, and attention covers the cells in the engine's list: room
+/// for all tokens so far.
 pub(crate) fn check_context(trace: &Model, calls: &[Call]) {
     let mut past = 0;
     for (ours, call) in Analysis::compute(trace).token.calls.iter().zip(calls) {
@@ -99,7 +100,7 @@ pub(crate) fn topology(trace: &Model, call: GraphCallId) -> &Topology {
     trace.topologies.get(trace.graph_calls.topology[call.0 as usize].expect("the topology was read"))
 }
 
-/// The traced topology in the driver's terms.
+/// The traced topology in the terms of the driver.
 pub(crate) fn list(trace: &Model, call: GraphCallId) -> Vec<Listed> {
     let topology = topology(trace, call);
     assert!(topology.complete);
@@ -123,8 +124,8 @@ pub(crate) fn list(trace: &Model, call: GraphCallId) -> Vec<Listed> {
         .collect()
 }
 
-/// All threads, of which there are `expected`, ran the same nodes, once each, in the graph's order: all that compute, but for those that newer
-/// engines leave out because nothing that runs needs them.
+/// All `expected` threads ran the same nodes, once each, in the order of the graph: all nodes that
+/// compute, except those that newer engines skip because no executed node needs them.
 pub(crate) fn check_spans(trace: &Model, call: GraphCallId, expected: usize) {
     let topology = topology(trace, call);
     let spans = &trace.spans;
@@ -154,7 +155,7 @@ pub(crate) fn check_spans(trace: &Model, call: GraphCallId, expected: usize) {
     assert!(left_out.len() * 10 < n_nodes, "{} of {n_nodes} nodes were not seen to run", left_out.len());
     for (i, node) in topology.nodes[..n_nodes].iter().enumerate().filter(|(i, _)| runs[0][*i]) {
         for (_, source) in &node.src {
-            // What a view shows is what its own first source holds.
+            // A view shows what its first source holds.
             let mut source = source.0 as usize;
             while source < n_nodes && view(source) && !topology.nodes[source].src.is_empty() {
                 source = topology.nodes[source].src[0].1.0 as usize;

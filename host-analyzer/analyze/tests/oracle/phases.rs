@@ -1,4 +1,4 @@
-//! What token calls were for, against the engine's own counts and timings.
+//! Phases of `llama_decode` calls, compared with the engine's own counts and timings.
 
 use profinfer_analysis::Analysis;
 use profinfer_analysis::phase::{Evidence, Phase};
@@ -13,7 +13,7 @@ fn timing(said: &str, name: &str) -> (f64, u64) {
     (numbers.next().unwrap().parse().unwrap(), numbers.next().unwrap().parse().unwrap())
 }
 
-/// The engine forgets its timings behind the warm-up; so do our figures.
+/// The engine resets its timings after the warm-up; so do our figures.
 #[test]
 fn the_warm_up_is_in_no_figure() {
     let Some(parts) = parts() else { return };
@@ -37,14 +37,16 @@ fn the_warm_up_is_in_no_figure() {
     assert!(token.calls.iter().all(|c| c.phase_by != Evidence::Tokens));
 }
 
-/// Tokens that the tool says it decoded, and how long each sequence was in the end, prompt included. Sequences end early where the
-/// sampler, whose seed is another in each run, takes an end of text.
+/// Number of decoded tokens that the tool prints, and the final length of each sequence, prompt
+/// included. Sequences end early if the sampler, which has another seed in each run, chooses an end
+/// of text.
 fn batched(said: &str) -> Option<(u64, Vec<u64>)> {
     let digits = |text: &'_ str| text.len() - text.trim_start_matches(|c: char| c.is_ascii_digit()).len();
     let decoded = said.split_once("decoded ")?.1;
     let lengths = said.split("finished at n_cur = ").skip(1).filter_map(|rest| {
         let figure = &rest[..digits(rest)];
-        // The line may lack its end. Then the next one's time follows, whose minutes have one digit: `16` and `0.00.167.699`.
+        // The line may lack its end. Then the time of the next line follows, whose minutes have one
+        // digit: `16` and `0.00.167.699`.
         let joined = rest[figure.len()..].starts_with('.');
         figure[..figure.len() - usize::from(joined)].parse().ok()
     });
@@ -54,7 +56,7 @@ fn batched(said: &str) -> Option<(u64, Vec<u64>)> {
 
 const SEQUENCES: usize = 4;
 
-/// Several sequences go on at once: the tool counts their tokens.
+/// Several sequences at once: the tool counts their tokens.
 #[test]
 fn parallel_sequences_are_told_by_their_logits() {
     let Some(parts) = parts() else { return };
@@ -62,7 +64,8 @@ fn parallel_sequences_are_told_by_their_logits() {
     let gguf = model(&parts, "dense-q8");
     let command = [program.to_str().unwrap(), "-m", &gguf, "-t", "1", "-n", "16", "-p", "a b c"];
     let command = [&command[..], &["-np", "4", "-c", "1024", "-kvu"]].concat();
-    // The tool ends without waiting for its logger: in some runs, of a hundred a few, the last lines are missing.
+    // The tool exits without waiting for its logger: in a few of a hundred runs, the last lines are
+    // missing.
     let runs = std::iter::repeat_with(|| record(&parts, &[], &command)).take(8);
     let mut whole = runs.filter_map(|(trace, output)| {
         let said = [output.stdout, output.stderr].concat();
@@ -77,7 +80,7 @@ fn parallel_sequences_are_told_by_their_logits() {
         decoded,
         "the tool agrees with itself"
     );
-    // A call carries a token of each sequence that is longer than what came before it.
+    // A call has one token of each sequence that is longer than its start.
     let longest = lengths.iter().max().unwrap();
     let expected: Vec<u64> =
         (prompt..*longest).map(|at| lengths.iter().filter(|length| **length > at).count() as u64).collect();

@@ -1,4 +1,5 @@
-//! Predictions on the real engine: the census of a file is what its tokens read in the engine, to the byte; one model is predicted from others.
+//! Predictions on the real engine: the census of a file equals what its tokens read in the engine,
+//! to the byte; one model is predicted from others.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
@@ -22,15 +23,16 @@ fn header(path: &str) -> Blueprint {
     gguf::read(&mut BufReader::new(file), bytes).unwrap()
 }
 
-/// The weight that a source is or shows.
+/// The weight that a source is or views.
 fn weight(topology: &Topology, source: NodeIdx) -> Option<&Node> {
     let node = topology.node(source);
     let node = node.view_of.map_or(node, |of| topology.node(of));
     (node.role == Role::Weight).then_some(node)
 }
 
-/// Bytes of weights that the nodes of a token call's graphs read, by their sources alone: products all of a matrix, products with experts the part
-/// that the ids have columns for, lookups a row, all others the whole vector.
+/// Bytes of weights that the nodes of a call's graphs read, from their sources alone: products read
+/// the complete matrix, products with experts the part for which the IDs have columns, lookups one
+/// row, all others the complete vector.
 fn read_by_the_engine(trace: &Model, call: usize) -> u64 {
     let mut sum = 0;
     for graph in backend_calls(trace, call) {
@@ -59,7 +61,7 @@ fn read_by_the_engine(trace: &Model, call: usize) -> u64 {
     sum
 }
 
-/// Bytes of a cell over all layers, by the cache's own tensors: elements of a row, of two bytes.
+/// Bytes per cell over all layers, from the cache's own tensors: elements of a row, of two bytes.
 fn cell_by_the_engine(trace: &Model, call: usize) -> u64 {
     let mut rows: BTreeMap<&str, u64> = BTreeMap::new();
     for graph in backend_calls(trace, call) {
@@ -89,7 +91,7 @@ fn a_census_is_what_tokens_read() {
     }
 }
 
-/// The reader of the ggml project itself says the same of every tensor.
+/// The reader of the ggml project gives the same for every tensor.
 #[test]
 fn headers_are_those_of_the_projects_own_reader() {
     let Some(parts) = parts() else { return };
@@ -122,8 +124,8 @@ fn predict(arguments: &[&str], out: &Path) -> (Output, Value) {
     (output, json)
 }
 
-/// One model from three others, and the reasons for which nothing is predicted. How near it is depends on the machine and is measured by
-/// `ci/predict.sh`; here only what does not.
+/// One model from three others, and the reasons for a refused prediction. The accuracy depends on
+/// the machine, and `ci/predict.sh` measures it; this test checks what does not depend on it.
 #[test]
 fn a_model_is_predicted_from_others() {
     let Some(parts) = parts() else { return };
@@ -160,7 +162,8 @@ fn a_model_is_predicted_from_others() {
     );
     let trace = profinfer_trace::read(&std::fs::read(&target).unwrap()).unwrap();
     let run = profinfer_analysis::predict::Run::compute(&trace);
-    // The graph of the target has as many nodes as the template's makes of it, but for some at its ends.
+    // The graph of the target has as many nodes as the template's would have, except for some at
+    // its ends.
     let (nodes, real) = (json["parts"]["nodes"].as_f64().unwrap(), run.decode.nodes.len() as f64);
     assert!((nodes / real - 1.0).abs() < 0.05, "{nodes} of {real}");
 

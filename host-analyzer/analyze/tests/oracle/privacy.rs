@@ -1,5 +1,5 @@
-//! What never leaves the board: a real engine is given a prompt, secrets and weights, everything of it is recorded, and no piece of them is
-//! anywhere in the stream.
+//! Data that never leaves the board: a real engine gets a prompt, secrets and weights, everything
+//! is recorded, and no part of them is anywhere in the stream.
 
 use std::collections::HashSet;
 use std::fs;
@@ -10,14 +10,15 @@ use profinfer_wire::hello::HELLO_LEN;
 
 use crate::support::{Parts, engine, model, parts, read, tool};
 
-/// Words that are in no program.
+/// Words that no program contains.
 const PROMPT: &str = "Zwolfkampf Quarzsandstein Mondfinsternis Kaffeekannendeckel tell me";
 const SECRETS: [&str; 5] =
     ["hf-geheim-4711", "key-geheim-4712", "var-geheim-4713", "arg-geheim-4714", "my-geheim-4715"];
-/// A piece of weights or of text: so many bytes are not the same by chance.
+/// Length of a part of weights or text. This many bytes are not equal by chance.
 const PIECE: usize = 16;
 
-/// Everything that a recording says: the bytes of the file, the payload of each frame, and each record in words.
+/// All content of a recording: the bytes of the file, the payload of each frame, and each record as
+/// text.
 struct Said {
     raw: Vec<u8>,
     payloads: Vec<Vec<u8>>,
@@ -48,9 +49,9 @@ impl Said {
         self.pieces().any(|bytes| String::from_utf8_lossy(bytes).contains(text))
     }
 
-    /// The first piece of these that is said.
+    /// The first of these parts that is found.
     fn says_any(&self, of: &HashSet<[u8; PIECE]>) -> Option<[u8; PIECE]> {
-        // Tests are not optimised: most places are told by two bytes not to be looked at.
+        // Tests are not optimised: two bytes exclude most places.
         let two = |w: &[u8]| usize::from(w[0]) << 8 | usize::from(w[1]);
         let mut begins = vec![false; 1 << 16];
         of.iter().for_each(|piece| begins[two(piece)] = true);
@@ -59,7 +60,7 @@ impl Said {
     }
 }
 
-/// Bytes of a frame; COBS puts a length before each run without zeros.
+/// Bytes of a frame. COBS puts a length before each run without zeros.
 fn uncobs(mut frame: &[u8]) -> Vec<u8> {
     let mut bytes = Vec::new();
     while let Some((code, rest)) = frame.split_first() {
@@ -73,7 +74,8 @@ fn uncobs(mut frame: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// Pieces of a file, one in so many bytes; without those of few values, which stand anywhere.
+/// Parts of a file, one every `step` bytes, without those with few different values, which occur
+/// anywhere.
 fn pieces(bytes: &[u8], step: usize) -> HashSet<[u8; PIECE]> {
     let pieces = bytes.chunks(step).filter_map(|c| c.first_chunk::<PIECE>().copied());
     pieces.filter(|p| p.iter().collect::<HashSet<_>>().len() >= 10).collect()
@@ -89,11 +91,11 @@ impl Drop for Other {
     }
 }
 
-/// Records everything of an engine; what it said, and what it wrote itself.
+/// Records everything of an engine. Returns the recording and the engine's own output.
 fn recorded(parts: &Parts, command: &[&str]) -> (Said, String) {
     let dir = tempfile::tempdir().unwrap();
     let out = dir.path().join("trace.pfi");
-    // Somebody else wants CPUs too, so that the recording says who.
+    // Another process also wants CPUs, so that the recording names it.
     let shell = format!("while :; do :; done; echo {}", SECRETS[4]);
     let _others: Vec<Other> = (0..2)
         .map(|_| Other(Command::new("sh").args(["-c", &shell, "sh", SECRETS[4]]).spawn().unwrap()))
@@ -119,7 +121,8 @@ fn no_prompt_no_answer_no_secret() {
     let command = [completion.to_str().unwrap(), "-m", &gguf, "-p", PROMPT, "-n", "24", "-no-cnv", "-t", "2"];
     let (said, answer) =
         recorded(&parts, &[&command[..], &["--hf-token", SECRETS[3], "--ignore-eos"]].concat());
-    // The search finds what is there: names of tensors and operators, the option without its text, who took the CPUs.
+    // The search finds what is there: names of tensors and operators, the option without its text,
+    // the process that used the CPUs.
     for there in ["blk.0.attn_q.weight", "MUL_MAT", "--hf-token <hidden>", "command: \"sh\"", "ffn_out-0"] {
         assert!(said.says(there), "{there}");
     }
@@ -134,7 +137,7 @@ fn no_prompt_no_answer_no_secret() {
         answer.as_bytes().windows(PIECE).filter_map(|w| w.try_into().ok()).collect();
     assert!(answered.len() > PROMPT.len(), "{answer}");
     assert_eq!(said.says_any(&answered).map(|p| String::from_utf8_lossy(&p).into_owned()), None);
-    // And it would find them.
+    // The search would find them.
     let mut planted = said;
     planted.payloads[7].extend_from_slice(&answer.as_bytes()[..40]);
     assert!(planted.says_any(&answered).is_some() && planted.says("Zwolfkampf"));
@@ -150,7 +153,7 @@ fn no_weights() {
         let command = [nodes.to_str().unwrap(), "-m", &gguf, "-t", "2", "-p", "5", "-n", "3"];
         let (mut said, _) = recorded(&parts, &command);
         let file = fs::read(&gguf).unwrap();
-        // Names of tensors stand before them, and are said. 31 bytes of weights anywhere have a piece.
+        // Names of tensors precede them, and are recorded. Any 31 bytes of weights contain a part.
         let weights = pieces(&file[file.len() / 4..], PIECE);
         assert!(weights.len() > 10_000, "{}", weights.len());
         assert_eq!(said.says_any(&weights), None, "{name}");
@@ -160,8 +163,8 @@ fn no_weights() {
     }
 }
 
-/// Of an engine that fails, the last lines of its standard error are recorded. `nodes` writes its prompt there; llama-completion writes what it was
-/// told wrongly.
+/// If an engine fails, the last lines of its standard error are recorded. `nodes` writes its prompt
+/// there; llama-completion writes the wrong argument.
 #[test]
 fn no_prompt_and_no_secret_in_the_last_lines() {
     let Some(parts) = parts() else { return };
@@ -197,7 +200,7 @@ fn no_prompt_and_no_secret_in_the_last_lines() {
         let ending = profinfer_analysis::Analysis::compute(&model).ending;
         assert!(!ending.output.is_empty(), "{command:?}: nothing is told of: {wrote}");
         let said = Said::new(fs::read(&out).unwrap());
-        // It is there: the line itself, with its words hidden.
+        // The line is there, with its words hidden.
         assert!(said.says(&ending.output[0]), "{ending:?}");
         for word in PROMPT.split(' ').filter(|w| w.len() > 8).chain(SECRETS).chain([diary.as_str()]) {
             assert!(!said.says(word), "{word}: {ending:?}");

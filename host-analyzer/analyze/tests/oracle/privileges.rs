@@ -1,4 +1,4 @@
-//! What an agent still may while it records, and as whom its engine runs: by the kernel's own word, /proc/PID/status.
+//! Privileges of a recording agent, and the user of its engine, from the kernel: /proc/PID/status.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -59,11 +59,11 @@ fn what_is_not_needed_is_given_up() {
     for (set, allowed) in [("CapEff", admin), ("CapBnd", admin), ("CapPrm", SYS_ADMIN)] {
         assert_eq!(of_agent.bits(set) & !(ATTACHED | allowed), 0, "{set}: {}", of_agent.0);
     }
-    // At hand it is for what the programs cost, which the kernel tells nobody else.
+    // Kept for the cost of the BPF programs, which the kernel reports only with it.
     assert!(trace.health.end.is_some_and(|end| end.bpf_runs > 0));
     assert_eq!((of_agent.bits("CapInh"), of_agent.bits("CapAmb")), (0, 0));
     assert_eq!((of_agent.field("NoNewPrivs"), of_agent.field("Seccomp")), ("1", "2"));
-    // The engine has what the agent was given, and cannot have more.
+    // The engine has the privileges of the agent's start, and cannot get more.
     for set in ["CapEff", "CapPrm", "CapBnd", "Seccomp", "Uid"] {
         assert_eq!(of_engine.field(set), own.field(set), "{set}");
     }
@@ -74,7 +74,7 @@ fn what_is_not_needed_is_given_up() {
     }
 }
 
-/// The engine as somebody else: every node is seen as by its own list.
+/// The engine runs as another user: every node is seen as in its own list.
 #[test]
 fn the_engine_runs_as_who_was_asked_for() {
     let Some(parts) = parts() else { return };
@@ -82,7 +82,7 @@ fn the_engine_runs_as_who_was_asked_for() {
     if !nix::unistd::geteuid().is_root() {
         return profinfer_skip::skip("only root starts programs as somebody else");
     }
-    // Where everybody may read.
+    // A folder that everyone may read.
     let dir = tempfile::tempdir().unwrap();
     fs::set_permissions(dir.path(), fs::Permissions::from_mode(0o755)).unwrap();
     for file in fs::read_dir(bin.join("../exe")).unwrap().map(|f| f.unwrap().path()) {

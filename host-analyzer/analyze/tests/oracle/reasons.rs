@@ -1,5 +1,5 @@
-//! Why spans are missing, against the engine's own list: nodes without elements, which no engine computes, and graphs with more nodes
-//! than the agent reads.
+//! Reasons for missing spans, compared with the engine's own list: nodes without elements, which no
+//! engine computes, and graphs with more nodes than the agent reads.
 
 use profinfer_analysis::Analysis;
 use profinfer_analysis::health::Remark;
@@ -8,7 +8,7 @@ use profinfer_trace::model::Model;
 use crate::engine_list::{Call, Listed, parse};
 use crate::support::{engine, model, parts, record, whole};
 
-/// Nodes that a walk reads at most (docs/output-schema.md).
+/// Maximum number of nodes that a walk reads (docs/output-schema.md).
 const NODES: usize = 8192;
 
 const THREADS: u64 = 2;
@@ -23,10 +23,10 @@ fn listed(name: &str) -> Option<(Model, Vec<Call>)> {
     Some((trace, parse(&String::from_utf8(output.stdout).unwrap())))
 }
 
-/// Operators for which no engine has a thread do anything.
+/// Operators for which no thread does anything.
 const VIEWS: [&str; 5] = ["NONE", "RESHAPE", "VIEW", "PERMUTE", "TRANSPOSE"];
 
-/// The engine's threads come by it, and compute nothing.
+/// The engine's threads pass it, and compute nothing.
 fn is_empty(node: &Listed) -> bool {
     node.ne.contains(&0) && !VIEWS.contains(&node.op.as_str())
 }

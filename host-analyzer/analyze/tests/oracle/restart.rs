@@ -1,5 +1,6 @@
-//! The engine ends and begins again, another version takes its place, its files go while it runs: each process is traced by
-//! what is in its own files, against its own list of nodes and its own counts of tokens.
+//! The engine ends and starts again, another version replaces it, its files are removed while it
+//! runs: each process is traced by its own files, and compared with its own list of nodes and
+//! counts of tokens.
 
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Write};
@@ -15,16 +16,18 @@ use crate::engine_list::{Call, Listed, parse};
 use crate::nodes::{backend_calls, list};
 use crate::support::{Parts, engine, model, parts, read, whole};
 
-/// How a new version takes the place of an old one.
+/// How a new version replaces an old one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum How {
-    /// Written beside it and moved over it, as package managers do: another inode at the same path.
+    /// Written next to it and renamed over it, as package managers do: another inode at the same
+    /// path.
     Moved,
     /// Written into it: the same inode with other bytes.
     Overwritten,
 }
 
-/// A folder with an engine that can be replaced, its program under a name of its own: other tests run engines too.
+/// A folder with a replaceable engine. Its program has a unique name, because other tests run
+/// engines too.
 struct Place {
     dir: tempfile::TempDir,
     name: &'static str,
@@ -40,14 +43,15 @@ impl Place {
         self.dir.path().join(file)
     }
 
-    /// Puts the engine of these launchers there.
+    /// Copies the engine of these launchers.
     fn install(&self, bin: &Path, how: How) {
         for file in fs::read_dir(bin.join("../exe")).unwrap().map(|f| f.unwrap().path()) {
             let name = file.file_name().unwrap().to_str().unwrap();
             let to = self.at(if name == "nodes" { self.name } else { name });
             if how == How::Overwritten && to.exists() {
                 let inode = fs::metadata(&to).unwrap().ino();
-                // A program that runs cannot be written to, as the kernel has it: its libraries can.
+                // The kernel does not allow writing to a running program; its libraries can be
+                // written.
                 let written = fs::write(&to, fs::read(&file).unwrap());
                 assert!(written.is_ok() || name == "nodes", "{written:?}");
                 assert_eq!(fs::metadata(&to).unwrap().ino(), inode);
@@ -66,7 +70,7 @@ impl Place {
         command
     }
 
-    /// Runs it to its end: its process and its list.
+    /// Runs it to its end. Returns its process and its list.
     fn run(&self) -> (u32, Vec<Call>) {
         let child = self.command(&["-n", "3", "--list"]).spawn().unwrap();
         let pid = child.id();
@@ -77,7 +81,7 @@ impl Place {
         (pid, calls)
     }
 
-    /// Starts it up to its first decode, for which it waits.
+    /// Starts it up to its first decode, before which it waits.
     fn paused(&self) -> Child {
         let mut child =
             self.command(&["-n", "3", "--list", "--pause"]).stdin(Stdio::piped()).spawn().unwrap();
@@ -91,7 +95,7 @@ impl Place {
         self.at("trace.pfi")
     }
 
-    /// The agent, which waits already.
+    /// The agent, already waiting.
     fn agent(&self, parts: &Parts, options: &[&str]) -> Child {
         let mut agent = Command::new(&parts.agent)
             .args(["record", "--out", self.trace().to_str().unwrap()])
@@ -99,7 +103,8 @@ impl Place {
             .stderr(File::create(self.at("agent.log")).unwrap())
             .spawn()
             .unwrap();
-        // It says when an engine that starts is seen from its beginning; of a process by its number, it writes what it examines.
+        // The agent reports when it sees a starting engine from its beginning. For a process by its
+        // ID, it logs what it examines.
         let by_pid = options.contains(&"--pid");
         let begun = Instant::now();
         while !(by_pid && fs::metadata(self.trace()).is_ok_and(|m| m.len() > 0)
@@ -117,7 +122,7 @@ impl Place {
     }
 }
 
-/// Ctrl-C, and what was recorded.
+/// Sends Ctrl-C, and reads the recording.
 fn interrupted(mut agent: Child, place: &Place) -> Model {
     assert!(agent.try_wait().unwrap().is_none(), "the session goes on: {}", place.said());
     let asked = Command::new("kill").args(["-INT", &agent.id().to_string()]).status().unwrap();
@@ -133,7 +138,8 @@ fn decodes_of(trace: &Model, pid: u32) -> Vec<usize> {
         .collect()
 }
 
-/// What was traced of the process is what it listed: calls, tokens, every node of every graph, and operators that ran.
+/// The trace of the process equals its list: calls, tokens, every node of every graph, and executed
+/// operators.
 fn check(trace: &Model, pid: u32, calls: &[Call]) {
     let own = decodes_of(trace, pid);
     assert_eq!(own.len(), calls.len(), "calls of process {pid}");
@@ -180,7 +186,7 @@ fn killed_and_begins_again(name: &'static str, options: &[&str]) -> Option<Model
     wait_for(&place.trace(), "decodes of the second run", |m| decodes_of(m, killed.id()).len() > 3);
     killed.kill().unwrap();
     killed.wait().unwrap();
-    // At once, and once more: nobody waits for the agent to have noticed.
+    // At once, and once more: do not wait until the agent has noticed.
     let (third, fourth) = (place.run(), place.run());
     let trace = interrupted(agent, &place);
     println!("first {}, killed {}, third {}, fourth {}", first.0, killed.id(), third.0, fourth.0);
@@ -192,7 +198,7 @@ fn killed_and_begins_again(name: &'static str, options: &[&str]) -> Option<Model
     Some(trace)
 }
 
-/// Two of them begin while the agent lets another go.
+/// Two of them start while the agent releases another one.
 #[test]
 fn three_engines_begin_at_once() {
     let Some((parts, bin, _)) = parts_and_engines() else { return };
@@ -208,7 +214,8 @@ fn three_engines_begin_at_once() {
         (pid, parse(&String::from_utf8(output.stdout).unwrap()))
     });
     let trace = interrupted(agent, &place);
-    // On a machine that has no CPU for the agent, one may have begun before it was stopped: then it is named.
+    // On a machine without CPU time for the agent, one may have started before it was stopped: then
+    // it is reported.
     let is_late = |pid: u32| trace.endings.iter().any(|e| e.kind == EndingKind::Late && e.pid == pid);
     let (late, seen): (Vec<_>, Vec<_>) = lists.iter().partition(|(pid, _)| is_late(*pid));
     println!("{} of 3, started within {spread:?}, were met late", late.len());
@@ -249,7 +256,7 @@ fn another_version_is_written_into_the_old() {
     another_version_at_the_same_path("written-into", How::Overwritten);
 }
 
-/// The old process still stands at its first decode, with probes in files that hold something else now.
+/// The old process waits at its first decode, with probes in files that have other contents now.
 #[test]
 fn a_file_is_overwritten_under_a_traced_process() {
     let Some((parts, newer, older)) = parts_and_engines() else { return };
@@ -258,7 +265,7 @@ fn a_file_is_overwritten_under_a_traced_process() {
     let agent = place.agent(&parts, &["--name", place.name, "--restarts"]);
     let mut standing = place.paused();
     wait_for(&place.trace(), "probes", |m| m.session.probes.iter().any(|p| p.symbol == "llama_decode"));
-    // Its program cannot be written to while it runs.
+    // Its program cannot be written while it runs.
     place.install(&older, How::Overwritten);
     fs::remove_file(place.at(place.name)).unwrap();
     place.install(&older, How::Overwritten);
@@ -272,7 +279,8 @@ fn a_file_is_overwritten_under_a_traced_process() {
     assert!(!gone.is_empty() && gone.iter().all(|p| !p.attached), "{:#?}", trace.session.probes);
 }
 
-/// A package upgrade while the engine runs: what it maps has no name any more, and its path leads to another version.
+/// A package upgrade while the engine runs: its mapped files have no name any more, and its path is
+/// another version.
 #[test]
 fn files_that_are_gone_before_the_agent_comes() {
     let Some((parts, newer, older)) = parts_and_engines() else { return };
@@ -301,7 +309,8 @@ fn files_that_are_gone_before_the_agent_comes() {
     }
 }
 
-/// What has the name and is no engine is told, and neither traced nor taken for the engine that is waited for.
+/// A process with the name that is not an engine is reported. It is not traced, and does not count
+/// as the expected engine.
 #[test]
 fn a_process_of_that_name_that_is_no_engine() {
     let Some((parts, bin, _)) = parts_and_engines() else { return };

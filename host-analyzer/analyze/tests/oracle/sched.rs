@@ -1,5 +1,5 @@
-//! The scheduler level against the kernel's own accounts of the same threads (/proc/PID/task/TID/schedstat), with a task planted
-//! beside the engine on its only CPU.
+//! The scheduler level compared with the kernel's own accounts of the same threads
+//! (/proc/PID/task/TID/schedstat), with a planted task next to the engine on its only CPU.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -15,20 +15,21 @@ use crate::support::{Parts, engine, model, parts, read, record};
 /// Shorter than the 15 letters that the kernel keeps.
 const PLANTED: &str = "planted-busy";
 
-/// Time on a CPU and time waiting for one, ns, since the thread began.
+/// Time on a CPU and time waiting for one, ns, since the thread started.
 #[derive(Debug, Clone, Copy)]
 struct Account {
     ran_ns: u64,
     waited_ns: u64,
 }
 
-/// What the kernel says of the threads of some processes.
+/// The kernel's accounts of the threads of some processes.
 struct Accounts {
-    /// The time before they were read, ns.
+    /// Time before they were read, ns.
     at_ns: u64,
-    /// How long it took to read them, ns: the reader can have been kept waiting itself.
+    /// Duration of the reads, ns: the reader may have waited.
     took_ns: u64,
-    /// Time that a hypervisor had so far of the CPUs, ns. The kernel enters it in no thread's account.
+    /// Time that a hypervisor has taken of the CPUs so far, ns. The kernel adds it to no thread's
+    /// account.
     stolen_ns: u64,
     of: BTreeMap<u32, Account>,
 }
@@ -50,7 +51,7 @@ fn accounts(pids: &[u32]) -> Accounts {
         tids.filter_map(move |tid| Some((tid, account(pid, tid)?))).collect::<Vec<_>>()
     };
     let of = pids.iter().flat_map(|pid| of(*pid)).collect();
-    // The eighth number of the line of all CPUs (proc_stat(5)), in hundredths of a second.
+    // The eighth number of the line for all CPUs (proc_stat(5)), in hundredths of a second.
     let stat = std::fs::read_to_string("/proc/stat").unwrap();
     let stolen: u64 = stat.split_whitespace().nth(8).unwrap().parse().unwrap();
     Accounts { at_ns, took_ns: now() - at_ns, stolen_ns: stolen * 10_000_000, of }
@@ -92,7 +93,7 @@ impl Drop for Killed {
     }
 }
 
-/// The engine, which ends also when the test fails: its parent is the agent.
+/// The engine. It ends also if the test fails: its parent is the agent.
 struct Ended(u32);
 
 impl Drop for Ended {
@@ -102,7 +103,7 @@ impl Drop for Ended {
     }
 }
 
-/// A shell that does nothing as fast as it can, under a name of its own, on the first CPU.
+/// A shell that does nothing as fast as it can, under a unique name, on the first CPU.
 fn plant(dir: &Path) -> Killed {
     let path = dir.join(PLANTED);
     std::os::unix::fs::symlink("/bin/sh", &path).unwrap();
@@ -123,9 +124,9 @@ fn overlap(start: u64, length: u64, from: u64, to: u64) -> u64 {
     (start + length).min(to).saturating_sub(start.max(from))
 }
 
-/// The two differ by what the kernel has not entered in its books yet when they are read: of a thread that runs, the time since the
-/// last tick (10 ms at most), and of one that waits, the whole wait (time slices of all others on the CPU, some 100 ms
-/// where the machine is busy). What else differs would grow with time.
+/// The two differ by what the kernel has not accounted yet: for a running thread, the time since
+/// the last tick (10 ms at most); for a waiting one, the complete wait (time slices of all others
+/// on the CPU, about 100 ms on a busy machine). Any other difference would grow with time.
 fn agree(what: &str, ours: u64, theirs: u64, books_ns: u64) {
     let allowed = books_ns + theirs / 50;
     println!("{what}: {:.1} ms, the kernel says {:.1} ms", ours as f64 / 1e6, theirs as f64 / 1e6);
@@ -168,7 +169,7 @@ fn a_planted_task_is_the_culprit_by_the_kernels_own_accounts() {
     std::thread::sleep(Duration::from_secs(4));
     let after = accounts(&[pid, culprit]);
     let (from, to) = (before.at_ns, after.at_ns);
-    // What both cannot know alike. Two ticks of /proc/stat are its rounding.
+    // Differences that neither can know. Two ticks are the rounding of /proc/stat.
     let unsure = before.took_ns + after.took_ns + (after.stolen_ns - before.stolen_ns) + 20_000_000;
     println!(
         "reading took {} and {} ns, stolen {} ns",
@@ -193,7 +194,7 @@ fn a_planted_task_is_the_culprit_by_the_kernels_own_accounts() {
         let waits = of(&[ThreadState::Preempted, ThreadState::Woken]);
         agree(&format!("{tid} waiting"), waits, is.waited_ns - was.waited_ns, 200_000_000 + unsure);
     }
-    // Whenever it ran, the engine wanted its only CPU: two threads that never sleep for long.
+    // The engine always wanted its only CPU: two threads that never sleep for long.
     let turns = &trace.sched.turns;
     let of_culprit = (0..turns.len()).filter(|i| trace.sched.tasks[turns.task[*i].0 as usize].tid == culprit);
     let time: u64 = of_culprit.map(|i| overlap(turns.start_ns[i], turns.duration_ns[i], from, to)).sum();
@@ -207,9 +208,10 @@ fn a_planted_task_is_the_culprit_by_the_kernels_own_accounts() {
     assert!(row.cgroup.starts_with('/'), "{}", row.cgroup);
     assert_eq!(row.cpus.iter().map(|c| c.cpu).collect::<Vec<_>>(), [0]);
     assert!(row.turns > 5 && row.decode_ns > time / 2 && row.threads.len() >= 2, "{row:?}");
-    // Nothing is unknown but what the kernel itself left out. It counts the programs that it did not run because a map was in use; but
-    // some virtual machines' kernels also hide the threads of their supervisor from every tracer: a switch to one is told, the one away
-    // from it is not (so it is with ftrace and bpftrace there), until the engine's thread is seen again.
+    // Only what the kernel omitted is unknown. It counts the programs that it did not run because a
+    // map was in use. But kernels of some virtual machines also hide the threads of their
+    // supervisor from every tracer: they report a switch to one, but not the switch away (also with
+    // ftrace and bpftrace), until the engine's thread appears again.
     let missed = analysis.conditions.system.sched_missed.value().copied();
     println!("runs of programs that the kernel left out: {missed:?}");
     for thread in &analysis.sched.threads {
@@ -217,7 +219,7 @@ fn a_planted_task_is_the_culprit_by_the_kernels_own_accounts() {
         println!("{}: {} ns unknown, {computes} of them while it computes", thread.tid, whole.unknown_ns);
         let wanted = [&thread.decode, &thread.prefill].map(|t| t.running_ns + t.preempted_ns);
         assert!(computes <= 1_000_000 + wanted.iter().sum::<u64>() / 50, "{missed:?} {thread:?}");
-        // While it starts, the agent stops it and lets it go on again and again.
+        // While it starts, the agent stops and continues it again and again.
         assert!(
             whole.unknown_ns <= 10_000_000 + (whole.running_ns + whole.preempted_ns) / 50,
             "{missed:?} {thread:?}"
@@ -239,7 +241,7 @@ fn without_it_nobody_of_that_name_is_blamed_and_without_the_level_nothing_is_sai
     assert!(on.sched.recorded && !on.sched.states.is_empty() && on.health.perfect(), "{:?}", on.health);
     let sched = Analysis::compute(&on).sched;
     assert!(sched.interference.iter().all(|r| r.name != PLANTED));
-    // Both threads ran operators, and are known to have run for at least as long.
+    // Both threads ran operators, and ran for at least that time.
     for thread in Analysis::compute(&on).thread.iter().filter(|t| t.spans > 0) {
         let times = sched.threads.iter().find(|t| t.tid == thread.tid).expect("its states");
         let on_cpu_or_waiting = times.whole.running_ns + times.whole.preempted_ns + times.whole.woken_ns;

@@ -1,4 +1,4 @@
-//! A server of the engine under the agent, and what it is asked.
+//! A server of the engine under the agent, and its requests.
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -11,12 +11,12 @@ use tempfile::TempDir;
 
 use crate::support::{Parts, read};
 
-/// How a server is asked, from any thread.
+/// Sends requests to a server, from any thread.
 #[derive(Clone, Copy)]
 pub(crate) struct Address(u16);
 
 impl Address {
-    /// What it answers, head and all; `None` where nobody listens.
+    /// The complete answer with its head. `None` if nobody listens.
     fn ask(self, method: &str, path: &str, body: &str) -> Option<String> {
         let mut socket = TcpStream::connect(("127.0.0.1", self.0)).ok()?;
         let head = "HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Type: application/json";
@@ -26,7 +26,7 @@ impl Address {
         Some(answer)
     }
 
-    /// A completion of a prompt that is told as token ids.
+    /// A completion of a prompt of token IDs.
     pub(crate) fn complete(self, prompt: &[u32], n: u32, cache: bool) -> String {
         let body = serde_json::json!({
             "prompt": prompt, "n_predict": n, "cache_prompt": cache, "ignore_eos": true,
@@ -37,18 +37,20 @@ impl Address {
     }
 }
 
-/// What a server with slots says of a completion.
+/// The figures of a server with slots for one completion.
 #[derive(Debug, Clone)]
 pub(crate) struct Told {
     pub(crate) slot: i32,
-    /// Tokens of the prompt that were in the cache, that were computed, and tokens that came out.
+    /// Prompt tokens that were in the cache, prompt tokens that were computed, and generated
+    /// tokens.
     pub(crate) tokens: (u32, u64, u64),
     pub(crate) prompt_ms: f64,
     pub(crate) predicted_ms: f64,
 }
 
 impl Address {
-    /// A completion in one slot, by letters: a small model writes such that the server takes it for text.
+    /// A completion in one slot, as text: a small model may generate what the server takes for
+    /// text.
     pub(crate) fn complete_in(self, slot: i32, prompt: &[u32], n: u32) -> Told {
         let body = serde_json::json!({
             "prompt": prompt, "n_predict": n, "cache_prompt": true, "ignore_eos": true, "id_slot": slot, "temperature": 0,

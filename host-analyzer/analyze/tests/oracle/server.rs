@@ -1,12 +1,12 @@
-//! Several sequences at once: a server with parallel slots, and a draft beside its target. The engine's own counts of
-//! tokens are the oracle.
+//! Several sequences at once: a server with parallel slots, and a draft with its target. The oracle
+//! is the engine's own count of tokens.
 
 use std::time::Duration;
 
 use crate::serve::{Address, Server};
 use crate::support::{model, parts, record, tool};
 
-/// One completion of 12 tokens; how many tokens were read and written.
+/// One completion of 12 tokens. Returns the numbers of prompt and generated tokens.
 fn complete(address: Address) -> (u64, u64) {
     let answer = address.complete(&[5, 6, 7, 8, 9, 10, 11], 12, false);
     let json = &answer[answer.find("\r\n\r\n").unwrap()..];
@@ -16,15 +16,15 @@ fn complete(address: Address) -> (u64, u64) {
     (number("prompt_n"), number("predicted_n"))
 }
 
-/// Two requests in two slots: every token that the server says it read or wrote went through a traced call.
+/// Two requests in two slots: every token that the server counts passed through a traced call.
 #[test]
 fn a_server_with_two_slots() {
     let Some(parts) = parts() else { return };
     let Some(program) = tool("llama-server") else { return };
     let options = ["-m", &model(&parts, "dense-q8"), "-np", "2", "-t", "2", "-c", "1024"];
     let server = Server::start(&parts, &program, &options);
-    // CLOCK_MONOTONIC, on a machine that does not sleep. What the server tries out before it serves is
-    // not asked for; it lies behind, and the requests come later than that.
+    // CLOCK_MONOTONIC, on a machine that does not sleep. The server's own warm-up is not a request;
+    // it is earlier than the requests.
     let uptime = std::fs::read_to_string("/proc/uptime").unwrap();
     let ready_ns = (uptime.split(' ').next().unwrap().parse::<f64>().unwrap() * 1e9) as u64 + 50_000_000;
     std::thread::sleep(Duration::from_millis(100));
@@ -42,7 +42,7 @@ fn a_server_with_two_slots() {
     assert_eq!(traced, told, "{answers:?}, ready at {ready_ns}, calls and their tokens: {calls:?}");
 }
 
-/// Draft and target are two contexts; the target's calls check what the draft guessed.
+/// Draft and target are two contexts; the calls of the target verify the draft's tokens.
 #[test]
 fn a_draft_and_its_target() {
     let Some(parts) = parts() else { return };
@@ -79,13 +79,13 @@ fn a_draft_and_its_target() {
     contexts.sort_unstable();
     contexts.dedup();
     assert_eq!(contexts.len(), 2, "draft and target");
-    // The draft guesses token by token: it has more calls of one token than the target.
+    // The draft generates token by token: it has more calls of one token than the target.
     let ones = |context: u64| {
         (0..d.len()).filter(|i| d.context[*i] == context && d.n_tokens[*i] == 1).count() as u64
     };
     let (few, many) = (ones(contexts[0]).min(ones(contexts[1])), ones(contexts[0]).max(ones(contexts[1])));
     let guessed = number("n_drafted");
-    // Its first guess comes out of the call that read the tokens accepted before, whatever their number.
+    // Its first token comes from the call that read the accepted tokens, whatever their number.
     assert!(
         many <= guessed && many + 12 >= guessed && few < many / 4,
         "{many} and {few} calls for {guessed} guesses"

@@ -1,5 +1,5 @@
-//! Two engines with different models at once in one recording: each has the tokens and the bytes per token that it has in a recording of its own, in a
-//! folder of its own, and nothing is made of both together.
+//! Two engines with different models at once in one recording: each has the same tokens and bytes
+//! per token as in a separate recording, in a separate folder, and no figure mixes them.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
@@ -18,12 +18,12 @@ const TOKENS: [&str; 2] = ["40", "25"];
 const MODELS: [&str; 2] = ["dense-q8", "moe-mixtral8"];
 const NAME: &str = "profinfer-two";
 
-/// The engine's launcher under a name that no other process has: those of other tests are not traced.
+/// The launcher of the engine under a unique name, so that engines of other tests are not traced.
 fn launcher(nodes: &Path, folder: &Path) -> String {
     let script = fs::read_to_string(nodes).unwrap();
     let program = script.split('\'').nth(1).unwrap();
     let renamed = folder.join("exe").join(NAME);
-    // Backends are looked for beside the program.
+    // The engine searches backends next to the program.
     fs::create_dir(folder.join("exe")).unwrap();
     for file in fs::read_dir(Path::new(program).parent().unwrap()).unwrap().flatten() {
         let _ = std::os::unix::fs::symlink(file.path(), folder.join("exe").join(file.file_name()));
@@ -35,7 +35,7 @@ fn launcher(nodes: &Path, folder: &Path) -> String {
     path.to_str().unwrap().to_owned()
 }
 
-/// Decode tokens and the bytes that one of them reads.
+/// Decode tokens and bytes read per token.
 fn figures(model: &Model) -> (u64, u64, u64, u64) {
     let analysis = Analysis::compute(model);
     let token = &analysis.token;
@@ -121,7 +121,7 @@ fn two_engines_at_once() {
         let sched = Analysis::compute(&one).sched;
         assert!(sched.interference.iter().all(|t| t.engine == (t.pid == pid)));
     }
-    // `analyze` makes one result each.
+    // `analyze` writes one result for each.
     let analyze = |more: &[&str], folder: &Path| {
         let mut analyze = Command::new(env!("CARGO_BIN_EXE_analyze"));
         analyze.args(["--out", folder.to_str().unwrap(), out.to_str().unwrap()]).args(more).output().unwrap()
@@ -139,7 +139,7 @@ fn two_engines_at_once() {
         assert_eq!(summary["tokens"]["decode"]["tokens"], alone[i].0);
         assert_eq!(summary["session"]["processes"].as_array().unwrap().len(), 1);
         assert_eq!(summary["session"]["processes"][0]["pid"], pid);
-        // The one that is named has the same in the folder itself.
+        // With --pid, the result of one engine is directly in the folder.
         let named = dir.path().join("named");
         assert!(analyze(&["--pid", &pid.to_string()], &named).status.success());
         let named: serde_json::Value =

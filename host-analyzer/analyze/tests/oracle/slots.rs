@@ -1,5 +1,5 @@
-//! Requests of a real server told apart by slot, against what the server answers of each: tokens that it found in its cache, that it
-//! computed and that came out, and its own times.
+//! Requests of a real server by slot, compared with the answers of the server: cached tokens,
+//! computed tokens, generated tokens, and its own times.
 
 use std::thread;
 
@@ -11,10 +11,10 @@ use crate::serve::{Address, Server, Told};
 use crate::support::{engine, model, parts};
 
 const SLOTS: i32 = 4;
-/// Requests of each slot, one after the other.
+/// Requests of each slot, in order.
 const REQUESTS: u32 = 4;
 
-/// Prompts of a slot that begin alike and end differently, all of token ids that stand for text.
+/// Prompts of a slot that begin alike and end differently, all of token IDs that represent text.
 fn prompts(slot: i32) -> Vec<Vec<u32>> {
     let begin: Vec<u32> =
         (0..30 + 11 * slot.unsigned_abs()).map(|i| 300 + (slot.unsigned_abs() * 37 + i) % 200).collect();
@@ -39,13 +39,15 @@ fn record() -> Option<(Model, Vec<Told>)> {
     Some((server.stop(), told))
 }
 
-/// Whether a time that we measured from call to call is the server's but for what the server does `between` calls, all in ms.
+/// True if a time measured from call to call equals the server's, except for the server's own work
+/// `between` calls, all in ms.
 fn near(ours: f64, server: f64, between: f64) -> bool {
     (ours - server).abs() <= 25.0_f64.max(server * 0.1).max(between + 5.0)
 }
 
-/// Time from the end of a call to the begin of the next one, in ms: the server takes the outputs of the call's slots one after another, and tells
-/// of each when it has it. At most 0.2 s, as no later call may have been wanted.
+/// Time from the end of a call to the start of the next one, in ms: the server processes the
+/// outputs of the slots one after another, and reports each when it has it. At most 0.2 s, because
+/// there may be no later call.
 fn between(trace: &Model, end_ns: u64) -> f64 {
     let next = trace.llama_calls.start_ns.iter().filter(|start| **start >= end_ns).min();
     next.map_or(0.0, |start| (start - end_ns).min(200_000_000) as f64 / 1e6)
@@ -91,7 +93,7 @@ fn requests_of_four_slots_are_what_the_server_says() {
         several += ours.len();
     }
     assert!(reused > 0 && several == told.len(), "the prompts begin alike");
-    // Every token that the server tells of was in a batch, but for the last of each answer.
+    // Every token that the server counts was in a batch, except for the last of each answer.
     let context = analysis.server.contexts.iter().find(|c| c.slots.len() == SLOTS as usize).unwrap();
     let sum =
         |of: fn(&profinfer_analysis::server::Batches) -> u64| context.batches.iter().map(of).sum::<u64>();

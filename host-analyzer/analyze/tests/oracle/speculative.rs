@@ -1,12 +1,12 @@
-//! Speculative decoding against the engine's own report of it.
+//! Speculative decoding, compared with the engine's own report.
 
 use profinfer_analysis::Analysis;
 use profinfer_analysis::phase::Phase;
 
 use crate::support::{model, parts, record, tool};
 
-/// Guesses, accepted guesses and tokens equal the tool's. What came out of the last round is told by no later call; but the tool
-/// counts it as tokens and as accepted guesses, and these two must agree on it.
+/// Draft tokens, accepted tokens and tokens equal the tool's. No later call shows the result of the
+/// last round, but the tool counts it as tokens and as accepted tokens; these two must agree.
 #[test]
 fn counts_equal_the_tools_own() {
     let Some(parts) = parts() else { return };
@@ -31,7 +31,8 @@ fn counts_equal_the_tools_own() {
         let last = number("n_predict") - s.emitted;
         assert!((1..=5).contains(&last), "{last} tokens of the last round");
         assert_eq!(s.accepted + last - 1, number("n_accept"));
-        // Two or three trials, the prompt, and every other call of the target verifies; nothing of the draft is in a headline.
+        // Two or three trials, the prompt, and every other call of the target verifies. The
+        // headline excludes the draft.
         let of = |phase| a.token.calls.iter().filter(move |c| c.phase == phase);
         assert_eq!(of(Phase::BatchDecode).count() as u64 + of(Phase::Decode).count() as u64, s.rounds);
         assert!(

@@ -1,10 +1,10 @@
-//! Speeds against the engine's own timings, with the tools that call `llama_process`.
+//! Speeds, compared with the engine's own timings, with the tools that call `llama_process`.
 
 use profinfer_trace::model::DecodeFunction;
 
 use crate::support::{model, parts, record, tool};
 
-/// llama-bench stamps the whole of its run of N tokens; so do our calls.
+/// llama-bench measures its complete run of N tokens; so do our calls.
 #[test]
 fn tpot_agrees_with_llama_bench() {
     let Some(parts) = parts() else { return };

@@ -1,6 +1,7 @@
-//! Functions of backends whose hardware is not here: OpenCL, RKNN, CLBlast, by the stand-ins that `ci/engines/standin.sh`
-//! compiles for the unmodified engine. The trace against the engine's own list of nodes, against the stand-in's own counts,
-//! and against a time that is planted in one node.
+//! Functions of backends whose hardware is missing: OpenCL, RKNN, CLBlast, with the stand-ins that
+//! `ci/engines/standin.sh` compiles for the unmodified engine. The trace is compared with the
+//! engine's own list of nodes, with the counts of the stand-in, and with a planted delay in one
+//! node.
 //!
 //! `ci/engines/backends.sh` names the folder in PROFINFER_STANDIN_DIR.
 
@@ -15,16 +16,16 @@ use crate::engine_list::{Listed, parse};
 use crate::nodes::{VIEWS, list};
 use crate::support::{engine, model, parts, record};
 
-/// Time that is planted in a call, ns.
+/// Planted delay of a call, ns.
 const PLANTED: u64 = 2_000_000;
 
-/// What the stand-in says of itself at its end: calls by symbol.
+/// The counts that the stand-in prints at its end: calls by symbol.
 fn called(output: &str) -> BTreeMap<String, u64> {
     let fields = output.lines().map(|l| l.split('\t').collect::<Vec<_>>());
     fields.filter(|f| f[0] == "called").map(|f| (f[1].to_owned(), f[2].parse().unwrap())).collect()
 }
 
-/// Calls in the trace: of whole operators by their backend, of nested calls by symbol.
+/// Calls in the trace: operators by backend, nested calls by symbol.
 fn nested_counts(trace: &Model) -> BTreeMap<String, u64> {
     let mut counts = BTreeMap::new();
     for function in &trace.nested_calls.function {
@@ -33,19 +34,19 @@ fn nested_counts(trace: &Model) -> BTreeMap<String, u64> {
     counts
 }
 
-/// The name of the node that a row of the spans, or of the nested calls, is of.
+/// The name of the node of a span or a nested call.
 fn node_name(trace: &Model, graph: usize, node: u32) -> &str {
     let topology = trace.graph_calls.topology[graph].unwrap();
     trace.texts.get(trace.topologies.get(topology).nodes[node as usize].name)
 }
 
-/// Runs llama.cpp with a stand-in of a backend; its parts have the nodes of the engine's list, and one span for each that
-/// computes. Returns the trace and what was counted.
+/// Runs llama.cpp with a stand-in for a backend. Its parts have the nodes of the engine's list, and
+/// one span for each that computes. Returns the trace and the counts.
 fn split(library: &str, backend: &str) -> Option<(Model, BTreeMap<String, u64>)> {
     let parts = parts()?;
     let (bin, standin) = (engine("PROFINFER_ENGINE_DIR")?, engine("PROFINFER_STANDIN_DIR")?);
     let plugin = format!("GGML_BACKEND_PATH={}", standin.parent().unwrap().join(library).display());
-    // A type that no CPU keeps in an order of its own, so that other backends may have it.
+    // A type that no CPU repacks, so that other backends can use it.
     let (nodes, gguf) = (bin.join("nodes"), model(&parts, "dense-f32"));
     let run = ["env", &plugin, "STANDIN_SLEEP=Kcur-1", nodes.to_str().unwrap()];
     let command = [&run[..], &["-m", &gguf, "-t", "2", "-p", "5", "-n", "3"]].concat();
@@ -82,7 +83,7 @@ fn split(library: &str, backend: &str) -> Option<(Model, BTreeMap<String, u64>)>
     Some((trace, called(&String::from_utf8_lossy(&output.stdout))))
 }
 
-/// The node that sleeps takes as long as it sleeps, and others of its kind do not.
+/// The node that sleeps takes that long, and others of its kind do not.
 fn check_sleep(trace: &Model, backend: &str) {
     let spans = &trace.spans;
     let of = |s: &usize| spans.graph_call[*s].0 as usize;
@@ -99,7 +100,8 @@ fn check_sleep(trace: &Model, backend: &str) {
     assert!(others.first().is_some_and(|ns| *ns < PLANTED / 2), "{backend}: Kcur-0 does not: {others:?}");
 }
 
-/// Rows of the analysis by phase are about one backend each, and those of the backend count what was called.
+/// Each row of the analysis by phase has one backend, and the rows of the stand-in's backend count
+/// its calls.
 fn whole_operators(trace: &Model, backend: &str) -> u64 {
     let types = Analysis::compute(trace).op.types;
     assert!(
@@ -122,7 +124,8 @@ fn opencl_operators() {
     assert!(probe.attached && probe.what == "backend operator", "{probe:?}");
 }
 
-/// Operators of RKNN, in each a product, in it two halves on two threads, in each a call of the NPU's library.
+/// Operators of RKNN: each has a product, computed as two halves on two threads, each with a call
+/// of the NPU's library.
 #[test]
 #[ignore = "ci/engines/backends.sh runs it"]
 fn rknn_operators_and_nested_calls() {
@@ -135,7 +138,8 @@ fn rknn_operators_and_nested_calls() {
     let mut depths: Vec<_> = (0..nested.len()).map(depth).collect();
     depths.sort_unstable();
     depths.dedup();
-    // In the thread that computes the operator, and in the one of the second core, which runs no operator itself.
+    // On the thread that computes the operator, and on that of the second core, which runs no
+    // operator itself.
     let expected = [("compute_submat_mul", 0), ("compute_submat_mul", 2), ("ggml_rk_mul_mat", 1)];
     assert_eq!(depths, [&expected[..], &[("rknn_matmul_run", 1), ("rknn_matmul_run", 3)]].concat());
     let rows = Analysis::compute(&trace).nested;
@@ -154,7 +158,7 @@ fn rknn_operators_and_nested_calls() {
     assert!(of("rknn_matmul_run").iter().all(|r| r.backend == "librknnrt"));
 }
 
-/// Calls in the CPU's own operators, which stay what they are: one span for each of two threads.
+/// Calls within the CPU's own operators, which do not change: one span for each of two threads.
 #[test]
 #[ignore = "ci/engines/backends.sh runs it"]
 fn clblast_nested_calls() {
@@ -189,7 +193,8 @@ fn clblast_nested_calls() {
     assert!(row.share.is_some_and(|s| s > 0.0 && s <= 1.0), "{row:?}");
 }
 
-/// Every call lies in the span of its operator on its thread, and the planted time in the call that sleeps.
+/// Every call is within the span of its operator on its thread, and the planted delay is in the
+/// call that sleeps.
 fn check_inside(trace: &Model) {
     let (nested, spans) = (&trace.nested_calls, &trace.spans);
     for i in 0..nested.len() {

@@ -1,4 +1,5 @@
-//! An agent that is slower than the engine which it traces: it loses operators, counts them, and goes on writing and listening.
+//! An agent that is slower than its engine: it loses operators, counts them, and continues to write
+//! and listen.
 
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -16,7 +17,7 @@ fn a_cpu() -> String {
     allowed.trim().split([',', '-']).next().unwrap().to_owned()
 }
 
-/// Killed when the test ends, whatever comes.
+/// Killed when the test ends, in any case.
 struct Killed(Child);
 
 impl Drop for Killed {
@@ -40,7 +41,8 @@ fn until(what: &str, seconds: u64, mut done: impl FnMut() -> bool) {
     }
 }
 
-/// Engine and agent share one CPU, which the kernel gives to the agent only for moments: the ring buffer is never empty.
+/// Engine and agent share one CPU, which the kernel gives to the agent only for moments: the ring
+/// buffer is never empty.
 #[test]
 fn an_agent_without_a_cpu_goes_on_looking_around() {
     let (Some(parts), Some(bin)) = (parts(), engine("PROFINFER_MID_ENGINE_DIR")) else { return };
@@ -62,7 +64,7 @@ fn an_agent_without_a_cpu_goes_on_looking_around() {
     };
     scheduled("--idle");
     std::thread::sleep(Duration::from_secs(2));
-    // It goes round its loop, in which it writes, looks for signals, and listens to its host.
+    // Its loop runs: it writes, handles signals, and listens to its host.
     let size = || std::fs::metadata(&out).unwrap().len();
     let before = size();
     until("the recording grows", 200, || size() > before + 4_000);

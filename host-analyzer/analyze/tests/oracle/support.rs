@@ -1,4 +1,4 @@
-//! Running the agent and reading what it recorded.
+//! Runs the agent and reads its recordings.
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
@@ -15,7 +15,7 @@ pub(crate) struct Parts {
     pub(crate) models: PathBuf,
 }
 
-/// The agent and the models, where something can be traced; otherwise the test is skipped.
+/// The agent and the models, if this machine can trace; otherwise the test is skipped.
 pub(crate) fn parts() -> Option<Parts> {
     let agent = needed_path("PROFINFER_AGENT", "scripts/test.sh")?;
     let models = needed_path("PROFINFER_MODELS_DIR", "scripts/test.sh")?;
@@ -23,13 +23,13 @@ pub(crate) fn parts() -> Option<Parts> {
     can_trace().then_some(Parts { agent, models })
 }
 
-/// The folder of launchers of an engine; where it was not fetched the test is skipped.
+/// The folder of launchers of an engine. If it was not fetched, the test is skipped.
 pub(crate) fn engine(variable: &str) -> Option<PathBuf> {
     let dir = needed_path(variable, "scripts/test.sh or a script of ci/engines")?;
     Some(if dir.join("bin").is_dir() { dir.join("bin") } else { dir })
 }
 
-/// A tool of the present engine's own; where this build of it comes without, the test is skipped.
+/// A tool of the current engine. If this build has none, the test is skipped.
 pub(crate) fn tool(name: &str) -> Option<PathBuf> {
     let path = engine("PROFINFER_ENGINE_DIR")?.join(name);
     if !path.exists() {
@@ -53,16 +53,16 @@ pub(crate) fn record(parts: &Parts, options: &[&str], command: &[&str]) -> (Mode
     (read(&out), output)
 }
 
-/// Nothing of calls, graphs and operators was lost. Of the scheduler level something may be: on a loaded machine, and on a console line
-/// whose interrupts are those of the stream, it is the first that finds no room.
+/// No call, graph or operator was lost. The scheduler level may have losses: on a loaded machine,
+/// and on a console line whose interrupts are those of the stream, it is the first to be dropped.
 pub(crate) fn whole(trace: &Model) {
     let mut health = trace.health.clone();
     (health.sched, health.sched_received) = (None, 0);
     assert!(health.perfect(), "{:#?}", trace.health);
 }
 
-/// Starts `agent record --out out -- engine …` and waits until the engine decodes, which is when the recording has so many bytes. The
-/// agent, and the process id of its engine.
+/// Starts `agent record --out out -- engine …` and waits until the engine decodes, which is when
+/// the recording has this many bytes. Returns the agent, and the process ID of its engine.
 pub(crate) fn started(agent: &mut Command, out: &Path, bytes: u64) -> (Child, u32) {
     let agent = agent.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     let begun = Instant::now();
@@ -74,7 +74,7 @@ pub(crate) fn started(agent: &mut Command, out: &Path, bytes: u64) -> (Child, u3
     (agent, String::from_utf8_lossy(&children).trim().parse().unwrap())
 }
 
-/// Reads a recording. Of every one that a test makes the budget must be right to the nanosecond.
+/// Reads a recording. The budget of every recording in the tests must be exact to the nanosecond.
 pub(crate) fn read(path: &Path) -> Model {
     let model = profinfer_trace::read(&std::fs::read(path).unwrap()).unwrap();
     let budget = Budget::compute(&model, &Phases::compute(&model));

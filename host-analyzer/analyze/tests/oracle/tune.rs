@@ -1,4 +1,5 @@
-//! `analyze tune` on the real engine: the curve is that of the engine's own clock, and what is foreseen from one recording is that recording's.
+//! `analyze tune` on the real engine: the curve matches the engine's own clock, and the estimate
+//! for the recorded setting matches the recording.
 
 use std::path::Path;
 use std::process::Command;
@@ -7,10 +8,11 @@ use serde_json::Value;
 
 use crate::support::{engine, model, parts};
 
-/// Decode calls at the beginning of each run that `analyze tune` leaves out.
+/// Number of decode calls that `analyze tune` skips at the start of each run.
 const WARM_UP: usize = 3;
 
-/// Mean time of a decode token by the driver's own list: from the end of one call to the end of the next, ns.
+/// Mean time per decode token from the driver's own list: from the end of one call to the end of
+/// the next, ns.
 fn by_the_engine(log: &Path) -> f64 {
     let log = std::fs::read_to_string(log).unwrap();
     let calls: Vec<Vec<u64>> = log
@@ -75,11 +77,11 @@ fn the_curve_is_the_engines_own() {
             least = (best, name);
         }
     }
-    // The fastest is named by the lower of two runs, which may lie as near as the clocks do.
+    // The lower of two runs determines the fastest setting. Both may be as close as the clocks.
     let fastest = settings.iter().find(|s| s["name"] == json["fastest"]).unwrap();
     assert!(fastest["token_ns"].as_f64().unwrap() < least.0 * 1.005, "{json:#} {least:?}");
     assert!(shown.contains("tokens/s") && shown.lines().any(|l| l.starts_with("t2@0-1 ")), "{shown}");
-    // A second series replaces the first, and leaves what is not its own.
+    // A second series replaces the first, and keeps other files.
     std::fs::create_dir(folder.join("mine")).unwrap();
     std::fs::write(folder.join("mine/notes.txt"), "").unwrap();
     std::fs::write(folder.join("t1@0/9.pfi"), "").unwrap();
@@ -87,8 +89,9 @@ fn the_curve_is_the_engines_own() {
     assert!(!folder.join("t1@0/9.pfi").exists() && folder.join("mine/notes.txt").exists());
 }
 
-/// What is foreseen of the setting that was recorded is the mean token of the engine's own list less what probes take, and its parts sum to it.
-/// A recording without ceilings is refused, and the ceilings of another file are taken.
+/// The estimate for the recorded setting is the mean time per token from the engine's own list,
+/// less the cost of the probes, and its parts sum to it. A recording without ceilings is refused;
+/// ceilings of another file are accepted.
 #[test]
 fn a_recording_is_foreseen_as_it_was() {
     let Some(parts) = parts() else { return };
@@ -142,7 +145,8 @@ fn a_recording_is_foreseen_as_it_was() {
         ((token + of("probes_ns")) / engines - 1.0).abs() < 0.01,
         "{recorded:#} by the engine {engines} ns"
     );
-    // The weights that a token reads: eight bits and a sixteenth of 16 for each of the model's parameters but the embedding.
+    // Weights read per token: eight bits and a sixteenth of 16 for each parameter of the model
+    // except the embedding.
     let products = operators.iter().filter(|o| o["weights"] == true);
     assert!(
         products.clone().all(|o| o["arithmetic"] == "int8" && o["bytes"].as_f64().unwrap() > 0.0),
@@ -159,7 +163,7 @@ fn a_recording_is_foreseen_as_it_was() {
     assert!(shown.contains("Foreseen, not tried") && shown.contains("--run -- COMMAND"), "{shown}");
 }
 
-/// An engine that fails is shown with its own words; so is an agent that is not there.
+/// The error of a failed engine contains its output; a missing agent is reported too.
 #[test]
 fn a_run_that_fails_is_shown() {
     let Some(parts) = parts() else { return };
@@ -196,5 +200,5 @@ fn what_is_no_series_is_named() {
     };
     assert!(said(&dir.path().join("nowhere")).contains("No such file"));
     let said = said(dir.path());
-    assert!(said.contains("there are 0 folders") && said.contains("tune --run"), "{said}");
+    assert!(said.contains("found 0 subfolders") && said.contains("tune --run"), "{said}");
 }

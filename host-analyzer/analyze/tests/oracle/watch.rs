@@ -1,4 +1,5 @@
-//! `analyze watch` on a terminal of 80 columns and 24 lines, which tmux is: keys are pressed, and what stands there is read.
+//! `analyze watch` on a terminal of 80 columns and 24 lines in tmux: the test presses keys, and
+//! reads the screen.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -12,14 +13,14 @@ use crate::links::{Line, Served};
 use crate::nodes::check_trace;
 use crate::support::{parts, read, whole};
 
-/// A terminal in which `analyze watch` runs, and behind it a word that it has ended.
+/// A terminal that runs `analyze watch`, then prints a word when it has ended.
 struct Terminal {
     socket: PathBuf,
     dir: PathBuf,
 }
 
 impl Terminal {
-    /// `None` where there is no tmux: the test is skipped.
+    /// `None` without tmux: the test is skipped.
     fn start(dir: &Path, source: &str, options: &str) -> Option<Self> {
         if Command::new("tmux").arg("-V").output().is_err() {
             skip("there is no tmux");
@@ -45,7 +46,7 @@ impl Terminal {
         self.tmux(&["capture-pane", "-p"])
     }
 
-    /// The screen, once it shows what is wanted.
+    /// The screen, when it shows the text.
     fn until(&self, wanted: &str) -> String {
         self.until_one_of(&[wanted])
     }
@@ -66,7 +67,7 @@ impl Terminal {
         self.tmux(&["send-keys", key]);
     }
 
-    /// The program has ended, and the terminal is as it was.
+    /// The program has ended, and the terminal is restored.
     fn ended(&self, status: u8) -> String {
         let screen = self.until(&format!("status {status} icanon echo"));
         assert_eq!(self.tmux(&["display-message", "-p", "#{alternate_on} #{cursor_flag}"]), "0 1\n");
@@ -87,13 +88,13 @@ impl Drop for Terminal {
 /// An engine that decodes for longer than a test takes.
 const LONG: [&str; 6] = ["-n", "30000", "-c", "32768", "-t", "2"];
 
-/// Thread ids of the rows of the pane of threads.
+/// Thread IDs in the rows of the thread pane.
 fn tids(screen: &str) -> Vec<u32> {
     let rows = screen.lines().skip_while(|l| !l.starts_with("thread ")).skip(1);
     rows.map_while(|l| l.split(' ').next()?.parse().ok()).collect()
 }
 
-/// Every pane by its key, the sizes of the terminal, and the end by a key.
+/// Every pane by its key, the sizes of the terminal, and quitting by a key.
 #[test]
 fn over_tcp_with_keys() {
     let Some(parts) = parts() else { return };
@@ -143,7 +144,7 @@ fn over_tcp_with_keys() {
     assert_eq!(summary["tokens"]["calls"].as_array().unwrap().len(), trace.llama_calls.len());
 }
 
-/// The engine ends by itself, and so does the display. All of it is in the recording, node by node.
+/// The engine ends by itself, and so does the display. The recording is complete, node by node.
 #[test]
 fn until_the_engine_ends() {
     let Some(parts) = parts() else { return };
@@ -190,7 +191,7 @@ fn a_signal_gives_the_terminal_back() {
     whole(&terminal.recording());
 }
 
-/// The terminal is closed while it is in use: the capture ends, and the report is written all the same.
+/// The terminal is closed during the capture: the capture ends, and the report is written.
 #[test]
 fn a_terminal_that_is_gone() {
     let Some(parts) = parts() else { return };
@@ -213,7 +214,7 @@ fn a_terminal_that_is_gone() {
     assert!(dir.path().join("profile/summary.json").exists());
 }
 
-/// Nobody answers: what was tried is said while it lasts and afterwards, on a terminal as it was.
+/// Nobody answers: the attempt is shown while it lasts and afterwards, on a restored terminal.
 #[test]
 fn an_error_gives_the_terminal_back() {
     let dir = tempfile::tempdir().unwrap();

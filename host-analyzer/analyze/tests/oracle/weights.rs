@@ -1,8 +1,8 @@
-//! Where weights lie and which CPU backend is loaded, against the engine's own log.
+//! The placement of weights and the loaded CPU backend, compared with the engine's own log.
 //!
-//! The engine logs the size of every buffer that it loads weights into, by the buffer's type, and the file of each
-//! backend that it loads. With mmap the model's file is mapped; without, weights are copied; and some CPU backends repack some
-//! types of weights into a buffer of their own, whichever way.
+//! The engine logs the size of every buffer that it loads weights into, by buffer type, and the
+//! file of each backend that it loads. With mmap, the model file is mapped; without it, weights are
+//! copied. Some CPU backends repack some weight types into their own buffer in both cases.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use profinfer_trace::model::{Memory, Model};
 
 use crate::support::{Parts, engine, model, parts, record};
 
-/// Bytes by type of buffer, and how many buffers of it, by the log.
+/// Bytes and number of buffers by buffer type, from the log.
 fn logged(log: &str) -> BTreeMap<String, (f64, u64)> {
     let mut sums = BTreeMap::new();
     // `load_tensors:   CPU_Mapped model buffer size =   136.73 MiB`; before 2025 `llm_load_tensors:        CPU buffer size = …`.
@@ -27,7 +27,7 @@ fn logged(log: &str) -> BTreeMap<String, (f64, u64)> {
     sums
 }
 
-/// The context's weights by type of buffer; the log and the trace agree on each type.
+/// The weights of the context by buffer type; the log and the trace agree on each type.
 fn agree(weights: &Weights, log: &str, what: &str) -> BTreeMap<String, Memory> {
     let logged = logged(log);
     assert!(!logged.is_empty(), "{what}: the engine logs no buffers:\n{log}");
@@ -46,7 +46,8 @@ fn agree(weights: &Weights, log: &str, what: &str) -> BTreeMap<String, Memory> {
         let rounding = *buffers as f64 * 0.005 * 1024.0 * 1024.0 + weights.tensors as f64 * 64.0 + 1.0;
         let most = match kind.as_str() {
             "AMX" => 1.3,
-            // One buffer over the file from the first weight in it to the last, whatever was repacked in between.
+            // One buffer over the file, from its first weight to the last, whatever was repacked in
+            // between.
             "CPU_Mapped" if *buffers == 1 && logged.len() > 1 => f64::INFINITY,
             _ => 1.0,
         };
@@ -55,7 +56,7 @@ fn agree(weights: &Weights, log: &str, what: &str) -> BTreeMap<String, Memory> {
     memory
 }
 
-/// Path of a model as it is in the mappings of whoever maps it.
+/// Path of a model as it appears in the mappings of a process.
 fn mapped(parts: &Parts, name: &str) -> String {
     let path = std::fs::canonicalize(model(parts, name)).unwrap();
     path.to_str().unwrap().to_owned()
@@ -66,7 +67,7 @@ fn run(variable: &str, name: &str, options: &[&str]) -> Option<(BTreeMap<String,
     let parts = parts()?;
     let bin = engine(variable)?;
     let (nodes, gguf) = (bin.join("nodes"), mapped(&parts, name));
-    // Long enough for the agent to look while the engine has its weights, on a machine that does much else.
+    // Long enough for the agent to look while the engine has its weights, on a busy machine.
     let mut command =
         vec![nodes.to_str().unwrap(), "-m", &gguf, "-t", "2", "-n", "60", "-c", "512", "--verbose"];
     command.extend(options);
@@ -113,7 +114,7 @@ fn in_a_release_of_january_2025() {
     }
 }
 
-/// Mapped and copied weights have the same type of buffer there: only the mappings tell.
+/// Mapped and copied weights have the same buffer type there: only the mappings distinguish them.
 #[test]
 fn in_a_release_of_october_2024() {
     let of = |memory| BTreeMap::from([("CPU".to_owned(), memory)]);
@@ -123,7 +124,8 @@ fn in_a_release_of_october_2024() {
     assert_eq!(copied, of(Memory::Anonymous));
 }
 
-/// Layers on another processor: the type's name is in its own context there, and its addresses are no addresses of the process.
+/// Layers on another processor: the name of the buffer type is in a separate context there, and its
+/// addresses are not addresses of the process.
 #[test]
 #[ignore = "ci/engines/backends.sh runs it"]
 fn layers_on_another_processor_are_on_its_device() {
@@ -134,7 +136,7 @@ fn layers_on_another_processor_are_on_its_device() {
     }
 }
 
-/// The file that the log says, and of it the variant.
+/// The file in the log, and its variant.
 #[test]
 fn the_cpu_backend_is_the_one_that_the_engine_logs() {
     for variable in ["PROFINFER_ENGINE_DIR", "PROFINFER_MID_ENGINE_DIR", "PROFINFER_OLD_ENGINE_DIR"] {
@@ -151,7 +153,7 @@ fn the_cpu_backend_is_the_one_that_the_engine_logs() {
                 assert_eq!(e.cpu_backend, Some(CpuBackend::Variant));
                 assert_eq!(e.cpu_variant, Some(variant));
             }
-            // Of October 2024: the operators are in libggml.so.
+            // From October 2024: the operators are in libggml.so.
             None => assert_eq!((e.cpu_backend, &e.cpu_variant), (Some(CpuBackend::BuiltIn), &None)),
         }
     }

@@ -1,7 +1,8 @@
-//! whisper.cpp, a program on GGML that is not llama.cpp: graphs and operators, and no token level.
+//! whisper.cpp, a GGML program that is not llama.cpp: graphs and operators, and no token level.
 //!
-//! Three oracles: the list that the driver makes of every graph by GGML's own accessors before the scheduler computes it,
-//! whisper's own counts and times, and the dimensions that follow from the header of the model's file.
+//! Three oracles: the list that the driver makes of every graph with GGML's own accessors before
+//! the scheduler computes it, whisper's own counts and times, and the dimensions that follow from
+//! the header of the model file.
 //!
 //! `ci/engines/others.sh` fetches the builds and names their folders in PROFINFER_WHISPER_DIR and PROFINFER_WHISPER_WHEEL_DIR.
 
@@ -48,7 +49,7 @@ fn time(trace: &Model, call: GraphCallId) -> (u64, u64) {
     (all.start_ns[i], all.start_ns[i] + all.duration_ns[i])
 }
 
-/// The trace of a run of the driver against what the driver printed of it.
+/// Compares the trace of a run with the driver's output.
 fn check(trace: &Model, stdout: &str, stderr: &str, whisper: &Whisper) {
     assert!(trace.health.perfect(), "{:#?}", trace.health);
     let ledger = trace.health.ledger.unwrap();
@@ -82,7 +83,7 @@ fn check(trace: &Model, stdout: &str, stderr: &str, whisper: &Whisper) {
     check_token_level(trace);
 }
 
-/// The dimensions of the tensors are those that follow from the model's file.
+/// The dimensions of the tensors follow from the model file.
 fn check_topologies(trace: &Model, graphs: &[Call], backend: &[GraphCallId], whisper: &Whisper) {
     let encoding = [whisper.convolutions(), whisper.encoder(), whisper.cross()];
     for (i, (graph, call)) in graphs.iter().zip(backend).enumerate() {
@@ -95,7 +96,7 @@ fn check_topologies(trace: &Model, graphs: &[Call], backend: &[GraphCallId], whi
     }
 }
 
-/// whisper's own words: `whisper_print_timings: NAME time = MS ms / RUNS runs`.
+/// whisper's own figures: `whisper_print_timings: NAME time = MS ms / RUNS runs`.
 fn timings(stderr: &str) -> BTreeMap<String, (f64, usize)> {
     let of_line = |line: &str| {
         let (name, rest) = line.strip_prefix("whisper_print_timings:")?.split_once(" time =")?;
@@ -106,7 +107,7 @@ fn timings(stderr: &str) -> BTreeMap<String, (f64, usize)> {
     stderr.lines().filter_map(of_line).collect()
 }
 
-/// Number and time of the scheduler's calls are those of whisper's own encodings and decodings.
+/// Number and time of the scheduler's calls equal those of whisper's own encodings and decodings.
 fn check_timings(trace: &Model, graphs: &[Call], scheduler: &[GraphCallId], stderr: &str) {
     let own = timings(stderr);
     let decodings = &graphs[OF_ENCODING..];
@@ -123,7 +124,7 @@ fn check_timings(trace: &Model, graphs: &[Call], scheduler: &[GraphCallId], stde
     ] {
         let ns: u64 = scheduler[range].iter().map(|g| time(trace, *g)).map(|(start, end)| end - start).sum();
         let ms = ns as f64 / 1e6;
-        // Printed with two decimals, of microseconds that were cut off at each step.
+        // Printed with two decimals, from microseconds that were truncated at each step.
         assert!(
             ms <= own[name].0 + 0.02 && ms > 0.3 * own[name].0,
             "{name}: {ms} ms in graphs, {} ms by its own word",
@@ -132,7 +133,7 @@ fn check_timings(trace: &Model, graphs: &[Call], scheduler: &[GraphCallId], stde
     }
 }
 
-/// That there is no token level is said, once.
+/// The missing token level is reported once.
 fn check_token_level(trace: &Model) {
     assert!(trace.llama_calls.is_empty());
     let token: Vec<_> = trace.session.probes.iter().filter(|p| p.level == Some(Level::Token)).collect();
@@ -169,7 +170,7 @@ fn the_wheels_build() {
     run("PROFINFER_WHISPER_WHEEL_DIR");
 }
 
-/// Attached to while it waits for its work.
+/// The agent attaches while whisper waits for its work.
 #[test]
 #[ignore = "ci/engines/others.sh runs it"]
 fn by_pid() {

@@ -1,4 +1,4 @@
-//! What the header of a whisper model says, and what follows from it for the tensors of its graphs.
+//! The header of a whisper model, and the tensor dimensions that follow from it.
 //!
 //! The file begins with a magic number and eleven 32-bit numbers, least significant byte first (`whisper_model_load` in
 //! whisper.cpp reads them so).
@@ -40,12 +40,14 @@ pub(crate) fn header(path: &Path) -> Whisper {
     }
 }
 
-/// The width of the convolutions at the encoder's entry: whisper's architecture, in no header.
+/// Width of the convolutions at the start of the encoder: part of whisper's architecture, not in
+/// the header.
 const CONVOLUTION: u64 = 3;
 
 impl Whisper {
-    /// Dimensions that nodes of the convolutions must have, with the number of such nodes: the spectrum cut into columns, for each
-    /// of the two convolutions, the second of which takes every other column.
+    /// Dimensions that nodes of the convolutions must have, with the number of such nodes: the
+    /// spectrum cut into columns, for each of the two convolutions; the second one uses every other
+    /// column.
     pub(crate) fn convolutions(&self) -> Vec<(&'static str, [u64; 4], usize)> {
         vec![
             ("IM2COL", [CONVOLUTION * self.n_mels, 2 * self.n_audio_ctx, 1, 1], 1),
@@ -53,7 +55,8 @@ impl Whisper {
         ]
     }
 
-    /// The same of the encoder: in each layer one attention over the whole window, and a hidden layer four times as wide.
+    /// The same for the encoder: in each layer one attention over the complete window, and a hidden
+    /// layer four times as wide.
     pub(crate) fn encoder(&self) -> Vec<(&'static str, [u64; 4], usize)> {
         let head = self.n_audio_state / self.n_audio_head;
         vec![
@@ -62,12 +65,13 @@ impl Whisper {
         ]
     }
 
-    /// The same of the keys and values that the decoder's layers take from what was heard.
+    /// The same for the keys and values that the decoder's layers get from the audio.
     pub(crate) fn cross(&self) -> Vec<(&'static str, [u64; 4], usize)> {
         vec![("MUL_MAT", [self.n_audio_state, self.n_audio_ctx, 1, 1], 2 * self.n_text_layer)]
     }
 
-    /// The same of the decoder with so many tokens: in each layer an attention to the text and one to what was heard.
+    /// The same for the decoder with this many tokens: in each layer an attention to the text and
+    /// one to the audio.
     pub(crate) fn decoder(&self, n_tokens: u64) -> Vec<(&'static str, [u64; 4], usize)> {
         let head = self.n_text_state / self.n_text_head;
         vec![

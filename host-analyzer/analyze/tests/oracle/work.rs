@@ -1,5 +1,5 @@
-//! Bytes and operations of real graphs against arithmetic over the hyper-parameters that `scripts/gen_models.py` gave to the models: nothing
-//! here looks at the shapes in the recording.
+//! Bytes and operations of real graphs, compared with arithmetic on the hyper-parameters of
+//! `scripts/gen_models.py`: this test does not look at the shapes in the recording.
 
 use std::collections::BTreeSet;
 
@@ -13,7 +13,7 @@ use profinfer_trace::model::{GraphCallId, Model, NodeIdx};
 use crate::nodes::{backend_calls, topology};
 use crate::support::{Parts, model, parts, record, tool};
 
-/// A model's shape, as its recipe says.
+/// The shape of a model, from its recipe.
 #[derive(Clone, Copy)]
 struct Shape {
     name: &'static str,
@@ -23,7 +23,7 @@ struct Shape {
     kv_heads: u64,
     head: u64,
     vocab: u64,
-    /// Name of the matrix behind the last layer: that of the embedding where the two are one.
+    /// Name of the matrix after the last layer: that of the embedding if both are the same.
     head_weight: &'static str,
     /// Bytes and elements of a block of most weights, of `ffn_down`, and of embeddings and head.
     weights: (u64, u64),
@@ -64,12 +64,13 @@ fn run(parts: &Parts, name: &str, flash: &str) -> Option<Model> {
     Some(trace)
 }
 
-/// The work of the first executed node of this name and operator in a token call; of any name where it is empty.
+/// The work of the first executed node with this name and operator in a call; of any name if it is
+/// empty.
 fn of(trace: &Model, call: u32, name: &str, op: &str) -> Work {
     executed(trace, call, name, op, 0)
 }
 
-/// The work of the product behind the last layer, which has another name where the logits are capped.
+/// The work of the product after the last layer, which has another name if the logits are capped.
 fn head(trace: &Model, call: u32) -> Work {
     let products = backend_calls(trace, call as usize).into_iter().flat_map(|graph| {
         let topology = topology(trace, graph);
@@ -103,8 +104,9 @@ fn numbers(w: Work) -> [u64; 5] {
     [w.weight_bytes, w.cache_bytes, w.activation_bytes, w.written_bytes, w.operations]
 }
 
-/// Bytes and elements of a block as it lies in the buffer of a weight: the kernels of Intel's tiles want sums beside some types
-/// (`get_row_size` in `ggml-cpu/amx/mmq.cpp`). Which buffer a weight is in is held to the engine's own words elsewhere (`weights`).
+/// Bytes and elements of a block in the buffer of a weight: Intel's tile kernels store sums next to
+/// some types (`get_row_size` in `ggml-cpu/amx/mmq.cpp`). The test `weights` compares the buffer of
+/// a weight with the engine's log.
 fn lies(trace: &Model, weight: &str, block: (u64, u64)) -> (u64, u64) {
     let buffer = trace.topologies.iter().find_map(|(_, t)| {
         let products = t.nodes.iter().filter(|n| trace.texts.get(n.op) == "MUL_MAT");
@@ -154,13 +156,13 @@ fn check_products(trace: &Model, s: Shape) {
             assert_eq!(numbers(down), product(s.ff, s.embd, "blk.0.ffn_down.weight", s.down), "{}", s.name);
             assert_eq!(down.accuracy, Accuracy::Counted);
         }
-        // Only the last token's logits are asked for.
+        // Only the logits of the last token are requested.
         let output = lies(trace, s.head_weight, s.output);
         let logits = [matrix(s.embd, s.vocab, output), 0, s.embd * 4, s.vocab * 4, 2 * s.embd * s.vocab];
         assert_eq!(numbers(head(trace, call)), logits, "{}", s.name);
         let rows = [matrix(s.embd, n, s.output), 0, n * 4, s.embd * n * 4, 0];
         assert_eq!(numbers(of(trace, call, "embd", "GET_ROWS")), rows, "{}", s.name);
-        // Fused with the product behind it, so that what is between is neither written nor read.
+        // Fused with the product after it, so the intermediate result is neither written nor read.
         let norm = [s.embd * 4, 0, s.embd * n * 4, s.embd * n * 4, 4 * s.embd * n];
         assert_eq!(numbers(of(trace, call, "norm-0", "RMS_NORM")), norm, "{}", s.name);
         // Keys in 16 bits, at positions of 64.
@@ -169,7 +171,7 @@ fn check_products(trace: &Model, s: Shape) {
     }
 }
 
-/// With flash attention only cells of tokens so far are read.
+/// With flash attention, only the cells of tokens so far are read.
 fn check_flash(trace: &Model, s: Shape, accuracy: Accuracy) {
     for call in [0, 2] {
         let (n, past) = (n_tokens(trace, call), if call == 0 { 0 } else { n_tokens(trace, 0) + 1 });
@@ -181,7 +183,7 @@ fn check_flash(trace: &Model, s: Shape, accuracy: Accuracy) {
     }
 }
 
-/// Without it the two products go over the 256 cells to which the engine pads.
+/// Without it, the two products cover the 256 cells to which the engine pads.
 fn check_products_with_cache(trace: &Model, s: Shape) {
     for call in [0, 2] {
         let n = n_tokens(trace, call);
@@ -231,7 +233,7 @@ fn k_quants_of_two_sizes() {
     dense(Shape { name: "dense-q4k", weights: Q4_K, down: Q6_K, output: Q6_K, ..DENSE });
 }
 
-/// Most CPU variants repack it, into blocks of as many bytes.
+/// Most CPU variants repack it, into blocks of the same size.
 #[test]
 fn a_repacked_model() {
     dense(Shape { name: "dense-q4", weights: Q4_0, down: Q4_0, output: Q4_0, ..DENSE });
@@ -242,7 +244,7 @@ fn grouped_queries_of_another_family() {
     dense(Shape { name: "qwen2-q8", ff: 704, ..DENSE });
 }
 
-/// Half of the layers have a window of 128 cells, which no graph tells.
+/// Half of the layers have a window of 128 cells, which no graph shows.
 #[test]
 fn sliding_window() {
     let Some(parts) = parts() else { return };
@@ -256,7 +258,7 @@ fn sliding_window() {
     check_products_with_cache(&trace, shape);
 }
 
-/// Bytes of the different experts that the routers chose, counted here out of the rows of the table.
+/// Bytes of the different experts that the routers chose, counted here from the rows of the table.
 #[test]
 fn mixture_of_experts() {
     let Some(parts) = parts() else { return };

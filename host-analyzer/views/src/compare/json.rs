@@ -7,8 +7,9 @@ use profinfer_analysis::compare::{self, Comparison, Item, Method, Note, Row, Val
 use profinfer_schema as schema;
 use profinfer_schema::{DRAFT, SCHEMA};
 
-/// Everything that is written of a comparison.
-pub(super) fn document(comparison: &Comparison, names: &Names) -> schema::Comparison {
+/// The content of `compare.json`.
+#[must_use]
+pub fn document(comparison: &Comparison, names: &Names) -> schema::Comparison {
     let token = comparison.token_ns();
     let different = |n: &Note| matches!(n, Note::DifferentWork | Note::NoCommonPositions);
     schema::Comparison {

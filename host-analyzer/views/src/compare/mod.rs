@@ -10,6 +10,8 @@ use std::io::{self, Write};
 use super::page_data;
 use profinfer_analysis::compare::Comparison;
 
+pub use json::document;
+
 /// What a person called the sides and their runs.
 #[derive(Debug, Clone, Default)]
 pub struct Names {

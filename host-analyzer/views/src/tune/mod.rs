@@ -18,8 +18,15 @@ pub fn json(
     tried: Option<(&Tuning, &[Setting])>,
     out: &mut dyn Write,
 ) -> io::Result<()> {
+    serde_json::to_writer_pretty(&mut *out, &document(prediction, tried))?;
+    out.write_all(b"\n")
+}
+
+/// The content of `tune.json`.
+#[must_use]
+pub fn document(prediction: Option<&Prediction>, tried: Option<(&Tuning, &[Setting])>) -> schema::Tuning {
     let foreseen = prediction.map(prediction::document);
-    let document = match (tried, prediction) {
+    match (tried, prediction) {
         (Some((tuning, settings)), _) => {
             let name = |i: usize| settings[i].name.clone();
             schema::Tuning {
@@ -47,9 +54,7 @@ pub fn json(
             settings: Vec::new(),
             prediction: foreseen,
         },
-    };
-    serde_json::to_writer_pretty(&mut *out, &document)?;
-    out.write_all(b"\n")
+    }
 }
 
 fn row(setting: &Setting, tried: Option<&Tried>) -> schema::TriedSetting {

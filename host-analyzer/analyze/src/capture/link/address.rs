@@ -1,4 +1,4 @@
-//! Where an agent is, and connecting to it.
+//! Address of an agent, and connecting to it.
 
 use std::fmt;
 use std::io::{self, ErrorKind};
@@ -15,7 +15,7 @@ use crate::capture::interrupts;
 use crate::capture::observer::CaptureObserver;
 use crate::{Diagnostic, Result};
 
-/// Where an agent is, and the key that it shares with this host.
+/// Address of an agent, and the key that it shares with this host.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Address {
     place: Place,
@@ -33,15 +33,15 @@ enum Place {
 }
 
 impl Address {
-    /// The address that a source names, with the key in the file; `None` if the source is a file.
+    /// The address in a source, with the key of the file. `None` if the source is a file.
     pub(crate) fn parse(source: &str, key: Option<&Path>) -> Result<Option<Self>> {
         let Some(place) = Place::parse(source)? else { return Ok(None) };
         let Some(path) = key else { return Ok(Some(Self { place, key: None })) };
         if matches!(place, Place::Serial(..)) {
             return Err(Diagnostic::new(
                 format!("opening {source} with a key"),
-                "on a serial line there is no channel: messages of the kernel come between its frames",
-                "leave --key out: who holds the line's other end reads it",
+                "a serial line cannot be encrypted: kernel messages mix with its frames",
+                "leave --key out; anyone at the other end of the line can read the stream",
             ));
         }
         let key = file::read(path).map_err(|e| {
@@ -50,12 +50,12 @@ impl Address {
         Ok(Some(Self { place, key: Some(key) }))
     }
 
-    /// Whether other bytes may come between frames.
+    /// True if other bytes may arrive between frames.
     pub(crate) fn is_serial(&self) -> bool {
         matches!(self.place, Place::Serial(..))
     }
 
-    /// Connects once. With a key, nothing is sent or taken without it.
+    /// Connects once. With a key, nothing is sent or received before the handshake.
     pub(crate) fn connect(&self) -> io::Result<Link> {
         let socket: Box<dyn Socket> = match &self.place {
             Place::Tcp(place) => {
@@ -82,8 +82,8 @@ impl Address {
         }
     }
 
-    /// Connects; over a socket it tries again until `wait` is over, or it is asked to stop. Who is refused is not let in the second time
-    /// either.
+    /// Connects. On a socket, retries until `wait` has passed or the user interrupts. A refusal by
+    /// the agent is final.
     pub(crate) fn connect_within(&self, wait: Duration, observer: &mut dyn CaptureObserver) -> Result<Link> {
         let begun = Instant::now();
         observer.begin("connecting");
@@ -100,19 +100,19 @@ impl Address {
                     if over {
                         return Err(self.failed(&e));
                     }
-                    observer.say(&format!("{self}: {e}; trying again"));
+                    observer.say(&format!("{self}: {e}; retrying"));
                     std::thread::sleep(Duration::from_millis(200));
                 }
             }
         }
     }
 
-    /// The error of a connection that did not come about.
+    /// The error of a failed connection.
     pub(crate) fn failed(&self, e: &io::Error) -> Diagnostic {
         let help = match refusal(e) {
             Some(Error::Refused(refusal)) => refusal.help(),
             Some(Error::Answer) => {
-                "copy the key file that the agent uses, whole; or another program answers at this address"
+                "copy the complete key file of the agent; or another program uses this address"
             }
             _ => self.help(),
         };
@@ -147,7 +147,7 @@ impl Place {
         }
         let Some(place) = source.strip_prefix("serial:") else { return Ok(None) };
         let wrong = |answer: String| {
-            Diagnostic::new(format!("opening {source}"), answer, "write it like serial:/dev/ttyUSB0@1500000")
+            Diagnostic::new(format!("opening {source}"), answer, "write it as serial:/dev/ttyUSB0@1500000")
         };
         let (device, baud) =
             place.rsplit_once('@').ok_or_else(|| wrong("the speed is missing".to_owned()))?;

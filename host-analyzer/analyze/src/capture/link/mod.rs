@@ -1,4 +1,4 @@
-//! The links over which `analyze` captures from an agent: TCP, sockets of this machine, and serial lines.
+//! Links to an agent: TCP, Unix sockets, serial lines.
 
 mod address;
 mod secure;
@@ -11,10 +11,9 @@ use serialport::SerialPort;
 
 pub(crate) use address::Address;
 
-/// How long one read waits for bytes.
+/// Time that one read waits for bytes.
 const PATIENCE: Duration = Duration::from_millis(100);
 
-/// A socket.
 pub(crate) trait Socket: Read + Write + Send {}
 impl<T: Read + Write + Send> Socket for T {}
 
@@ -23,10 +22,10 @@ pub(crate) enum Link {
     /// Without a key.
     Plain {
         socket: Box<dyn Socket>,
-        /// Bytes came already.
+        /// A byte was received.
         begun: bool,
     },
-    /// Through the channel.
+    /// Encrypted.
     Secure {
         socket: Box<dyn Socket>,
         sealer: Sealer,
@@ -36,10 +35,12 @@ pub(crate) enum Link {
 }
 
 impl Link {
-    /// Reads the bytes that came. Waits a tenth of a second for the first byte; 0 if none came.
+    /// Reads received bytes. Waits a tenth of a second for the first byte; returns 0 if none
+    /// arrived.
     ///
     /// # Errors
-    /// When the link is closed, or the agent refuses ([`refusal`]).
+    ///
+    /// If the link is closed, or the agent refuses ([`refusal`]).
     pub(crate) fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
         let read = match self {
             Self::Plain { socket, begun } => {
@@ -78,7 +79,7 @@ impl Link {
     }
 }
 
-/// Why the agent and this host cannot come together, if it is that: connecting again would not help.
+/// The refusal of the agent in an error. After a refusal, reconnecting does not help.
 pub(crate) fn refusal(e: &io::Error) -> Option<profinfer_secure::Error> {
     e.get_ref()?.downcast_ref().copied()
 }

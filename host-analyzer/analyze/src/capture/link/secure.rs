@@ -1,4 +1,4 @@
-//! The handshake with an agent, and reading and writing behind it.
+//! The handshake with an agent, and the encrypted link after it.
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::time::{Duration, Instant};
@@ -9,10 +9,10 @@ use profinfer_wire::WIRE_VERSION;
 
 use super::{Link, Socket};
 
-/// How long the agent may take to answer: others may be before this host at its door.
+/// Time limit for the agent's answer. The agent may have other pending connections.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Proves to the agent that this host has the key, and has the agent prove the same.
+/// Both sides prove that they have the key.
 pub(super) fn connect(mut socket: Box<dyn Socket>, key: &Key) -> io::Result<Link> {
     let (mut waiting, request) = Initiator::new(key, WIRE_VERSION).map_err(io::Error::other)?;
     socket.write_all(&request)?;
@@ -20,7 +20,7 @@ pub(super) fn connect(mut socket: Box<dyn Socket>, key: &Key) -> io::Result<Link
     loop {
         let n = match socket.read(waiting.room()) {
             Ok(0) => {
-                let answer = "the agent closed the connection in the handshake";
+                let answer = "the agent closed the connection during the handshake";
                 return Err(io::Error::new(ErrorKind::UnexpectedEof, answer));
             }
             Ok(n) => n,
@@ -45,7 +45,7 @@ pub(super) fn connect(mut socket: Box<dyn Socket>, key: &Key) -> io::Result<Link
     }
 }
 
-/// Gives the plain text that came.
+/// Returns received plain text.
 pub(super) fn read(socket: &mut dyn Read, opener: &mut Opener, bytes: &mut [u8]) -> io::Result<usize> {
     while opener.plain().is_empty() {
         let n = socket.read(opener.room())?;
@@ -60,17 +60,18 @@ pub(super) fn read(socket: &mut dyn Read, opener: &mut Opener, bytes: &mut [u8])
     Ok(n)
 }
 
-/// What was changed on its way is a connection that broke: a new handshake gives a new channel.
+/// Treats modified bytes as a broken connection: a new handshake makes a new channel.
 fn broken(e: Error) -> io::Error {
     io::Error::new(ErrorKind::InvalidData, e.to_string())
 }
 
-/// Seals and sends all bytes.
+/// Encrypts and sends all bytes.
 pub(super) fn write(socket: &mut dyn Write, sealer: &mut Sealer, bytes: &[u8]) -> io::Result<()> {
     for piece in bytes.chunks(MAX_PLAIN) {
         let mut frame = vec![0; piece.len() + FRAME_OVERHEAD];
-        let len =
-            sealer.seal(piece, &mut frame).ok_or_else(|| io::Error::other("the channel is worn out"))?;
+        let len = sealer
+            .seal(piece, &mut frame)
+            .ok_or_else(|| io::Error::other("the encrypted channel has reached its limit"))?;
         socket.write_all(&frame[..len])?;
     }
     Ok(())

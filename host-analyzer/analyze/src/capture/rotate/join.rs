@@ -1,4 +1,4 @@
-//! Reading pieces: one alone, several, or all of a folder. Joined, they are the stream byte for byte.
+//! Reads pieces: one, several, or all of a folder. Joined, they are the stream byte for byte.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
@@ -10,9 +10,10 @@ use profinfer_wire::hello::{HELLO_LEN, Hello};
 use profinfer_wire::record::Record;
 
 /// A recording that is not in pieces.
-pub(super) const WHOLE: &str = "recording.pfi";
+pub(crate) const WHOLE: &str = "recording.pfi";
 
-/// The frame of a piece's end has at most so many bytes: header, trailer, a number, and what COBS adds.
+/// Maximum size of the frame that ends a piece, bytes: header, trailer, a number, and the overhead
+/// of COBS.
 const LONGEST_END: u64 = 32;
 
 /// Files that are one recording.
@@ -22,7 +23,7 @@ pub(crate) struct Source {
     pub(crate) paths: Vec<PathBuf>,
 }
 
-/// One piece: which one, of which session, and where in its file the stream is.
+/// One piece: its number, its session, and the range of the stream in its file.
 struct Part {
     path: PathBuf,
     number: u32,
@@ -31,15 +32,16 @@ struct Part {
     to: u64,
 }
 
-/// Whether a file is called like a piece.
+/// True for the file name of a piece.
 pub(crate) fn is_piece(name: &str) -> bool {
     let number = name.strip_prefix("recording-").and_then(|n| n.strip_suffix(".pfi"));
     number.is_some_and(|n| n.len() >= 4 && n.bytes().all(|b| b.is_ascii_digit()))
 }
 
-/// The files that a person named: themselves, or the pieces in a folder.
+/// The named files, or the pieces in a named folder.
 ///
 /// # Errors
+///
 /// The path that cannot be read, and the system's answer.
 pub(crate) fn of(paths: &[PathBuf]) -> Result<Source, (PathBuf, io::Error)> {
     let mut all = Vec::new();
@@ -63,10 +65,11 @@ pub(crate) fn of(paths: &[PathBuf]) -> Result<Source, (PathBuf, io::Error)> {
 }
 
 impl Source {
-    /// The stream.
+    /// Opens the stream.
     ///
     /// # Errors
-    /// The path that cannot be read, and why.
+    ///
+    /// The path that cannot be read, and the reason.
     pub(crate) fn open(&self) -> Result<Box<dyn Read>, (PathBuf, io::Error)> {
         if let [path] = &self.paths[..] {
             let file = File::open(path).map_err(|e| (path.clone(), e))?;
@@ -85,12 +88,13 @@ impl Source {
                 (part.path.clone(), io::Error::other(format!("{what} {with}")))
             };
             if last.is_some_and(|l| l.nonce != part.nonce) {
-                return Err(other("it is of another session than"));
+                return Err(other("it belongs to another session than"));
             }
             if last.is_some_and(|l| l.number == part.number) {
                 return Err(other("it is the same piece as"));
             }
-            // Behind a piece that is missing, what is carried over is needed; the first one is read with its hello.
+            // After a missing piece, the records that the next piece repeats are needed. The first
+            // piece is read with its hello.
             let follows = last.is_some_and(|l| l.number + 1 == part.number);
             let from = match last {
                 None => 0,
@@ -106,7 +110,7 @@ impl Source {
             stream = Box::new(stream.chain(file));
             last = Some(part);
         }
-        // The last one is read to where it ends, with the word that another follows, if it says so.
+        // Read the last piece to the end of its file, with the record that announces another piece.
         if let Some(last) = parts.last() {
             let open = || {
                 let mut file = File::open(&last.path)?;
@@ -119,7 +123,7 @@ impl Source {
     }
 }
 
-/// Looks where in a file the stream begins and ends.
+/// Finds the range of the stream in a file.
 fn part(path: &Path) -> io::Result<Part> {
     let mut file = File::open(path)?;
     let len = file.metadata()?.len();
@@ -130,7 +134,7 @@ fn part(path: &Path) -> io::Result<Part> {
     Ok(Part { path: path.to_owned(), number, nonce, from, to: end(&mut file, len)? })
 }
 
-/// Number of the piece, and where what was carried over ends.
+/// Number of the piece, and the end of the records that it repeats.
 fn carried(file: &mut File) -> io::Result<(u32, u64)> {
     let (mut accumulator, mut at, mut bytes) = (Accumulator::new(), HELLO_LEN as u64, vec![0; 1 << 16]);
     let mut piece: Option<(u32, u32)> = None;
@@ -160,7 +164,8 @@ fn carried(file: &mut File) -> io::Result<(u32, u64)> {
     }
 }
 
-/// Where the stream ends in a file of `len` bytes: before the word that another piece follows, if it is there.
+/// End of the stream in a file of `len` bytes: before the record that announces another piece, if
+/// there is one.
 fn end(file: &mut File, len: u64) -> io::Result<u64> {
     let from = len.saturating_sub(LONGEST_END);
     file.seek(SeekFrom::Start(from))?;

@@ -1,17 +1,16 @@
-//! How much a piece holds: `64M`, `10min`.
+//! Limits of a piece: `64M`, `10min`.
 
 use std::str::FromStr;
 use std::time::Duration;
 
-/// The least that a piece holds, so that what is carried over does not outweigh it by far.
+/// Minimum size of a piece, so that the repeated records stay small in comparison.
 const LEAST_BYTES: u64 = 64 << 10;
 
-/// One limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Limit {
     /// Bytes of the stream.
     Bytes(u64),
-    /// Since the piece began.
+    /// Time since the piece began.
     Time(Duration),
 }
 
@@ -31,17 +30,18 @@ impl FromStr for Limit {
             "s" => Self::Time(Duration::from_secs(number)),
             "min" => Self::Time(Duration::from_secs(times(60)?)),
             "h" => Self::Time(Duration::from_secs(times(3600)?)),
-            _ => return Err("its unit is one of K, M, G, s, min, h".to_owned()),
+            _ => return Err("the unit must be K, M, G, s, min or h".to_owned()),
         };
         match limit {
-            Self::Bytes(n) if n < LEAST_BYTES => Err("a piece has at least 64K".to_owned()),
-            Self::Time(t) if t.is_zero() => Err("a piece takes at least 1s".to_owned()),
+            Self::Bytes(n) if n < LEAST_BYTES => Err("a piece must have at least 64K".to_owned()),
+            Self::Time(t) if t.is_zero() => Err("a piece must last at least 1s".to_owned()),
             limit => Ok(limit),
         }
     }
 }
 
-/// How full a piece of `bytes`, begun `since`, is: 1.0 and more is full, by whichever limit comes first.
+/// Fill level of a piece of `bytes`, begun `since`, by the limit that comes first. 1.0 or more is
+/// full.
 pub(super) fn fullness(limits: &[Limit], bytes: u64, since: Duration) -> f64 {
     let of = |limit: &Limit| match limit {
         Limit::Bytes(n) => bytes as f64 / *n as f64,

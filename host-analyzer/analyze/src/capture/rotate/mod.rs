@@ -1,5 +1,5 @@
-//! A recording in pieces: when a piece is full, what the next one must begin with, and how pieces are joined again. The last seconds of
-//! a session are such a piece too, in memory.
+//! A recording in pieces: when a piece is full, what the next one must repeat, and how pieces are
+//! joined. The last seconds of a session are such a piece, in memory.
 
 mod join;
 mod limit;
@@ -7,7 +7,7 @@ mod pieces;
 mod state;
 mod window;
 
-pub(crate) use join::{Source, is_piece, of};
+pub(crate) use join::{Source, WHOLE, is_piece, of};
 pub(crate) use limit::Limit;
 pub(crate) use pieces::{Pieces, remove_old};
 pub(crate) use window::{Last, Window};

@@ -1,4 +1,4 @@
-//! Writing the pieces: `recording-0001.pfi` and so on.
+//! Writes pieces: `recording-0001.pfi` and so on.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -16,21 +16,22 @@ use super::state::State;
 use profinfer_trace::decode::Found;
 use profinfer_trace::ingest::Live;
 
-/// A piece ends behind a token call, or a graph call in none. If none ends until there is so much, it ends behind any frame.
+/// A piece ends after a `llama_decode` call, or after a graph call outside of one. Beyond this
+/// size, it ends after any frame.
 const OVERFULL: f64 = 2.0;
 
-/// The state between two pieces.
+/// State between two pieces.
 #[derive(Debug)]
 pub(crate) struct Pieces {
     folder: PathBuf,
     limits: Vec<Limit>,
     state: State,
     hello: Hello,
-    /// The piece that is written, and what those before it hold.
+    /// The current piece, and totals of the earlier ones.
     piece: Piece,
     bytes: u64,
     begun: Instant,
-    /// The last record that came was the end of a token call.
+    /// The last record was the end of a `llama_decode` call.
     call_ended: bool,
 }
 
@@ -39,7 +40,7 @@ fn path(folder: &Path, number: u32) -> PathBuf {
     folder.join(format!("recording-{number:04}.pfi"))
 }
 
-/// Removes recordings that an earlier capture left in the folder: a folder is one recording.
+/// Removes recordings of an earlier capture from the folder: a folder is one recording.
 pub(crate) fn remove_old(folder: &Path) -> io::Result<()> {
     for entry in std::fs::read_dir(folder)? {
         let path = entry?.path();
@@ -51,7 +52,8 @@ pub(crate) fn remove_old(folder: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// What a piece begins with: the hello, itself, and what is carried over. The stream goes on behind it with frame `seq`.
+/// The beginning of a piece: the hello, its piece record, and the repeated records. The stream
+/// continues with frame `seq`.
 pub(super) fn head<'a>(
     hello: &Hello,
     piece: &Piece,
@@ -70,17 +72,17 @@ pub(super) fn head<'a>(
     bytes
 }
 
-/// Appends the word that another piece follows. The stream goes on there with frame `seq`.
+/// Appends the record that announces another piece, which continues with frame `seq`.
 pub(super) fn end(number: u32, seq: u32, bytes: &mut Vec<u8>) {
     add(&Record::PieceEnd(PieceEnd { number }), seq, bytes);
 }
 
-/// The hello of a stream whose own was not seen yet, or was damaged.
+/// A hello for a stream whose hello is missing or damaged.
 pub(super) const fn unknown_hello() -> Hello {
     Hello { wire_version: WIRE_VERSION, agent_version: [0; 3], build: [0; 8], nonce: [0; 16] }
 }
 
-/// Appends a record, which is never too long for a frame.
+/// Appends a frame. All of these records fit into one.
 fn add(record: &Record<'_>, seq: u32, bytes: &mut Vec<u8>) {
     bytes.extend_from_slice(record.encode_frame(seq, &mut [0; MAX_ENCODED]).unwrap_or_default());
 }
@@ -93,12 +95,12 @@ impl Pieces {
         Self { folder, limits, state, hello, piece, bytes: 0, begun, call_ended: false }
     }
 
-    /// Path of the piece that is written.
+    /// Path of the current piece.
     pub(crate) fn path(&self) -> PathBuf {
         path(&self.folder, self.piece.number)
     }
 
-    /// Takes note of what came.
+    /// Observes a received record.
     pub(crate) fn see(&mut self, found: &Found<'_>) {
         match found {
             Found::Hello(hello) => self.hello = *hello,
@@ -114,17 +116,19 @@ impl Pieces {
         }
     }
 
-    /// A frame of so many bytes is over: whether the piece ends behind it.
+    /// Called after a frame of `bytes`. True if the piece ends after it.
     pub(crate) fn full(&mut self, bytes: u64) -> bool {
         self.bytes += bytes;
         let full = fullness(&self.limits, self.bytes, self.begun.elapsed());
         full >= OVERFULL || full >= 1.0 && self.call_ended
     }
 
-    /// Ends the piece and begins the next one, which the stream enters with frame `seq`. `held`: what the ended one holds.
+    /// Ends the piece and begins the next one, which continues with frame `seq`. `held` are the
+    /// totals of the ended piece.
     ///
     /// # Errors
-    /// The system's, if the files cannot be written.
+    ///
+    /// If the files cannot be written.
     pub(crate) fn next(&mut self, file: &mut File, seq: u32, held: &Live<'_>) -> io::Result<()> {
         let (mut bytes, number) = (Vec::new(), self.piece.number);
         end(number, seq, &mut bytes);

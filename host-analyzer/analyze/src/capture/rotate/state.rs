@@ -1,4 +1,5 @@
-//! What a piece must begin with to be readable alone: the latest of every record that describes rather than happens.
+//! Records that a piece must repeat to be readable alone: the latest record of each description.
+//! Events are not repeated.
 
 use std::collections::{HashMap, HashSet};
 
@@ -6,18 +7,18 @@ use profinfer_wire::frame::MAX_PAYLOAD;
 use profinfer_wire::record::Record;
 use profinfer_wire::record::fact::FactScope;
 
-/// Processes that did nothing in a piece and are carried on all the same: a server may wait for long. Of those that restart again
-/// and again, older ones are over.
+/// Number of processes without activity in a piece that are still repeated: a server may wait for a
+/// long time. If an engine restarts again and again, older processes have ended.
 const QUIET: usize = 8;
 
-/// What makes a record take the place of an earlier one: its kind, and what it is about.
+/// Identifies the record that a later one replaces: its kind and its subject.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 enum About {
     /// The session.
     Session,
-    /// What these numbers name.
+    /// The subject that these numbers identify.
     Numbers(u64, u64),
-    /// It takes no other's place, unless it says the same.
+    /// Replaces only an equal record.
     Itself(Vec<u8>),
 }
 
@@ -28,22 +29,21 @@ struct Kept {
     payload: Vec<u8>,
 }
 
-/// The state.
 #[derive(Debug, Default)]
 pub(super) struct State {
     kept: Vec<Kept>,
     places: HashMap<(u16, About), usize>,
-    /// Processes of topologies, and of threads.
+    /// Processes of topologies and threads.
     topologies: HashMap<u32, u32>,
     threads: HashMap<u32, u32>,
-    /// In the order in which they came.
+    /// In order of arrival.
     processes: Vec<u32>,
-    /// Those that did something in this piece.
+    /// Processes with activity in this piece.
     active: HashSet<u32>,
 }
 
 impl State {
-    /// Takes note of a record.
+    /// Observes a record.
     pub(super) fn see(&mut self, record: &Record<'_>) {
         let mut room = [0; MAX_PAYLOAD];
         let Some((about, pid)) = self.about(record) else { return };
@@ -59,7 +59,8 @@ impl State {
         }
     }
 
-    /// What it is about (`None`: itself) and of which process; `None` for what is not carried over.
+    /// The subject (`None`: the record itself) and its process. `None` for a record that is not
+    /// repeated.
     fn about(&mut self, record: &Record<'_>) -> Option<(Option<About>, Option<u32>)> {
         let one = |n: u32, pid: Option<u32>| Some((Some(About::Numbers(n.into(), 0)), pid));
         match record {
@@ -121,14 +122,14 @@ impl State {
         Some((Some(About::Numbers(topology.into(), first.into())), pid))
     }
 
-    /// What the next piece begins with: kind and payload of each record, in the order in which they came first.
+    /// The records that the next piece repeats: kind and payload, in order of first arrival.
     pub(super) fn carry(&mut self) -> impl ExactSizeIterator<Item = (u16, &[u8])> {
         self.forget();
         self.active.clear();
         self.kept.iter().map(|k| (k.key.0, &k.payload[..]))
     }
 
-    /// Forgets processes that are over, as far as that can be told.
+    /// Forgets processes that have ended, as far as that is known.
     fn forget(&mut self) {
         let quiet: Vec<u32> = self.processes.iter().copied().filter(|p| !self.active.contains(p)).collect();
         let over: HashSet<u32> = quiet.iter().take(quiet.len().saturating_sub(QUIET)).copied().collect();

@@ -1,8 +1,9 @@
-//! The last seconds of a session, as a piece of its recording that can be read alone.
+//! The last seconds of a session, as a piece of the recording that can be read alone.
 //!
-//! The stream is kept in segments of about a second, each of which ends behind a token call. What an old segment says of processes,
-//! threads, topologies is remembered when it is dropped, as between the pieces on disk. Memory is bounded by time and by bytes, whichever
-//! is less, however long the session runs.
+//! The stream is kept in segments of about a second. Each segment ends after a `llama_decode` call.
+//! When a segment is dropped, its descriptions of processes, threads and topologies are kept, as
+//! between pieces on disk. Memory is limited by time and by bytes, whichever is less, for sessions
+//! of any length.
 
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
@@ -16,26 +17,28 @@ use super::pieces::{end, head, unknown_hello};
 use super::state::State;
 use profinfer_trace::decode::{Damage, Found};
 
-/// A segment ends behind the first token call after so long.
+/// Minimum length of a segment. It ends after the next `llama_decode` call.
 const SEGMENT: Duration = Duration::from_secs(1);
-/// Segments in the most that is kept, by bytes.
+/// Number of segments within the limit in bytes.
 const SEGMENTS: usize = 8;
-/// Token calls that are kept although they are older than the window, so that slow engines show enough of them for a finding.
+/// Number of `llama_decode` calls that are kept even if they are older than the window. So slow
+/// engines show enough calls for a finding.
 const LEAST_CALLS: u64 = 40;
-/// Nothing is kept for longer than so many times the window.
+/// Maximum age, as a multiple of the window.
 const LONGEST: u32 = 6;
-/// Kinds of damage that are told apart; a damaged stream can name 65,536 of unknown records.
+/// Number of kinds of damage that are counted separately. A damaged stream can name 65,536 kinds of
+/// unknown records.
 const MAX_KINDS: usize = 32;
 
-/// Frames of the stream, up to the end of one.
+/// Complete frames of the stream.
 #[derive(Debug)]
 struct Segment {
     bytes: Vec<u8>,
     begun: Instant,
-    /// Numbers of its first record's frame, and of the one behind its last.
+    /// Frame number of its first record, and the number after its last one.
     seqs: Option<(u32, u32)>,
     calls: u64,
-    /// No token call or graph call was running where it ends.
+    /// No call was running at its end.
     clean: bool,
 }
 
@@ -45,36 +48,36 @@ impl Segment {
     }
 }
 
-/// The window.
 #[derive(Debug)]
 pub(crate) struct Window {
     time: Duration,
     most: usize,
     hello: Hello,
-    /// Bytes of the hello that did not come yet; it belongs to no segment.
+    /// Missing bytes of the hello. The hello belongs to no segment.
     hello_left: usize,
-    /// What the segments that were dropped say of the rest.
+    /// Descriptions from dropped segments.
     state: State,
-    /// The latest totals in them, by kind of record: without totals it is not known whether spans are missing.
+    /// The latest totals in dropped segments, by kind of record. Without totals, it is unknown
+    /// whether spans are missing.
     totals: Vec<(u16, Vec<u8>)>,
     segments: VecDeque<Segment>,
     open: Segment,
-    /// Of the whole session.
+    /// Of the complete session.
     damage: Vec<Damage>,
     fresh: bool,
 }
 
-/// What a window holds.
+/// Content of a window.
 #[derive(Debug)]
 pub(crate) struct Last {
-    /// A stream of its own, one piece.
+    /// A complete stream of one piece.
     pub(crate) stream: Vec<u8>,
-    /// What was damaged since the session began, by kind.
+    /// Damage since the session began, by kind.
     pub(crate) damage: Vec<Damage>,
 }
 
 impl Window {
-    /// The last `time` of a session, of at most `most` bytes.
+    /// Keeps the last `time` of a session, in at most `most` bytes.
     pub(crate) fn new(time: Duration, most: usize) -> Self {
         Self {
             time,
@@ -90,7 +93,7 @@ impl Window {
         }
     }
 
-    /// Takes note of what was found in the bytes that [`Self::take`] gets next.
+    /// Observes what was found in the bytes that [`Self::take`] gets next.
     pub(crate) fn see(&mut self, found: &Found<'_>) {
         match found {
             Found::Hello(hello) => self.hello = *hello,
@@ -125,7 +128,7 @@ impl Window {
         }
     }
 
-    /// Takes bytes of the stream, which end at the latest with a frame.
+    /// Takes bytes of the stream. They end at the latest with a frame.
     pub(crate) fn take(&mut self, bytes: &[u8], now: Instant) {
         let hello = self.hello_left.min(bytes.len());
         self.hello_left -= hello;
@@ -137,13 +140,13 @@ impl Window {
         }
     }
 
-    /// Forgets the last bytes: the frame that they begin comes again.
+    /// Forgets the last bytes: the agent sends the frame that they begin again.
     pub(crate) fn forget_partial(&mut self, bytes: u64) {
         let left = self.open.bytes.len().saturating_sub(usize::try_from(bytes).unwrap_or(usize::MAX));
         self.open.bytes.truncate(left);
     }
 
-    /// Ends the segment if it is time.
+    /// Ends the segment if it is long enough.
     fn close(&mut self, now: Instant) {
         let (open, part) = (&self.open, self.most / SEGMENTS);
         let due = now - open.begun >= SEGMENT || open.bytes.len() >= part;
@@ -156,11 +159,11 @@ impl Window {
         self.segments.push_back(closed);
     }
 
-    /// Drops what is too old or too much.
+    /// Drops segments that are too old or too large.
     fn trim(&mut self, now: Instant) {
         loop {
             let Some(first) = self.segments.iter().position(|s| s.clean) else {
-                // One call alone is larger than the window: nothing of it can be shown.
+                // One call is larger than the window: nothing of it can be shown.
                 if self.bytes() > self.most && !self.segments.is_empty() {
                     self.drop_first(self.segments.len());
                 }
@@ -168,7 +171,7 @@ impl Window {
             };
             let behind = first + 1;
             let calls = self.segments.iter().skip(behind).map(|s| s.calls).sum::<u64>();
-            // The age of what would be the first.
+            // Age of the segment that would be the first.
             let Some(age) = self.segments.get(behind).map(|s| now - s.begun) else { return };
             let old = age >= self.time && calls >= LEAST_CALLS || age >= self.time * LONGEST;
             if !old && self.bytes() <= self.most {
@@ -182,7 +185,7 @@ impl Window {
         self.segments.iter().map(|s| s.bytes.len()).sum::<usize>() + self.open.bytes.len()
     }
 
-    /// Drops segments, and remembers what they say of the rest.
+    /// Drops segments, and keeps their descriptions.
     fn drop_first(&mut self, n: usize) {
         for segment in self.segments.drain(..n) {
             for frame in segment.bytes.split_inclusive(|b| *b == 0) {
@@ -197,12 +200,12 @@ impl Window {
         }
     }
 
-    /// Whether there is something that [`Self::last`] did not give yet.
+    /// True if there is something that [`Self::last`] has not returned yet.
     pub(crate) const fn is_fresh(&self) -> bool {
         self.fresh
     }
 
-    /// The window; `None` before the first token call ended in it.
+    /// The window. `None` before the first `llama_decode` call in it ended.
     pub(crate) fn last(&mut self) -> Option<Last> {
         let n = self.segments.iter().rposition(|s| s.clean)? + 1;
         self.fresh = false;
@@ -221,7 +224,7 @@ impl Window {
     }
 }
 
-/// Remembers totals in the place of earlier ones.
+/// Keeps totals in place of earlier ones.
 fn remember(totals: &mut Vec<(u16, Vec<u8>)>, kind: u16, record: &Record<'_>, payload: &[u8]) {
     let total = matches!(
         record,
@@ -234,7 +237,7 @@ fn remember(totals: &mut Vec<(u16, Vec<u8>)>, kind: u16, record: &Record<'_>, pa
             | Record::DirectLoss(_)
     );
     if total {
-        // In the order in which they came: what was left out completes the sum of the spans behind it.
+        // In order of arrival: the totals complete the sum of the spans after them.
         totals.retain(|(k, _)| *k != kind);
         totals.push((kind, payload.to_vec()));
     }

@@ -1,4 +1,4 @@
-//! The user's own profiles, from folders.
+//! Board profiles of the user, from folders.
 
 use std::env;
 use std::fs;
@@ -7,20 +7,21 @@ use std::path::{Path, PathBuf};
 
 use crate::{Diagnostic, Result};
 
-/// Folders inside a folder of profiles that hold cores and backends, not boards.
+/// Subfolders of a profile folder that contain cores and backends, not boards.
 const PARTS: [&str; 2] = ["cores", "backends"];
 
-/// The folder of the user's configuration, if it exists: `$XDG_CONFIG_HOME/profinfer/boards`, or that in
-/// `~/.config`.
+/// The profile folder in the user's configuration, if it exists:
+/// `$XDG_CONFIG_HOME/profinfer/boards`, or the one in `~/.config`.
 pub(super) fn configured() -> Result<Option<PathBuf>> {
-    // The XDG specification: a relative or empty path counts as none.
+    // XDG specification: ignore a relative or empty path.
     let given = env::var_os("XDG_CONFIG_HOME").map(PathBuf::from).filter(|p| p.is_absolute());
     let config = given.or_else(|| Some(PathBuf::from(env::var_os("HOME")?).join(".config")));
     let Some(folder) = config.map(|config| config.join("profinfer/boards")) else { return Ok(None) };
     Ok(is_folder(&folder)?.then_some(folder))
 }
 
-/// Whether the folder is there. One that cannot be looked at is an error: the profiles in it would be passed over.
+/// True if the folder exists. A folder that cannot be examined is an error: its profiles would be
+/// skipped silently.
 fn is_folder(path: &Path) -> Result<bool> {
     match fs::metadata(path) {
         Ok(metadata) => Ok(metadata.is_dir()),
@@ -29,7 +30,7 @@ fn is_folder(path: &Path) -> Result<bool> {
     }
 }
 
-/// Path and text of every profile in a folder, in order of paths.
+/// Path and text of every profile in a folder, sorted by path.
 pub(super) fn read(folder: &Path) -> Result<Vec<(String, String)>> {
     let mut paths = tomls(folder)?;
     for part in PARTS.map(|p| folder.join(p)) {

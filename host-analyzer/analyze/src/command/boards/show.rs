@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use profinfer_boards::{Board, Catalog, Cluster, Core, Event, Kind, Memory, Sensor, SensorUnit, Unit};
 
-/// Longest line of a sentence, columns.
+/// Maximum line length of a sentence, columns.
 const WIDTH: usize = 100;
 
 /// Every board: name, description, cores.
@@ -111,7 +111,8 @@ fn memory(m: &Memory, out: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
-/// The events of one core type. `before` are the types already shown, whose events are not explained again.
+/// The events of one core type. Events of the types in `before` were shown, and are not explained
+/// again.
 fn counters(
     core: &Core,
     default: Option<&str>,
@@ -179,7 +180,7 @@ fn sensor(n: &Sensor, out: &mut dyn Write) -> io::Result<()> {
     sentence(out, "    ", &format!("[{}]", n.provenance))
 }
 
-/// Text in lines, broken at spaces.
+/// Text with line breaks at spaces.
 fn sentence(out: &mut dyn Write, indent: &str, text: &str) -> io::Result<()> {
     let mut line = String::new();
     for word in text.split_whitespace() {

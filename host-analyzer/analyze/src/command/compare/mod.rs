@@ -1,4 +1,4 @@
-//! `analyze compare A B`: two sides of runs.
+//! `analyze compare A B`: two sets of repeated runs.
 
 pub(crate) mod runs;
 
@@ -9,18 +9,19 @@ use std::process::ExitCode;
 
 use crate::args::share::Share;
 use crate::cli::Compare;
-use crate::{Diagnostic, Result, command::record, diagnostic, write};
+use crate::{Diagnostic, Result, command::record, diagnostic, json, write};
 use profinfer_analysis::compare::{Choices, Code, Comparison, Run, Verdict};
 use profinfer_views as views;
 use profinfer_views::compare::Names;
 
-/// Runs of a side: the exact distribution of ranks takes time and memory with the fourth power of their number.
+/// Maximum runs per side: time and memory of the exact rank distribution grow with the fourth power
+/// of the number of runs.
 const MOST_RUNS: usize = 100;
 
-/// B is slower by more than `--fail-if-slower` allows.
+/// Exit status if B is slower by more than `--fail-if-slower` allows.
 const SLOWER: u8 = 3;
 
-/// The work is not the same, or `--fail-if-slower` can be neither kept nor broken by so few or such runs.
+/// Exit status if the work differs, or if the runs cannot decide `--fail-if-slower`.
 const CANNOT_TELL: u8 = 4;
 
 pub(crate) fn compare(options: &Compare) -> Result<ExitCode> {
@@ -34,7 +35,7 @@ pub(crate) fn compare(options: &Compare) -> Result<ExitCode> {
             return Err(Diagnostic::new(
                 format!("comparing {}", path.display()),
                 format!("it has {} runs", found.len()),
-                format!("give at most {MOST_RUNS} on each side: more tell nothing that these do not"),
+                format!("give at most {MOST_RUNS} runs per side; more runs add no information"),
             ));
         }
         for files in found {
@@ -58,9 +59,13 @@ pub(crate) fn compare(options: &Compare) -> Result<ExitCode> {
     write::folder(&options.out)?;
     file(&options.out, "compare.json", |out| views::compare::json(&comparison, &names, out))?;
     file(&options.out, "compare.html", |out| views::compare::page(&comparison, &names, out))?;
-    let mut out = anstream::stdout().lock();
-    let _ = views::terminal::compare::compare(&comparison, &names, record::columns(), &mut out);
-    let _ = writeln!(out, "\nwritten to {}: open compare.html", options.out.display());
+    if options.format.format.is_json() {
+        json::print(&views::compare::document(&comparison, &names))?;
+    } else {
+        let mut out = anstream::stdout().lock();
+        let _ = views::terminal::compare::compare(&comparison, &names, record::columns(), &mut out);
+        let _ = writeln!(out, "\nwritten to {}: open compare.html", options.out.display());
+    }
     Ok(ExitCode::from(status(&comparison.verdict, options.fail_if_slower)))
 }
 
@@ -70,8 +75,11 @@ fn read(path: &Path, warm_up: usize) -> Result<Run> {
     if run.tokens.len() <= warm_up {
         return Err(Diagnostic::new(
             format!("comparing {}", path.display()),
-            format!("it has {} decode tokens, and {warm_up} of each run are left out", run.tokens.len()),
-            "record runs that generate more tokens; `analyze FILE` shows what is in a recording",
+            format!(
+                "it has {} decode tokens, and the first {warm_up} are skipped (--warm-up)",
+                run.tokens.len()
+            ),
+            "record runs that generate more tokens; `analyze FILE` reports a recording",
         ));
     }
     Ok(run)
@@ -81,7 +89,7 @@ fn twice(path: &Path, before: &Path) -> Diagnostic {
     Diagnostic::new(
         format!("comparing {}", path.display()),
         format!("it is the same recording as {}", before.display()),
-        "give each recording once: the same one again is no further run",
+        "pass each recording only once; a duplicate is not another run",
     )
 }
 
@@ -99,7 +107,7 @@ pub(crate) fn file(
     written().map_err(|e| diagnostic::unwritable(path.display(), e))
 }
 
-/// What a script is told.
+/// The exit status.
 fn status(verdict: &Verdict, fail_if_slower: Option<Share>) -> u8 {
     match (verdict.code, fail_if_slower, verdict.interval) {
         (Code::DifferentWork, ..) => CANNOT_TELL,

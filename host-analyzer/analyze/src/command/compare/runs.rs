@@ -1,4 +1,4 @@
-//! Which recordings are the runs of one side.
+//! The recordings that are the runs of one side.
 
 use std::fs;
 use std::io;
@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use super::{Diagnostic, Result};
 use crate::capture::rotate::is_piece;
 
-/// The runs that a person means by a path: itself if it is a file; of a folder its recordings, and the folders in it that hold one. A
-/// path that is a folder is a recording in pieces.
+/// The runs of a path: a file is one run; a folder contains recordings and folders with one
+/// recording each. A returned path that is a folder is a recording in pieces.
 pub(crate) fn of(path: &Path) -> Result<Vec<PathBuf>> {
     if !path.is_dir() {
         return Ok(vec![path.to_owned()]);
@@ -24,8 +24,8 @@ pub(crate) fn of(path: &Path) -> Result<Vec<PathBuf>> {
     if found.is_empty() {
         return Err(Diagnostic::new(
             format!("looking for recordings in {}", path.display()),
-            "there are none",
-            "give a recording (.pfi), a folder of them, or a folder of folders with one each",
+            "the folder contains none",
+            "give a recording (.pfi), a folder of recordings, or a folder of folders with one recording each",
         ));
     }
     Ok(found)
@@ -49,7 +49,7 @@ fn within(folder: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(found)
 }
 
-/// A folder in a folder of runs, if it is the output of one capture.
+/// The recording in a subfolder, if the subfolder is the output of one capture.
 fn one_recording(folder: &Path) -> io::Result<Option<PathBuf>> {
     let names: Vec<PathBuf> = fs::read_dir(folder)?.map(|e| Ok(e?.path())).collect::<io::Result<_>>()?;
     let whole = names.iter().find(|p| has(p, |name| name == "recording.pfi"));

@@ -1,6 +1,8 @@
-//! One run of an engine's command under the agent, on this machine or on another one behind a prefix like `ssh root@BOARD`.
+//! One run of an engine under the agent, on this machine or on another one through a prefix such as
+//! `ssh root@BOARD`.
 //!
-//! A host names nothing that is run over the link (ARCHITECTURE.md), so a board is reached as a person does it: by a shell there.
+//! Over the link, a host cannot name a command to run (ARCHITECTURE.md). So `analyze` reaches a
+//! board as a person does: with a shell.
 
 use std::fs::{self, File};
 use std::io;
@@ -12,19 +14,18 @@ use super::{Diagnostic, Result};
 use crate::{cli::Trials, diagnostic};
 use profinfer_views::words::one_line;
 
-/// Lines of what a failed run wrote that are shown.
+/// Number of lines of a failed run's output that are shown.
 const LINES: usize = 5;
 
-/// Where and how runs are recorded.
 pub(super) struct Recorder<'a> {
     trials: &'a Trials,
     agent: PathBuf,
-    /// The engine's command, for a shell.
+    /// The command of the engine, for a shell.
     command: String,
 }
 
 impl<'a> Recorder<'a> {
-    /// Of the engine's command as its words were given.
+    /// `words` is the command of the engine as given on the command line.
     pub(super) fn new(trials: &'a Trials, words: &[String]) -> Self {
         let mut command = match words {
             [line] => line.clone(),
@@ -36,7 +37,7 @@ impl<'a> Recorder<'a> {
         Self { trials, agent: trials.agent.clone().unwrap_or_else(beside), command }
     }
 
-    /// Number of CPUs there.
+    /// Number of CPUs of the machine that runs the engine.
     pub(super) fn cpus(&self) -> Result<u32> {
         let help = "give --threads 1,2,4";
         if self.trials.on.is_none() {
@@ -53,13 +54,14 @@ impl<'a> Recorder<'a> {
         })
     }
 
-    /// The command of a setting.
+    /// The command for a setting.
     pub(super) fn command(&self, candidate: &Candidate) -> String {
         let bound = candidate.cpus.mask().map_or_else(String::new, |mask| format!("taskset {mask} "));
         bound + &self.command.replace("{threads}", &candidate.threads.to_string())
     }
 
-    /// Records one run of a setting. What the agent and the engine say goes to a log beside the recording.
+    /// Records one run of a setting. The output of the agent and of the engine goes to a log next
+    /// to the recording.
     pub(super) fn record(&self, candidate: &Candidate, file: &Path) -> Result<()> {
         let command = self.command(candidate);
         let log = file.with_extension("log");
@@ -87,11 +89,11 @@ impl<'a> Recorder<'a> {
             fs::read(&log).map_or_else(|_| String::new(), |b| String::from_utf8_lossy(&b).into_owned());
         let lines = last_lines(&text);
         let answer = if lines.is_empty() { status.to_string() } else { format!("{status}\n{lines}") };
-        let help = format!("run the command by itself; all that it said is in {}", log.display());
+        let help = format!("run the command without analyze; its complete output is in {}", log.display());
         Err(Diagnostic::new(format!("recording a run of `{}`", one_line(&command)), answer, help))
     }
 
-    /// The recording goes into a file there first: a slow link must not slow the engine down.
+    /// Records to a file on the other machine first: a slow link must not slow the engine down.
     fn script(&self, command: &str) -> String {
         let (agent, levels) = (quoted(&self.agent.to_string_lossy()), quoted(&self.trials.levels));
         let run = quoted(&format!("exec {command}"));
@@ -118,7 +120,7 @@ impl<'a> Recorder<'a> {
             Some(prefix) => Diagnostic::new(
                 format!("running `{prefix}`"),
                 e,
-                "give --on a program that runs a command elsewhere, like 'ssh root@BOARD'",
+                "give --on a prefix that runs a command on the other machine, for example 'ssh root@BOARD'",
             ),
             None => Diagnostic::new(
                 format!("starting {}", self.agent.display()),
@@ -129,19 +131,19 @@ impl<'a> Recorder<'a> {
     }
 }
 
-/// The agent in the folder of this program, else by the PATH.
+/// The agent next to this program, else the one in PATH.
 fn beside() -> PathBuf {
     const NAME: &str = "profinfer-agent";
     let own = std::env::current_exe().ok().map(|exe| exe.with_file_name(NAME));
     own.filter(|path| path.exists()).unwrap_or_else(|| NAME.into())
 }
 
-/// A word for a shell.
+/// A word, quoted for a shell.
 fn quoted(word: &str) -> String {
     format!("'{}'", word.replace('\'', r"'\''"))
 }
 
-/// The last lines that are not empty.
+/// The last non-empty lines.
 fn last_lines(text: &str) -> String {
     let lines: Vec<String> = text.lines().filter(|l| !l.trim().is_empty()).map(one_line).collect();
     lines[lines.len().saturating_sub(LINES)..].join("\n")

@@ -1,24 +1,24 @@
-//! Which settings `analyze tune --run` tries.
+//! The settings that `analyze tune --run` measures.
 
 use super::{Diagnostic, Result};
 use crate::args::cpu_set::CpuSet;
 use profinfer_analysis::tune::Prediction;
 use profinfer_views::words;
 
-/// Most settings of a series.
+/// Maximum number of settings in a series.
 pub(super) const MOST: usize = 100;
 
-/// A setting to try.
+/// A setting to measure.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Candidate {
-    /// Threads that the engine is told to use.
+    /// Thread count of the engine.
     pub(super) threads: u32,
-    /// CPUs that it is bound to.
+    /// CPUs that the engine is bound to.
     pub(super) cpus: CpuSet,
 }
 
 impl Candidate {
-    /// Its name, and that of its folder: `t4@4-7`.
+    /// Name of the setting and of its folder: `t4@4-7`.
     pub(super) fn name(&self) -> String {
         match self.list() {
             Some(list) => format!("t{}@{list}", self.threads),
@@ -26,7 +26,7 @@ impl Candidate {
         }
     }
 
-    /// Its CPUs as a list.
+    /// The CPUs as a list.
     pub(super) fn list(&self) -> Option<String> {
         match &self.cpus {
             CpuSet::All => None,
@@ -35,7 +35,8 @@ impl Candidate {
     }
 }
 
-/// Those that a recording makes plausible. If that is one, the one that was recorded is tried too, or the next best.
+/// The settings that a recording makes plausible. If there is only one, adds the recorded setting
+/// or the next best.
 pub(super) fn plausible(prediction: &Prediction) -> Result<Vec<Candidate>> {
     let settings = &prediction.settings;
     let mut chosen: Vec<usize> = (0..settings.len()).filter(|i| settings[*i].plausible).collect();
@@ -51,7 +52,7 @@ pub(super) fn plausible(prediction: &Prediction) -> Result<Vec<Candidate>> {
     enough(chosen.into_iter().map(of).collect())
 }
 
-/// All numbers of threads on all sets of CPUs that have CPUs for them.
+/// All thread counts on all CPU sets that have enough CPUs.
 pub(super) fn every(threads: &[u32], sets: &[CpuSet]) -> Result<Vec<Candidate>> {
     let unbound = [CpuSet::All];
     let sets = if sets.is_empty() { &unbound[..] } else { sets };
@@ -72,9 +73,9 @@ fn enough(candidates: Vec<Candidate>) -> Result<Vec<Candidate>> {
         return Ok(candidates);
     }
     Err(Diagnostic::new(
-        "choosing settings to try",
-        format!("there are {}", candidates.len()),
-        format!("give numbers of threads (--threads) and sets of CPUs (--cpus) that make 2 to {MOST}"),
+        "choosing settings to measure",
+        format!("{} settings match", candidates.len()),
+        format!("give thread counts (--threads) and CPU sets (--cpus) that make 2 to {MOST} settings"),
     ))
 }
 
@@ -88,7 +89,7 @@ mod tests {
         let sets: Vec<CpuSet> = ["0", "4-6", "all"].iter().map(|s| s.parse().unwrap()).collect();
         let names: Vec<String> = every(&[1, 2, 4, 1], &sets).unwrap().iter().map(Candidate::name).collect();
         assert_eq!(names, ["t1@0", "t1@4-6", "t2@4-6", "t1", "t2", "t4"]);
-        assert!(every(&[2], &sets[..1]).unwrap_err().to_string().contains("there are 0"));
+        assert!(every(&[2], &sets[..1]).unwrap_err().to_string().contains("0 settings match"));
         assert_eq!(every(&[1, 2], &[]).unwrap().len(), 2);
     }
 }

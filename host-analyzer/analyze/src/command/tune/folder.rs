@@ -1,4 +1,4 @@
-//! Settings that were tried in turn, a folder of runs for each, as `analyze tune --run` leaves them.
+//! Measured settings: one folder of runs per setting, as `analyze tune --run` writes them.
 
 use std::fs;
 use std::io;
@@ -11,13 +11,12 @@ use super::{Diagnostic, Result, record, runs, write};
 use crate::diagnostic;
 use profinfer_analysis::tune::{Setting, Trial};
 
-/// Says what a folder of runs was made with.
+/// The file that describes the setting of a folder.
 pub(super) const ABOUT: &str = "setting.json";
 
-/// Where such folders come from.
-const HELP: &str = "analyze tune --run makes them";
+const HELP: &str = "`analyze tune --run` writes such folders";
 
-/// What a setting is.
+/// A setting.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct About {
     pub(super) threads: Option<u32>,
@@ -25,7 +24,7 @@ pub(super) struct About {
 }
 
 impl About {
-    /// Makes the folder of the setting, and notes it there.
+    /// Creates the folder of the setting with its description.
     pub(super) fn write(&self, folder: &Path) -> Result<()> {
         write::folder(folder)?;
         let path = folder.join(ABOUT);
@@ -34,7 +33,7 @@ impl About {
     }
 }
 
-/// The settings that were tried, a folder for each.
+/// The measured settings, one per folder.
 pub(super) fn tried(folder: &Path, warm_up: usize) -> Result<Vec<Setting>> {
     let folders = folders(folder)?;
     let settings: Vec<Setting> =
@@ -43,20 +42,20 @@ pub(super) fn tried(folder: &Path, warm_up: usize) -> Result<Vec<Setting>> {
     if !(2..=MOST).contains(&found) {
         return Err(Diagnostic::new(
             format!("looking for settings in {}", folder.display()),
-            format!("there are {found} folders with recordings"),
+            format!("found {found} subfolders with recordings"),
             format!(
-                "give a recording, or a folder with 2 to {MOST} folders, each with the runs of one setting; {HELP}"
+                "give a recording, or a folder with 2 to {MOST} subfolders, each with the runs of one setting; {HELP}"
             ),
         ));
     }
     Ok(settings)
 }
 
-/// The folders in a folder that hold recordings.
+/// The subfolders that contain recordings.
 pub(super) fn folders(folder: &Path) -> Result<Vec<PathBuf>> {
     let opened = |e: io::Error| {
         let help =
-            format!("give a recording, or a folder with a folder of recordings for each setting; {HELP}");
+            format!("give a recording, or a folder with one subfolder of recordings per setting; {HELP}");
         Diagnostic::new(format!("opening {}", folder.display()), e, help)
     };
     let entries = fs::read_dir(folder).map_err(opened)?;
@@ -86,21 +85,20 @@ fn setting(folder: &Path, warm_up: usize) -> Result<Setting> {
     let found = runs::of(folder)?;
     if found.len() > MOST {
         let tried = format!("reading the runs in {}", folder.display());
-        let help = format!("keep at most {MOST}: more tell nothing that these do not");
+        let help = format!("keep at most {MOST} runs; more runs add no information");
         return Err(Diagnostic::new(tried, format!("it has {} runs", found.len()), help));
     }
     let trials = found.iter().map(|files| trial(files, warm_up)).collect::<Result<_>>()?;
     Ok(Setting { name, threads: about.threads, cpus: about.cpus, trials })
 }
 
-/// One run of a setting.
 pub(super) fn trial(files: &PathBuf, warm_up: usize) -> Result<Trial> {
     let trial = Trial::compute(&record::one_engine(std::slice::from_ref(files))?);
     let found = trial.run.tokens.len();
     if found <= warm_up {
         return Err(Diagnostic::new(
             format!("reading {}", files.display()),
-            format!("it has {found} decode tokens, and {warm_up} of each run are left out"),
+            format!("it has {found} decode tokens, and the first {warm_up} are skipped (--warm-up)"),
             "record runs that generate more tokens",
         ));
     }

@@ -1,9 +1,9 @@
-//! `analyze tune`: which number of threads and which CPUs to take.
+//! `analyze tune`: recommends a thread count and a CPU set.
 //!
 //! ```text
-//! analyze tune RECORDING               other settings, foreseen
-//! analyze tune FOLDER                  settings that were tried
-//! analyze tune [RECORDING] --run -- …  tries them, here or on a board
+//! analyze tune RECORDING               estimates other settings
+//! analyze tune FOLDER                  compares measured settings
+//! analyze tune [RECORDING] --run -- …  measures settings, here or on a board
 //! ```
 
 mod agent;
@@ -16,7 +16,7 @@ use std::io::Write;
 
 use crate::cli::Tune;
 use crate::command::compare::{file, runs};
-use crate::{Diagnostic, Result, ceilings, command::record, write};
+use crate::{Diagnostic, Result, ceilings, command::record, json, write};
 use profinfer_analysis::compare::Choices;
 use profinfer_analysis::tune::{Prediction, Setting, Tuning};
 use profinfer_views as views;
@@ -35,7 +35,7 @@ pub(crate) fn tune(options: &Tune) -> Result<()> {
     show(prediction.as_ref(), tried, options)
 }
 
-/// Writes `tune.json`, and the same on the terminal.
+/// Writes `tune.json`, and prints the result.
 fn show(prediction: Option<&Prediction>, tried: Option<Vec<Setting>>, options: &Tune) -> Result<()> {
     let choices = Choices {
         practical: options.practical.0,
@@ -44,13 +44,16 @@ fn show(prediction: Option<&Prediction>, tried: Option<Vec<Setting>>, options: &
         different_work: false,
     };
     let tuned = tried.map(|mut settings| {
-        // Few threads first, as the curve is read.
+        // The curve begins with few threads.
         settings.sort_by(|a, b| (a.threads, &a.cpus, &a.name).cmp(&(b.threads, &b.cpus, &b.name)));
         (Tuning::compute(&settings, choices), settings)
     });
     let tuned = tuned.as_ref().map(|(tuning, settings)| (tuning, &settings[..]));
     write::folder(&options.out)?;
     file(&options.out, "tune.json", |out| views::tune::json(prediction, tuned, out))?;
+    if options.format.format.is_json() {
+        return json::print(&views::tune::document(prediction, tuned));
+    }
     let (mut out, width) = (anstream::stdout().lock(), record::columns());
     if let Some(prediction) = prediction {
         let source = options.source.as_deref().map_or_else(String::new, |s| s.display().to_string());

@@ -1,4 +1,4 @@
-//! A recording of the engine, and what is foreseen from it.
+//! Estimates from one recording of the engine.
 
 use std::path::Path;
 
@@ -7,7 +7,7 @@ use crate::cli::Tune;
 use profinfer_analysis::tune::Prediction;
 use profinfer_views::words;
 
-/// A file, or a folder with the pieces of one recording; a folder of folders is a series.
+/// True for a file or a folder with the pieces of one recording. A folder of folders is a series.
 pub(super) fn is_one(source: &Path) -> Result<bool> {
     if !source.is_dir() {
         return Ok(true);
@@ -16,7 +16,7 @@ pub(super) fn is_one(source: &Path) -> Result<bool> {
     Ok(is_piece && folder::folders(source)?.is_empty())
 }
 
-/// What a recording says of other settings.
+/// The estimates for other settings.
 pub(super) fn foreseen(source: &Path, options: &Tune) -> Result<Prediction> {
     let mut model = record::one_engine(&[source.to_owned()])?;
     if let Some(path) = &options.ceilings {
@@ -26,6 +26,6 @@ pub(super) fn foreseen(source: &Path, options: &Tune) -> Result<Prediction> {
     }
     Prediction::compute(&model, options.practical.0, options.warm_up).map_err(|lacking| {
         let (answer, help) = words::tune::lacking(&lacking);
-        Diagnostic::new(format!("foreseeing other settings from {}", source.display()), answer, help)
+        Diagnostic::new(format!("estimating other settings from {}", source.display()), answer, help)
     })
 }

@@ -1,4 +1,5 @@
-//! Settings are tried in turn: every round tries all of them, every other round backwards, so that what drifts, as heat does, falls on all.
+//! Measures settings in turn. Each round measures all of them, every other round in reverse order,
+//! so that drift such as heat affects all alike.
 
 use std::fs;
 use std::io::{IsTerminal, Write};
@@ -16,7 +17,7 @@ use crate::progress::Progress;
 use profinfer_analysis::tune::{Prediction, Setting};
 use profinfer_views::words;
 
-/// Tries the settings that are asked for, or that the recording makes plausible.
+/// Measures the requested settings, or those that the recording makes plausible.
 pub(super) fn tried(options: &Tune, prediction: Option<&Prediction>) -> Result<Vec<Setting>> {
     let trials = &options.trials;
     let recorder = Recorder::new(trials, &options.command);
@@ -42,7 +43,7 @@ pub(super) fn tried(options: &Tune, prediction: Option<&Prediction>) -> Result<V
             trials: Vec::new(),
         });
     }
-    let mut progress = Progress::new("trying settings");
+    let mut progress = Progress::new("measuring settings");
     let done = rounds(options, &recorder, &candidates, &mut settings, &mut progress);
     progress.done();
     done.map(|()| settings)
@@ -78,7 +79,7 @@ fn rounds(
     Ok(())
 }
 
-/// Removes the recordings of an earlier series: the folders that say what they were made with.
+/// Removes the recordings of an earlier series: the folders with a description of their setting.
 fn forget(out: &Path) -> Result<()> {
     let failed = |path: &Path, e| diagnostic::unwritable(path.display(), e);
     for entry in fs::read_dir(out).map_err(|e| failed(out, e))? {

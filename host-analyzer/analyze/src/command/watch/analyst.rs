@@ -1,4 +1,4 @@
-//! The thread that analyses the last seconds, with what makes the report.
+//! The thread that analyses the last seconds, with the analyses of the report.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -18,10 +18,10 @@ use profinfer_trace::ingest::Ingest;
 use profinfer_trace::model::{DamageKind, Model};
 use profinfer_views::watch::{Engine, Seen};
 
-/// An analysis is followed by a rest of so many times its length: it takes a fourth of one CPU at most.
+/// Pause after an analysis, as a multiple of its duration. So the thread uses at most a quarter of
+/// one CPU.
 const REST: u32 = 3;
 
-/// The thread.
 pub(super) struct Analyst {
     jobs: Sender<Last>,
     busy: Arc<AtomicBool>,
@@ -62,14 +62,15 @@ fn work(asked: &Receiver<Last>, news: &Sender<News>, measured: Option<&Measured>
     }
 }
 
-/// What the analyses and the rules say of the last seconds; `None` where they cannot be read.
+/// Results and findings of the last seconds. `None` if they cannot be read.
 pub(super) fn seen(last: &Last, measured: Option<&Measured>) -> Option<Seen> {
     let mut model = profinfer_trace::read(&last.stream).ok()?;
     damage(&mut model, last);
     if let Some(measured) = measured {
         model.ceilings.clone_from(&measured.ceilings);
     }
-    // Of several engines the one that called last: their figures together would be of none.
+    // If several engines run, show the one that called last: figures of several engines together
+    // have no meaning.
     let engines = model.engines().len();
     let latest = model.latest_engine().filter(|_| engines > 1);
     if let Some(pid) = latest {
@@ -86,8 +87,8 @@ pub(super) fn seen(last: &Last, measured: Option<&Measured>) -> Option<Seen> {
     Some(Seen { window_ns: length(&model), spans, engine, analysis, findings, speeds: Vec::new() })
 }
 
-/// Whether a remark on a piece of a session that goes on is one on the session. Spans between the kernel and the link are not lost yet,
-/// and frames that were lost on the way are among the damage.
+/// True if a remark on a part of a running session applies to the session. Spans between the kernel
+/// and the link are not lost yet. Frames that were lost on the way count as damage.
 const fn of_the_session(remark: &Remark) -> bool {
     !matches!(
         remark,
@@ -99,7 +100,8 @@ const fn of_the_session(remark: &Remark) -> bool {
     )
 }
 
-/// What was damaged since the session began, not only in the last seconds. Waits and sums are told by the damage in these alone.
+/// Reports the damage since the session began, not only that of the last seconds. Waits and sums
+/// depend on the damage in the last seconds alone.
 fn damage(model: &mut Model, last: &Last) {
     let mut session = Ingest::new();
     for damage in &last.damage {
@@ -111,7 +113,7 @@ fn damage(model: &mut Model, last: &Last) {
     (model.health.damage, model.health.skipped) = (damage, health.skipped);
 }
 
-/// From the first call that is in the tables to the last, ns.
+/// From the start of the first call in the tables to the end of the last one, ns.
 fn length(model: &Model) -> u64 {
     let (d, g) = (&model.llama_calls, &model.graph_calls);
     let begins = || d.start_ns.iter().chain(&g.start_ns);

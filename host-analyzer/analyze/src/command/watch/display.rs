@@ -1,4 +1,4 @@
-//! The thread that has the terminal, and what the others tell it.
+//! The thread that owns the terminal, and its messages.
 
 use std::io;
 use std::path::Path;
@@ -19,14 +19,13 @@ use crate::{Diagnostic, Result, capture::interrupts};
 use profinfer_trace::ingest::Live;
 use profinfer_views::watch::{self, Progress, Screen};
 
-/// How long a key waits at most, and how often is drawn.
+/// Longest delay of a key, and the shortest time between two draws.
 const TICK: Duration = Duration::from_millis(100);
-/// How often is drawn where nothing happens, for the clock.
+/// Time between two draws if nothing happens, for the clock.
 const CLOCK: Duration = Duration::from_millis(500);
-/// How long the display may take to end.
+/// Time limit for the end of the display.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// The display.
 pub(super) struct Display {
     news: Sender<News>,
     analyst: Analyst,
@@ -47,7 +46,7 @@ impl Display {
         let screen = Screen::new(source, &out.display().to_string(), window);
         let thread = thread::spawn(move || {
             let shown = show(taken, screen, &heard);
-            // Without a display nobody could stop the capture by a key.
+            // Without a display, no key can stop the capture.
             if !matches!(shown, Ok(true)) {
                 interrupts::one_more();
             }
@@ -56,7 +55,7 @@ impl Display {
         Ok(Self { news, analyst, thread: Some(thread), told: Instant::now() })
     }
 
-    /// Gives the terminal back.
+    /// Restores the terminal.
     pub(super) fn end(mut self) -> Result<()> {
         self.stop().map_err(failed)
     }
@@ -66,16 +65,15 @@ impl Display {
         let Some(thread) = self.thread.take() else { return Ok(()) };
         let begun = Instant::now();
         while !thread.is_finished() {
-            // Of a terminal that has hung up the keys are read for ever; the thread ends with the program.
+            // If the terminal hung up, reading keys blocks for ever. The thread then ends with the
+            // program.
             if begun.elapsed() > PATIENCE {
                 terminal::give_back();
-                return Err(io::Error::other("the terminal is gone or does not answer"));
+                return Err(io::Error::other("the terminal is gone or does not respond"));
             }
             thread::sleep(TICK / 10);
         }
-        thread
-            .join()
-            .unwrap_or_else(|_| Err(io::Error::other("the display failed; what it said stands above")))
+        thread.join().unwrap_or_else(|_| Err(io::Error::other("the display failed; see its message above")))
     }
 }
 
@@ -95,7 +93,7 @@ impl CaptureObserver for Display {
     }
 
     fn live(&mut self, live: &Live<'_>) {
-        // The link may be read thousands of times a second.
+        // The link may deliver bytes thousands of times per second.
         if self.told.elapsed() >= TICK {
             self.told = Instant::now();
             let &Live { bytes, spans, llama_calls, graph_calls, .. } = live;
@@ -112,7 +110,7 @@ impl CaptureObserver for Display {
     }
 }
 
-/// Draws and reads keys until the capture is over; false if the display ends before.
+/// Draws and reads keys until the capture has ended. False if the display ended before.
 fn show(mut taken: Taken, mut screen: Screen, heard: &Receiver<News>) -> io::Result<bool> {
     let mut drawn: Option<Instant> = None;
     loop {
@@ -126,7 +124,7 @@ fn show(mut taken: Taken, mut screen: Screen, heard: &Receiver<News>) -> io::Res
             }
             changed = true;
         }
-        // After a panic, in whichever thread, it is a shell's again.
+        // A panic in any thread has restored the terminal.
         if !Taken::is_taken() {
             return Ok(false);
         }
@@ -156,6 +154,6 @@ fn hear(news: News, screen: &mut Screen) {
 }
 
 fn failed(e: io::Error) -> Diagnostic {
-    let help = "run it in an ordinary terminal; `analyze` captures without showing the session";
-    Diagnostic::new("showing the session on the terminal", e, help)
+    let help = "run it in an ordinary terminal; `analyze` captures without a live view";
+    Diagnostic::new("showing the live view", e, help)
 }

@@ -1,18 +1,17 @@
-//! Keys.
+//! Keys of the live view.
 
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 
 use crate::capture::interrupts;
 use profinfer_views::watch::{Pane, Screen};
 
-/// Does what a key asks for.
 pub(super) fn press(key: KeyEvent, screen: &mut Screen) {
     if key.kind == KeyEventKind::Release {
         return;
     }
     let control = key.modifiers.contains(KeyModifiers::CONTROL);
     match key.code {
-        // In raw mode Ctrl-C is a key and no signal.
+        // In raw mode, Ctrl-C is a key, not a signal.
         KeyCode::Char('c') if control => interrupts::one_more(),
         KeyCode::Char(_) if control => {}
         _ if screen.help => screen.help = false,

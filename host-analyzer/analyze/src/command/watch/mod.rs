@@ -1,11 +1,12 @@
-//! `analyze watch`: a capture that is shown while it runs.
+//! `analyze watch`: a capture with a live view.
 //!
-//! Three threads: this one captures, as `analyze` does; one analyses the last seconds, whenever it has rested long enough; one has the
-//! terminal, draws and reads keys. A slow terminal or a long analysis never holds up the link.
+//! Three threads: one captures, as `analyze` does; one analyses the last seconds, with pauses; one
+//! draws on the terminal and reads keys. A slow terminal or a long analysis never blocks the link.
 
 mod analyst;
 mod display;
 mod keys;
+mod lines;
 mod news;
 mod speeds;
 mod terminal;
@@ -21,10 +22,12 @@ use crate::capture::rotate::{Limit, Window};
 use crate::cli;
 use crate::{Diagnostic, Result, capture::interrupts, capture::live, command::record};
 use display::Display;
+use lines::Lines;
 
-/// Most bytes of the stream that are analysed at once: some 3 million operator spans.
+/// Maximum bytes of the stream per analysis: about 3 million operator spans.
 const MOST: usize = 8 << 20;
-/// The recording is kept in pieces, so that neither the session nor its report outgrows memory.
+/// Default size of a piece. The recording is in pieces, so that neither the session nor its report
+/// outgrows memory.
 const PIECE: Limit = Limit::Bytes(64 << 20);
 
 pub(crate) fn watch(mut options: cli::Watch) -> Result<ExitCode> {
@@ -38,24 +41,28 @@ pub(crate) fn watch(mut options: cli::Watch) -> Result<ExitCode> {
         let help = "name one agent: tcp:HOST:PORT, unix:PATH or serial:DEVICE@BAUD; `analyze RECORDING` reads a recording";
         return Err(Diagnostic::new(format!("watching {source}"), "a recording is not live", help));
     };
-    if !io::stdout().is_terminal() {
-        let help = "run it in a terminal of 80 columns and 24 lines, with its output not redirected; `analyze` captures without one";
-        return Err(Diagnostic::new(
-            "showing the session on the terminal",
-            "standard output is not one",
-            help,
-        ));
+    let is_json = options.format.format.is_json();
+    if !is_json && !io::stdout().is_terminal() {
+        let help = "run it in a terminal of at least 80x24, or use --format json; `analyze` captures without a live view";
+        return Err(Diagnostic::new("showing the live view", "standard output is not a terminal", help));
     }
     let (board, measured) = (record::board(options)?, record::measured(options)?);
     interrupts::count()?;
+    let buffer = Window::new(window, MOST);
+    if is_json {
+        let mut lines = Lines::begin(measured.clone());
+        let captured = live::capture(&address, board.as_ref(), options, &mut lines, Some(buffer));
+        lines.end();
+        let input = record::received(captured?, options)?;
+        return record::write_views(input, measured, options, lines::print_result);
+    }
     let mut display = Display::begin(&address.to_string(), &options.out, window, measured.clone())?;
-    let window = Window::new(window, MOST);
-    let captured = live::capture(&address, board.as_ref(), options, &mut display, Some(window));
+    let captured = live::capture(&address, board.as_ref(), options, &mut display, Some(buffer));
     let shown = display.end();
-    let model = record::received(captured?, options)?;
-    let status = record::write_views(model, measured, options)?;
+    let input = record::received(captured?, options)?;
+    let status = record::write_views(input, measured, options, |_| Ok(()))?;
     let out = options.out.display();
     let _ = writeln!(io::stdout(), "the recording is in {out}; `analyze {out} --out FOLDER` reads it again");
-    // A terminal that is gone ends the capture, and is no reason to write no report.
+    // If the terminal is gone, the capture ends, but the report is written.
     shown.map(|()| status)
 }

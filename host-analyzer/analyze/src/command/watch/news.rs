@@ -1,17 +1,16 @@
-//! What the threads tell the one that draws.
+//! Messages to the thread that draws.
 
 use profinfer_views::watch::{Progress, Seen};
 
-/// One thing.
 pub(super) enum News {
-    /// What is being done, in a word.
+    /// A step begins; a word for it.
     Begun(String),
-    /// What is to be said of it.
+    /// A message about the step.
     Said(String),
-    /// How far the session is.
+    /// Totals of the session so far.
     Live(Progress),
-    /// The last seconds.
+    /// An analysis of the last seconds.
     Seen(Box<Seen>),
-    /// The capture is over.
+    /// The capture has ended.
     Over,
 }

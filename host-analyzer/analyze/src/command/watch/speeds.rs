@@ -1,11 +1,11 @@
-//! The speed of every second, of the last minutes.
+//! The speed in each second of the last minutes.
 
 use std::collections::BTreeMap;
 
 use profinfer_analysis::budget::TokenBudget;
 use profinfer_analysis::phase::Phase;
 
-/// Seconds that are remembered.
+/// Number of seconds kept.
 const SECONDS: usize = 300;
 
 /// Decode tokens that ended in a second, and their time.
@@ -15,16 +15,16 @@ struct Second {
     time_ns: u64,
 }
 
-/// The speeds.
 #[derive(Debug, Default)]
 pub(super) struct Speeds {
     seconds: BTreeMap<u64, Second>,
-    /// Tokens that began before have been counted, ns from the start of the session.
+    /// Tokens that began before this time are counted, ns from the start of the session.
     counted_ns: Option<u64>,
 }
 
 impl Speeds {
-    /// Counts the decode tokens that are new. What came before the first one of all is not known, so it is not counted.
+    /// Counts the new decode tokens. The first token is not counted, because it is unknown what
+    /// came before it.
     pub(super) fn add(&mut self, tokens: &[TokenBudget]) {
         let decode = || tokens.iter().filter(|t| t.phase == Phase::Decode);
         let counted = self.counted_ns.or_else(|| decode().map(|t| t.start_ns).min());
@@ -41,7 +41,8 @@ impl Speeds {
         }
     }
 
-    /// Tokens per second in each second from the first remembered to the last; `None` where none ended.
+    /// Tokens per second, from the first kept second to the last. `None` if no token ended in that
+    /// second.
     pub(super) fn all(&self) -> impl Iterator<Item = Option<f64>> + '_ {
         let first = self.seconds.keys().next().copied().unwrap_or(0);
         let last = self.seconds.keys().next_back().map_or(first, |s| s + 1);

@@ -1,4 +1,4 @@
-//! The terminal: taken at the beginning, given back at every end.
+//! Raw mode and the alternate screen, restored at every exit.
 
 use std::io::{self, Stdout, stdout};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,16 +11,17 @@ use ratatui::crossterm::terminal::{
     EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode,
 };
 
-/// It is taken, and nobody has given it back.
+/// True while the terminal is in raw mode.
 static TAKEN: AtomicBool = AtomicBool::new(false);
 
-/// The terminal, as long as it is ours.
+/// The terminal while this program owns it.
 pub(super) struct Taken {
     pub(super) terminal: Terminal<CrosstermBackend<Stdout>>,
 }
 
 impl Taken {
-    /// Takes it. A panic gives it back before it says what happened, whichever thread it is in.
+    /// Enters raw mode and the alternate screen. A panic in any thread restores the terminal before
+    /// it prints its message.
     pub(super) fn take() -> io::Result<Self> {
         let before = std::panic::take_hook();
         std::panic::set_hook(Box::new(move |info| {
@@ -34,7 +35,7 @@ impl Taken {
         Ok(Self { terminal })
     }
 
-    /// Nobody has given it back.
+    /// True until the terminal is restored.
     pub(super) fn is_taken() -> bool {
         TAKEN.load(Ordering::SeqCst)
     }
@@ -46,7 +47,7 @@ impl Drop for Taken {
     }
 }
 
-/// Gives it back, once.
+/// Restores the terminal, once.
 pub(super) fn give_back() {
     if TAKEN.swap(false, Ordering::SeqCst) {
         let _ = execute!(stdout(), LeaveAlternateScreen, Show);

@@ -1,4 +1,4 @@
-//! What is on the screen, against figures that are computed here from the whole recording.
+//! The screen, compared with figures that are computed here from the complete recording.
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 use std::time::{Duration, Instant};
@@ -15,7 +15,7 @@ use profinfer_trace::model::Model;
 use profinfer_views::watch::{LEAST, Pane, Progress, Screen, Seen, draw};
 use profinfer_views::words::{count, duration};
 
-/// The last seconds of a recording, of which a frame comes so slowly that each call has a segment of its own.
+/// The last seconds of a recording. Frames arrive so slowly that each call has a separate segment.
 fn last(stream: &[u8], seconds: u64) -> Last {
     let mut window = Window::new(Duration::from_secs(seconds), 8 << 20);
     let (begun, mut decoder) = (Instant::now(), Decoder::new());
@@ -35,7 +35,7 @@ fn screen(seen: Option<Seen>) -> Screen {
     screen
 }
 
-/// The lines of a screen of so many columns and lines.
+/// The lines of a screen of this size.
 fn drawn(screen: &mut Screen, (width, height): (u16, u16)) -> Vec<String> {
     let mut terminal = Terminal::new(TestBackend::new(width, height)).unwrap();
     terminal.draw(|frame| draw(screen, frame)).unwrap();
@@ -44,13 +44,13 @@ fn drawn(screen: &mut Screen, (width, height): (u16, u16)) -> Vec<String> {
     (0..height).map(line).collect()
 }
 
-/// The words of the line that begins with something.
+/// The words of the line that begins with `begin`.
 fn words<'a>(lines: &'a [String], begin: &str) -> Vec<&'a str> {
     let line = lines.iter().find(|l| l.trim_start().starts_with(begin));
     line.unwrap_or_else(|| panic!("no `{begin}` in {lines:#?}")).split("  ").map(str::trim).collect()
 }
 
-/// Rows of the token calls that the window holds, in the whole recording.
+/// Rows of the `llama_decode` calls of the window in the complete recording.
 fn calls(whole: &Model, last: &Last) -> std::ops::Range<usize> {
     let shown = profinfer_trace::read(&last.stream).unwrap().llama_calls;
     let first = whole.llama_calls.start_ns.iter().position(|at| *at == shown.start_ns[0]).unwrap();
@@ -64,8 +64,8 @@ fn the_speed_is_that_of_the_recording_in_these_seconds() {
     let last = last(&stream(), 1);
     let d = &whole.llama_calls;
     let end = |i: usize| d.start_ns[i] + d.duration_ns[i];
-    // A token is the time from the end of one call to the end of the next. The window's first call has none before it, and the
-    // first token behind that is the one that warms up.
+    // The time of a token is from the end of one call to the end of the next. The window's first
+    // call has none before it, and the first token after that is the warm-up.
     let calls = calls(&whole, &last);
     let (first, n) = (calls.start, calls.end - 1);
     assert!(n - first >= 3 && d.n_tokens[first..=n].iter().all(|n| *n == 1));
@@ -103,7 +103,7 @@ fn threads_and_operators_are_those_of_the_recording_in_these_seconds() {
 
     screen.show(Pane::Operators);
     let operators = drawn(&mut screen, LEAST);
-    // Executions of products: one for each of their nodes and call, over both threads.
+    // Executions of products: one per node, call and thread.
     let product = |i: &usize| {
         let topology = whole.graph_calls.topology[s.graph_call[*i].0 as usize].unwrap();
         let node = &whole.topologies.rows[topology.0 as usize].nodes[s.node[*i].0 as usize];
@@ -126,7 +126,7 @@ fn threads_and_operators_are_those_of_the_recording_in_these_seconds() {
 
 #[test]
 fn what_was_lost_stands_first_and_stays() {
-    // A frame is gone, and the window has passed it.
+    // A frame is lost, and the window no longer contains its place.
     let lines = drawn(&mut screen(analyst::seen(&last(&stream_with_a_loss(), 1), None)), LEAST);
     assert!(lines[0].contains("frames missing"), "{lines:#?}");
     let lines = drawn(&mut screen(analyst::seen(&last(&stream(), 1), None)), LEAST);
@@ -214,7 +214,7 @@ fn keys_choose_what_is_shown_and_stop_the_display() {
     assert!(drawn(&mut screen, LEAST).concat().contains("any key closes this"));
     press(&mut screen, KeyCode::Char('2'));
     assert!(!screen.help && screen.pane == Pane::Findings, "the key that closes the help does nothing else");
-    // What comes while it stands still is shown when it goes on.
+    // Results that arrive during a pause are shown after it.
     press(&mut screen, KeyCode::Char('p'));
     screen.see(Seen { window_ns: 77_000_000_000, ..Seen::default() });
     assert!(!drawn(&mut screen, LEAST).concat().contains("77.0 s") && screen.is_paused());

@@ -1,4 +1,5 @@
-//! A recording whose tables are larger than the memory that there is: the kernel's limit is the oracle, and the files of a run without one.
+//! A recording whose tables exceed the memory: the oracles are the kernel's limit, and the files of
+//! a run without one.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,9 +13,9 @@ use profinfer_trace::test_support::tables as synthetic;
 
 use crate::group::Group;
 
-/// Spans of the session; their tables and what is made of them take some 64 bytes each.
+/// Spans of the session. Their tables and results take about 64 bytes each.
 const SPANS: u32 = 2_000_000;
-/// What the kernel gives, bytes: half of that.
+/// Memory limit of the kernel, bytes: half of that.
 const LIMIT: u64 = 64 << 20;
 
 fn recording(path: &Path) {
@@ -23,7 +24,8 @@ fn recording(path: &Path) {
     fs::write(path, stream::bytes(&model)).unwrap();
 }
 
-/// `analyze` on one thread at a time, so that it takes as much memory on all machines; in a group if there is one.
+/// `analyze` with one thread at a time, so that it needs the same memory on all machines; in a
+/// group if there is one.
 fn analyze(group: Option<&Group>, recording: &Path, out: &Path, more: &[&str]) -> Output {
     let enter = group.map_or_else(String::new, |g| format!("echo $$ > {} && ", g.file()));
     Command::new("sh")
@@ -40,7 +42,7 @@ fn said(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
-/// Names of the files of a folder, and what is in them.
+/// Names and contents of the files in a folder.
 fn files(folder: &Path) -> Vec<(String, Vec<u8>)> {
     let mut files: Vec<_> = fs::read_dir(folder)
         .unwrap()
@@ -56,9 +58,9 @@ fn files(folder: &Path) -> Vec<(String, Vec<u8>)> {
 #[test]
 fn a_recording_larger_than_memory_is_analysed_like_any_other() {
     let Some(group) = Group::new("memory", &[("memory.limit_in_bytes", LIMIT.to_string())]) else { return };
-    // Swapped out would be another way to have room.
+    // Swapping would be another way to get room.
     group.set("memory.swappiness", "0");
-    // Not where temporary files may lie in memory.
+    // Not where temporary files may be in memory.
     let dir = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let [file, free, bound, scratch] =
         ["r.pfi", "free", "bound", "scratch"].map(|name| dir.path().join(name));
@@ -68,7 +70,7 @@ fn a_recording_larger_than_memory_is_analysed_like_any_other() {
     assert!(done.status.success(), "{}", said(&done));
     assert!(!said(&done).contains("of memory are there"), "{}", said(&done));
 
-    // Asked for. Before it ends, and behind it, no name is in the folder.
+    // With --scratch. Before and after its end, the folder contains no name.
     let done = analyze(Some(&group), &file, &bound, &["--scratch", scratch.to_str().unwrap()]);
     assert!(done.status.success(), "{:?}: {}", done.status, said(&done));
     assert_eq!(fs::read_dir(&scratch).unwrap().count(), 0);
@@ -81,7 +83,8 @@ fn a_recording_larger_than_memory_is_analysed_like_any_other() {
     // Files were written under the limit, and the program's own pages stayed below it.
     assert!(group.read("memory.max_usage_in_bytes").trim().parse::<u64>().unwrap() <= LIMIT);
 
-    // A pipe, of which nobody knows how long it is, so that tables lie in memory: the limit is one that they do not fit into.
+    // The length of a pipe is unknown, so the tables are in memory: they do not fit into this
+    // limit.
     let pipe = format!("echo $$ > {} && cat \"$1\" | \"$2\" - --out \"$3\"", group.file());
     let shell = [
         "-c",
@@ -93,7 +96,7 @@ fn a_recording_larger_than_memory_is_analysed_like_any_other() {
     ];
     assert!(!Command::new("sh").args(shell).output().unwrap().status.success());
 
-    // Unasked.
+    // Without the option.
     fs::remove_dir_all(&bound).unwrap();
     let done = analyze(Some(&group), &file, &bound, &[]);
     assert!(done.status.success(), "{:?}: {}", done.status, said(&done));
@@ -101,7 +104,7 @@ fn a_recording_larger_than_memory_is_analysed_like_any_other() {
     assert!(files(&free) == files(&bound));
 }
 
-/// A file system of its own, in a file; unmounted at the end.
+/// A separate file system in a file, unmounted at the end.
 struct Disk(PathBuf);
 
 impl Disk {

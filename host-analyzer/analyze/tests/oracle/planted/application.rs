@@ -1,4 +1,4 @@
-//! Two milliseconds between the token calls.
+//! Two milliseconds between the `llama_decode` calls.
 
 use profinfer_analysis::budget::Class;
 

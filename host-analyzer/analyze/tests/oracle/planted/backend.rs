@@ -1,18 +1,19 @@
-//! Two milliseconds in an operator of another backend, in which the calling thread sleeps as it does behind a device.
+//! Two milliseconds in an operator of another backend: the calling thread sleeps, as it does while
+//! a device computes.
 
 use profinfer_analysis::budget::Class;
 
 use super::{DELAY_NS, holds, only_in, tokens};
 use crate::support::{engine, model, parts, record};
 
-/// One of four layers' products sleeps, the same in every token.
+/// One product of four layers sleeps, the same one in every token.
 fn delayed(library: &str) {
     let Some(parts) = parts() else { return };
     let (Some(bin), Some(standin)) = (engine("PROFINFER_ENGINE_DIR"), engine("PROFINFER_STANDIN_DIR")) else {
         return;
     };
     let plugin = format!("GGML_BACKEND_PATH={}", standin.parent().unwrap().join(library).display());
-    // A type that no CPU keeps in an order of its own, so that other backends may have it.
+    // A type that no CPU repacks, so that other backends can use it.
     let (nodes, gguf) = (bin.join("nodes"), model(&parts, "dense-f32"));
     let run = |sleeper: &str| {
         let words = ["env", &plugin, sleeper, nodes.to_str().unwrap(), "-m", &gguf];

@@ -1,8 +1,9 @@
-//! A delay that is planted into a real engine appears in its class of the budget and nowhere else.
+//! A delay that is planted in a real engine appears in its class of the budget and nowhere else.
 //!
-//! A machine may be busy while this runs. So medians over tokens are compared, of a run with the delay and of one without: what
-//! hits less than half of the tokens moves no median, and the delay hits every one. Where others take the CPUs most of the time, a
-//! pair of runs that differs by that, too, is made again; a delay in the wrong class is in it each time.
+//! The machine may be busy. So the test compares medians over tokens, of a run with the delay and
+//! of one without: a disturbance of less than half of the tokens moves no median, and the delay
+//! affects every token. If other programs use the CPUs most of the time and a pair of runs differs
+//! by that too, the pair is repeated; a delay in the wrong class appears each time.
 
 mod application;
 mod backend;
@@ -29,17 +30,18 @@ fn median(tokens: &[TokenBudget], class: Class) -> i64 {
     all[all.len() / 2].cast_signed()
 }
 
-/// What is wrong, if anything.
+/// The error, if there is one.
 type Checked = Result<(), String>;
 
-/// Tries it again if it fails, twice.
+/// Repeats it up to twice if it fails.
 fn holds(check: impl Fn() -> Checked) {
     let failed: Vec<String> = (0..3).map_while(|_| check().err()).inspect(|why| println!("{why}")).collect();
     assert!(failed.len() < 3, "{failed:#?}");
 }
 
-/// Of the medians by class, the one of `class` differs by the delay, less 10 % and up to 60 % more; and no other by more than half of
-/// it. But who slept waits for a CPU if others have them all, which is a delay of its own.
+/// Of the medians by class, that of `class` differs by the delay, less 10 % and up to 60 % more,
+/// and no other by more than half of it. A thread that slept waits for a CPU if other programs have
+/// them all, which adds a delay.
 fn only_in(class: Class, delay_ns: u64, with: &[TokenBudget], without: &[TokenBudget]) -> Checked {
     let delay = delay_ns.cast_signed();
     for each in Class::ALL {

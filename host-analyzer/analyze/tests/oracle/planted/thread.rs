@@ -1,5 +1,5 @@
-//! One thread of the engine is stopped again and again. A SIGSTOP would stop all of them, whichever thread it is sent to; a debugger
-//! can stop one, which is the same state for the kernel's scheduler.
+//! One thread of the engine is stopped again and again. A SIGSTOP would stop all of them, whichever
+//! thread gets it. A debugger can stop one, which is the same state for the kernel's scheduler.
 
 use std::fs;
 use std::path::Path;
@@ -19,7 +19,7 @@ use crate::support::{Parts, engine, model, parts, read, started};
 const STOPS: usize = 40;
 const STOP: Duration = Duration::from_millis(5);
 
-/// Stops a thread for [`STOP`] again and again; for how long in all, ns.
+/// Stops a thread for [`STOP`] again and again. Returns the total time, ns.
 fn stop_again_and_again(tid: i32) -> u64 {
     let thread = Pid::from_raw(tid);
     ptrace::seize(thread, Options::empty()).expect("nobody else traces it");
@@ -39,7 +39,8 @@ fn stop_again_and_again(tid: i32) -> u64 {
     stopped.as_nanos() as u64
 }
 
-/// Runs an engine with two threads, of which one is stopped. For how long in all, ns; the id of that thread, and of the other.
+/// Runs an engine with two threads, and stops one. Returns the total time in ns, the ID of that
+/// thread, and that of the other.
 fn with_stops(parts: &Parts, bin: &Path) -> (Model, u64, [u32; 2]) {
     let dir = tempfile::tempdir().unwrap();
     let out = dir.path().join("trace.pfi");
@@ -59,14 +60,15 @@ fn with_stops(parts: &Parts, bin: &Path) -> (Model, u64, [u32; 2]) {
     (read(&out), planted, [worker, pid])
 }
 
-/// The time is `blocked` of the thread that was stopped, waiting for a blocked thread of the other one, and `blocked` of the token. The
-/// tokens that were hit have it more than the others, and nothing else.
+/// The time is `blocked` for the stopped thread, waiting for a blocked thread for the other one,
+/// and `blocked` for the token. The affected tokens have more of it than the others, and of nothing
+/// else.
 fn check(trace: &Model, planted: u64, [worker, caller]: [u32; 2]) -> Checked {
     let budget = Budget::compute(trace, &Phases::compute(trace));
     let decode = budget.phase(Phase::Decode).unwrap();
     let of = |tid: u32| decode.threads.iter().find(|t| t.tid == Some(tid)).unwrap().parts;
-    // A thread that is stopped while it has nothing to do delays nobody; and between graphs OpenMP's own barrier waits for it, which no
-    // operator shows.
+    // A thread that is stopped while it is idle delays nobody. Between graphs, OpenMP's own barrier
+    // waits for it, which no operator shows.
     let parts = [
         ("blocked of the thread", of(worker).get(Class::Blocked), 0.85),
         ("waited for by the other", of(caller).get(Class::WaitBlocked), 0.3),

@@ -130,8 +130,9 @@ fn sampling_of_the_whole_vocabulary() {
     kept(&parts, "sampling", &run, &limited);
 }
 
-/// The engine's own memory fits, the file that it maps does not: its pages are read again for every token. They belong to the group of
-/// whoever reads them first, so the file is put out of the cache before.
+/// The engine's own memory fits, but the mapped file does not: its pages are read again for every
+/// token. Pages belong to the group that reads them first, so the file is evicted from the cache
+/// before.
 #[test]
 #[ignore = "ci/promise.sh runs it"]
 fn a_memory_limit_below_the_model() {

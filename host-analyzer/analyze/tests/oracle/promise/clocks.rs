@@ -1,4 +1,5 @@
-//! What CPUs are: a governor's limit, and cores of two speeds, on a copy of the system's files that only the agent and the engine see.
+//! Properties of CPUs: a governor's limit, and cores of two speeds, on a copy of the system's files
+//! that only the agent and the engine see.
 
 use std::fs;
 use std::process::{Command, Stdio};
@@ -9,7 +10,7 @@ use super::causes::generate;
 use super::{Beside, find, findings, kept_by};
 use crate::support::{Parts, parts, read};
 
-/// Runs the engine under the agent where every CPU's folder in sysfs has these files.
+/// Runs the engine under the agent, with these files in every CPU's folder in sysfs.
 fn with_files(
     parts: &Parts,
     options: &[&str],
@@ -45,7 +46,7 @@ fn with_files(
     read(&out)
 }
 
-/// A highest clock of 2.4 GHz and this limit, kHz.
+/// A maximum clock of 2.4 GHz and this limit, kHz.
 fn limit(limit_khz: u32) -> impl Fn(usize) -> Vec<(&'static str, String)> {
     move |_| {
         vec![
@@ -74,8 +75,8 @@ fn a_limit_of_the_clock() {
     assert!(free.ruled_out.iter().any(|(rule, _)| rule.code == "clock_limit"), "{free:#?}");
 }
 
-/// CPU 1 as a slower core: in every two tenths of a millisecond something of higher rank has it for one. Without the scheduler level
-/// nothing tells that from a core that is slow by itself.
+/// CPU 1 as a slower core: a task with higher priority uses it for one of every two tenths of a
+/// millisecond. Without the scheduler level, that cannot be distinguished from a slow core.
 const SLOW: &str = "
 import os, time
 os.sched_setaffinity(0, {1})
@@ -95,7 +96,7 @@ fn a_slow_core() {
     let capacity = |cpu: usize| vec![("cpu_capacity", if cpu == 1 { "512" } else { "1024" }.to_owned())];
     let levels = ["--levels", "token,graph,op"];
     let on = |cpus: &str, command: &[String]| {
-        // Each thread stays on its core, where the kernel would move both to the one that is free.
+        // Each thread stays on its core; otherwise the kernel would move both to the free one.
         let affinity = format!("GOMP_CPU_AFFINITY={cpus}");
         let pinned: Vec<String> = ["env", &affinity, "taskset", "-c", cpus].map(str::to_owned).into();
         with_files(&parts, &levels, &[&pinned[..], command].concat(), &capacity)
@@ -106,7 +107,7 @@ fn a_slow_core() {
         run()
     };
     kept_by("mixed_cores", &|| slowed(&|| on("0,1", &both.command)), &|| slowed(&|| on("0", &fast.command)));
-    // Slow by name only is no cause, and a CPU for each thread is as many as there are threads.
+    // A core that is slow by name only is no cause, and there is one CPU per thread.
     let even = findings(&on("0,1", &both.command));
     for code in ["mixed_cores", "too_many_threads"] {
         assert!(find(&even, code).is_none(), "{even:#?}");

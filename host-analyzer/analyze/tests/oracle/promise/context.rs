@@ -1,10 +1,10 @@
-//! A long context against half of it.
+//! A long context compared with half of it.
 
 use super::causes::generate;
 use super::{Run, kept};
 use crate::support::parts;
 
-/// A prompt of so many words before it generates.
+/// A prompt of `n` words before generation.
 fn after(run: &Run, words: usize) -> Run {
     let mut run = run.clone();
     run.command.extend(["-p".to_owned(), "word ".repeat(words), "-c".to_owned(), "4096".to_owned()]);

@@ -1,11 +1,11 @@
-//! A draft that is hardly ever right, and one that is nearly always.
+//! A draft that is hardly ever right, and one that is nearly always right.
 
 use super::{Run, find, findings, kept, trace};
 use crate::support::{Parts, model, parts, tool};
 
 const TOKENS: &str = "160";
 
-/// Speculative decoding of a target with a draft, which guesses four tokens each time.
+/// Speculative decoding of a target with a draft of four tokens each time.
 fn drafted(parts: &Parts, target: &str, draft: &str) -> Option<Run> {
     let program = tool("llama-speculative-simple")?;
     let (target, draft) = (model(parts, target), model(parts, draft));
@@ -21,7 +21,7 @@ fn plain(parts: &Parts, target: &str) -> Option<Run> {
     Some(Run::compute(&[&words[..], &["-p", "a b c d", "-no-cnv", "--ignore-eos"]].concat()))
 }
 
-/// Two models of one vocabulary that have nothing else in common.
+/// Two models that share only the vocabulary.
 #[test]
 #[ignore = "ci/promise.sh runs it"]
 fn a_draft_of_poor_acceptance() {
@@ -31,7 +31,7 @@ fn a_draft_of_poor_acceptance() {
     kept(&parts, "draft", &drafted, &plain);
 }
 
-/// A draft that guesses as its target does.
+/// A draft that generates like its target.
 #[test]
 #[ignore = "ci/promise.sh runs it"]
 fn a_draft_that_is_right_raises_no_alarm() {

@@ -1,8 +1,10 @@
-//! Findings keep their promises: the real engine runs with a cause, the finding is read, its remedy applied, and the engine runs
-//! again. The gain must lie in the interval that was promised, and with the remedy the finding must be gone.
+//! Findings keep their promises: the real engine runs with a cause, the test reads the finding,
+//! applies its remedy, and runs the engine again. The gain must be within the predicted interval,
+//! and the remedy must remove the finding.
 //!
-//! Both runs are traced alike, so that the probes' cost is in neither gain. Machines are shared: a pair that fails is run again, and
-//! the median of the gains is held against the median of the intervals.
+//! Both runs are traced alike, so that the cost of the probes is in neither gain. Machines are
+//! shared: a failed pair is repeated, and the median of the gains is compared with the median of
+//! the intervals.
 
 mod builds;
 mod causes;
@@ -20,7 +22,7 @@ use profinfer_trace::model::Model;
 
 use crate::support::{Parts, read};
 
-/// A run of an engine, and what happens beside it.
+/// A run of an engine, and its environment.
 #[derive(Clone)]
 pub(super) struct Run {
     pub(super) command: Vec<String>,
@@ -93,7 +95,8 @@ pub(crate) fn find<'a>(findings: &'a Findings, code: &str) -> Option<&'a Finding
     findings.found.iter().find(|f| f.rule.code == code)
 }
 
-/// What a decode token takes, or the mean time to the first token of the requests behind the first one, ns.
+/// Time per decode token, or the mean time to the first token of all requests after the first one,
+/// ns.
 fn time_ns(model: &Model, findings: &Findings, of: Gains) -> f64 {
     match of {
         Gains::Token => findings.headline.token_ns.unwrap() as f64,
@@ -105,7 +108,7 @@ fn time_ns(model: &Model, findings: &Findings, of: Gains) -> f64 {
     }
 }
 
-/// What one pair of runs came to.
+/// The result of one pair of runs.
 #[derive(Debug, Clone, Copy)]
 struct Pair {
     low: f64,
@@ -115,7 +118,7 @@ struct Pair {
 
 const PAIRS: usize = 3;
 
-/// Runs pairs until the promise holds, at most three; then the medians are compared.
+/// Runs pairs until the promise holds, at most three; then compares the medians.
 pub(super) fn kept(parts: &Parts, code: &str, cause: &Run, remedied: &Run) {
     kept_by(code, &|| trace(parts, cause), &|| trace(parts, remedied));
 }

@@ -1,9 +1,10 @@
-//! Without a cause nothing is found.
+//! Without a cause, there is no finding.
 
 use super::{Run, findings, trace};
 use crate::support::{engine, model, parts};
 
-/// Twenty quiet runs over four models, none with a finding that promises more than the noise of a shared machine.
+/// Twenty quiet runs over four models, none with a finding whose gain exceeds the noise of a shared
+/// machine.
 #[test]
 #[ignore = "ci/promise.sh runs it"]
 fn quiet_runs_raise_no_alarm() {
@@ -17,7 +18,7 @@ fn quiet_runs_raise_no_alarm() {
             let f = findings(&trace(&parts, &run));
             let found: Vec<_> = f.found.iter().map(|f| (f.rule.code, f.found.gain)).collect();
             println!("{name}: {found:?}");
-            // With one thread on a machine with more, that is what would help.
+            // With one thread on a machine with more CPUs, more threads help.
             assert!(f.found.iter().all(|f| f.rule.code == "few_threads"), "{f:#?}");
         }
     }

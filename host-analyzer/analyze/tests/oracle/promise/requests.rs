@@ -6,7 +6,7 @@ use super::kept_by;
 use crate::serve::Server;
 use crate::support::{Parts, model, parts, tool};
 
-/// Four requests, each with all of the one before and some more.
+/// Four requests, each with the previous one and some more.
 fn converse(parts: &Parts, program: &std::path::Path, cache: bool) -> Model {
     let options = ["-m", &model(parts, "smollm2"), "-np", "1", "-t", "2", "-c", "2048"];
     let server = Server::start(parts, program, &options);

@@ -1,4 +1,4 @@
-//! The window against the whole recording, read by itself.
+//! The window compared with the complete recording.
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 use profinfer_wire::frame::Frame;
@@ -8,10 +8,11 @@ use crate::sample::{self, Numbered, stream, stream_with_a_loss};
 use profinfer_trace::decode::Decoder;
 use profinfer_trace::model::{Model, SpanId};
 
-/// So slowly comes a frame that each call has a segment of its own, and six seconds hold some calls.
+/// Frames arrive so slowly that each call has a separate segment, and six seconds contain some
+/// calls.
 const FRAME: Duration = Duration::from_millis(200);
 
-/// Feeds a stream, a frame each `step`.
+/// Feeds a stream, one frame per `step`.
 fn feed(window: &mut Window, stream: &[u8], step: Duration) {
     let (begun, mut decoder) = (Instant::now(), Decoder::new());
     for (part, i) in stream.split_inclusive(|b| *b == 0).zip(0..) {
@@ -20,7 +21,7 @@ fn feed(window: &mut Window, stream: &[u8], step: Duration) {
     }
 }
 
-/// Every span between two times: when, by whom, how long, how long it waited, which operator.
+/// Every span between two times: start, thread, duration, wait, operator.
 fn spans(model: &Model, time: std::ops::Range<u64>) -> Vec<(u64, u32, u64, u32, String)> {
     let s = &model.spans;
     let row = |SpanId(i)| {
@@ -77,7 +78,7 @@ fn memory_does_not_grow_with_the_session() {
     take(&mut window, &unknown_hello().to_bytes());
     let mut remembered = Vec::new();
     let mut out = Numbered { bytes: Vec::new(), seq: 0 };
-    // The same calls again and again, numbered as a stream is.
+    // The same calls again and again, numbered as in a stream.
     for round in 0..60 {
         for (kind, payload) in &frames[if round == 0 { 0 } else { first }..behind] {
             out.add(*kind, payload);
@@ -121,7 +122,7 @@ fn what_is_damaged_is_remembered_longer_than_the_window() {
     feed(&mut window, &stream_with_a_loss(), FRAME);
     let last = window.last().unwrap();
     assert_eq!(last.damage.iter().map(|d| d.count).sum::<u64>(), 1);
-    // The window itself is whole: what it says of waits is as good as before.
+    // The window itself is complete: its waits are as exact as before.
     let model = profinfer_trace::read(&last.stream).unwrap();
     assert!(model.health.damage.is_empty(), "{:?}", model.health.damage);
 }

@@ -1,16 +1,30 @@
-//! The probe plan of an engine as JSON. Sentences (`text`) are for people.
+//! The plan as typed data for programs: `engine --format json` of both programs.
+//!
+//! docs/agent-json.md describes the object. Texts (`text`) are for people.
 
-use profinfer_engine::describe::{self, Examined};
-use profinfer_engine::{
-    DirectPlace, DirectPlaces, DirectRole, EnginePlan, FileFindings, FoundLayout, Image, Machine, Missing,
-    Offset, Origin, ProbeKind, Role, Site, Strategy, Way,
-};
 use serde::Serialize;
 
-use crate::commands::json;
+use super::direct::direct as direct_text;
+use super::files::Examined;
+use super::found::{note, symbol};
+use super::layout::layout as layout_text;
+use super::missing::reason;
+use super::way::{level as level_name, way as way_text};
+use crate::direct::places::{DirectPlace, DirectPlaces, DirectRole};
+use crate::facts::layout::{FoundLayout, Offset, Origin};
+use crate::file::elf::{Image, Machine};
+use crate::plan::strategy::{Strategy, Way};
+use crate::plan::types::{EnginePlan, FileFindings, Role};
+use crate::probes::evidence::Site;
+use crate::probes::kind::ProbeKind;
+use crate::probes::missing::Missing;
 
+/// Version of the object. It changes when a field changes its meaning or is removed.
+const SCHEMA: u32 = 1;
+
+/// The object. It serializes to the JSON document.
 #[derive(Debug, Serialize)]
-pub(super) struct Engine<'a> {
+pub struct Engine<'a> {
     schema: u32,
     /// True if every level can be traced.
     complete: bool,
@@ -142,17 +156,19 @@ struct TypeFound<'a> {
 }
 
 impl<'a> Engine<'a> {
-    pub(super) fn new(found: &'a Examined<'a>, strategies: &'a [Strategy]) -> Self {
+    /// What was found in the files, and how each level is traced.
+    #[must_use]
+    pub fn new(found: &'a Examined<'a>, strategies: &'a [Strategy]) -> Self {
         let plan = &found.plan;
         Self {
-            schema: json::SCHEMA,
+            schema: SCHEMA,
             complete: found.complete(),
             version: Some(plan.version.as_str()).filter(|version| !version.is_empty()),
             levels: strategies.iter().map(level).collect(),
             files: files(plan, &found.images),
             missing: plan.missing.iter().map(missing).collect(),
             layout: plan.layout.as_ref().ok().map(layout),
-            layout_text: describe::layout(&plan.layout),
+            layout_text: layout_text(&plan.layout),
             tables: tables(plan),
             remarks: &found.remarks,
         }
@@ -162,11 +178,11 @@ impl<'a> Engine<'a> {
 fn level(strategy: &Strategy) -> LevelFound<'_> {
     let ways = strategy.ways.as_ref().map(|ways| ways.iter().map(way).collect());
     LevelFound {
-        level: describe::level(strategy.level),
+        level: level_name(strategy.level),
         traced: ways.is_ok(),
         ways: ways.unwrap_or_default(),
         without: &strategy.without,
-        text: describe::way(strategy).unwrap_or_else(|why| why),
+        text: way_text(strategy).unwrap_or_else(|why| why),
     }
 }
 
@@ -199,7 +215,7 @@ fn files<'a>(plan: &'a EnginePlan, images: &'a [Image<'a>]) -> Vec<FileFound<'a>
             direct: found.direct.as_ref().map(|found| DirectFound {
                 places: found.as_ref().map(places).unwrap_or_default(),
                 has_phase: found.as_ref().is_ok_and(|found| found.has_phase),
-                text: describe::direct(found),
+                text: direct_text(found),
             }),
         }
     };
@@ -235,14 +251,14 @@ const fn what(kind: ProbeKind) -> &'static str {
 
 fn probe(site: &Site) -> ProbeFound<'_> {
     ProbeFound {
-        level: describe::level(site.kind.level()),
+        level: level_name(site.kind.level()),
         what: what(site.kind),
         offset: hex(site.offset),
         returns: site.kind.has_return(),
-        symbol: describe::symbol(site),
+        symbol: symbol(site),
         mnemonic: &site.mnemonic,
         emulated: site.emulated,
-        text: describe::note(site),
+        text: note(site),
     }
 }
 
@@ -262,10 +278,10 @@ fn places(found: &DirectPlaces) -> Vec<PlaceFound> {
 
 fn missing(missing: &Missing) -> MissingFound<'_> {
     MissingFound {
-        level: describe::level(missing.kind.level()),
+        level: level_name(missing.kind.level()),
         what: what(missing.kind),
         symbol: &missing.symbol,
-        text: describe::reason(missing),
+        text: reason(missing),
     }
 }
 

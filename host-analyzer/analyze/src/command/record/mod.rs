@@ -1,4 +1,6 @@
-//! `analyze [--board B] [SOURCE]`: from a stream to the views.
+//! `analyze [--board B] [SOURCE]`: writes the views of a stream.
+
+mod output;
 
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
@@ -8,11 +10,12 @@ use profinfer_boards::Board;
 
 use crate::analyse::analyse;
 use crate::capture::link::Address;
-use crate::capture::live::Captured;
+use crate::capture::live::{Captured, LinkReport};
 use crate::capture::observer::CaptureObserver;
 use crate::capture::rotate::{self, Source};
 use crate::ceilings::Measured;
 use crate::cli::Record;
+use crate::json::{self, Object};
 use crate::progress::Progress;
 use crate::{
     Diagnostic, Result, accelerator, capture::interrupts, capture::live, ceilings, command::boards,
@@ -23,9 +26,12 @@ use profinfer_trace::ingest::Ingest;
 use profinfer_trace::model::{Model, RefusedPlan};
 use profinfer_views::{self as views, terminal::WIDTH};
 
+pub(crate) use output::Recorded;
+use output::{EngineResult, Output};
+
 /// Address of a serving agent if the command line names no source.
 const DEFAULT_SOURCE: &str = "tcp:127.0.0.1:7817";
-/// Exit status where no call was traced. 1 is an error, 2 a wrong command line.
+/// Exit status if no call was traced. 1 is an error, 2 a wrong command line.
 const NOTHING_TRACED: u8 = 3;
 
 pub(crate) fn record(options: &Record) -> Result<ExitCode> {
@@ -33,10 +39,10 @@ pub(crate) fn record(options: &Record) -> Result<ExitCode> {
     if let Some(folder) = &options.scratch {
         scratch::begin(folder)?;
     }
-    // Before a capture, so that a file that cannot be read does not cost one.
+    // Read the file before the capture: an error in it must not cost a capture.
     let measured = measured(options)?;
     let source = source(options);
-    let model = match Address::parse(source, options.key.as_deref())? {
+    let input = match Address::parse(source, options.key.as_deref())? {
         Some(address) if options.sources.len() < 2 => {
             interrupts::count()?;
             let mut progress = Progress::new("connecting");
@@ -46,46 +52,85 @@ pub(crate) fn record(options: &Record) -> Result<ExitCode> {
         }
         _ if options.metrics.is_some() => {
             let help = "name an agent that runs `serve`, or leave --metrics out";
-            return Err(Diagnostic::new(format!("serving metrics of {source}"), "a recording is over", help));
+            return Err(Diagnostic::new(
+                format!("serving metrics of {source}"),
+                "a recording has no running capture",
+                help,
+            ));
         }
         None if source == "-" && options.sources.len() < 2 => {
-            read("standard input", &mut io::stdin().lock())?
+            Input::new(read("standard input", &mut io::stdin().lock())?, Vec::new())
         }
-        _ => recording(&options.sources.iter().map(PathBuf::from).collect::<Vec<_>>())?,
+        _ => {
+            let paths: Vec<_> = options.sources.iter().map(PathBuf::from).collect();
+            let source = rotate::of(&paths).map_err(unopened)?;
+            Input::new(files(&source)?, source.paths)
+        }
     };
-    write_views(model, measured, options)
+    write_views(input, measured, options, |recorded| json::print(&Object::new(recorded)))
 }
 
-/// The board that is named. Profiles are read only if one is, so that a mistake in one does not prevent reading a recording.
+/// A complete stream, and its files.
+pub(crate) struct Input {
+    model: Model,
+    /// Files of the recording. Empty for standard input.
+    recording: Vec<PathBuf>,
+    /// Files that the model covers. Only the last piece of a large capture.
+    reported: Vec<PathBuf>,
+    messages: Vec<String>,
+    /// `None` if it was not captured now.
+    link: Option<LinkReport>,
+}
+
+impl Input {
+    fn new(model: Model, recording: Vec<PathBuf>) -> Self {
+        Self { model, reported: recording.clone(), recording, messages: Vec::new(), link: None }
+    }
+}
+
+/// The named board. Reads profiles only if a board is named, so that an error in a profile does not
+/// prevent reading a recording.
 pub(crate) fn board(options: &Record) -> Result<Option<Board>> {
     let Some(name) = options.board.as_deref() else { return Ok(None) };
     boards::find(&boards::catalog(options.boards.as_deref())?, name).cloned().map(Some)
 }
 
-/// The first source that is named, or the usual one.
+/// The first source of the command line, or the default.
 pub(crate) fn source(options: &Record) -> &str {
     options.sources.first().map_or(DEFAULT_SOURCE, String::as_str)
 }
 
-/// The ceilings of a file, if one is named.
 pub(crate) fn measured(options: &Record) -> Result<Option<Measured>> {
     options.ceilings.as_deref().map(|file| ceilings::read(file, &read)).transpose()
 }
 
-/// The tables of what a capture left, and what there is to say of it.
-pub(crate) fn received(captured: Captured, options: &Record) -> Result<Model> {
-    for line in captured.said {
-        let _ = writeln!(io::stderr(), "{line}");
-    }
-    captured.model.map_or_else(|| pieces(&options.out), Ok)
+/// The result of a capture. Prints the messages about the link.
+pub(crate) fn received(captured: Captured, options: &Record) -> Result<Input> {
+    print_messages(&captured.said);
+    let mut input = match captured.model {
+        Some(model) => Input::new(model, vec![options.out.join(rotate::WHOLE)]),
+        None => pieces(&options.out)?,
+    };
+    input.messages.splice(0..0, captured.said);
+    input.link = Some(captured.link);
+    Ok(input)
 }
 
-/// Writes the views into the folder, and the summary on the terminal. Returns the exit status: not 0 where nothing was traced.
+fn print_messages(messages: &[String]) {
+    for line in messages {
+        let _ = writeln!(io::stderr(), "{line}");
+    }
+}
+
+/// Writes the views into the folder, and prints the summary or passes the object to `print`.
+/// Returns the exit status: not 0 if nothing was traced.
 pub(crate) fn write_views(
-    mut model: Model,
+    input: Input,
     measured: Option<Measured>,
     options: &Record,
+    print: impl FnOnce(Recorded) -> Result<()>,
 ) -> Result<ExitCode> {
+    let Input { mut model, recording, reported, mut messages, link } = input;
     if let Some(RefusedPlan { tried, answer, help }) = &model.health.refused {
         // An older agent sends one text, which is the answer.
         let tried = if tried.is_empty() { "capturing" } else { tried };
@@ -93,25 +138,39 @@ pub(crate) fn write_views(
         let [tried, answer, help] = [tried, answer, help].map(views::words::one_line);
         return Err(Diagnostic::new(format!("on the board, {tried}"), answer, help));
     }
-    for line in ceilings::settle(&mut model, measured, options) {
-        let _ = writeln!(io::stderr(), "{line}");
-    }
+    let said = ceilings::settle(&mut model, measured, options);
+    print_messages(&said);
+    messages.extend(said);
     accelerator::settle(&mut model, &options.accelerator_profile)?;
     let engines = model.engines();
-    let mut out = anstream::stdout().lock();
+    let mut output = Output::new(options.format.format);
     let status = match options.pid {
-        Some(pid) => report(&engine(&model, pid, &engines)?, options, &options.out, &mut out),
-        None if engines.len() > 1 => each(&model, &engines, options, &mut out),
-        None => report(&model, options, &options.out, &mut out),
-    };
-    status.map(ExitCode::from)
+        Some(pid) => report(&engine(&model, pid, &engines)?, Some(pid), options, &options.out, &mut output),
+        None if engines.len() > 1 => each(&model, &engines, options, &mut output),
+        None => report(&model, None, options, &options.out, &mut output),
+    }?;
+    if let Output::Json(results) = output {
+        print(Recorded {
+            exit_status: status,
+            recording: names(&recording),
+            reported: names(&reported),
+            link,
+            messages,
+            results,
+        })?;
+    }
+    Ok(ExitCode::from(status))
 }
 
-/// The engine that is named.
+fn names(paths: &[PathBuf]) -> Vec<String> {
+    paths.iter().map(|path| path.display().to_string()).collect()
+}
+
+/// The model of one process.
 fn engine(model: &Model, pid: u32, engines: &[u32]) -> Result<Model> {
     if !engines.contains(&pid) && !model.session.processes.iter().any(|p| p.pid == pid) {
         let tried = format!("looking for process {pid} in the recording");
-        let answer = format!("it has {}", named(model, engines));
+        let answer = format!("the recording has {}", named(model, engines));
         return Err(Diagnostic::new(tried, answer, "give one of them with --pid"));
     }
     Ok(model.only(pid))
@@ -133,7 +192,9 @@ fn named(model: &Model, engines: &[u32]) -> String {
 /// Reads a recording for a command that takes one engine.
 ///
 /// # Errors
-/// Those of [`recording`]; also where several engines computed: figures of them together would be of none.
+///
+/// Those of [`recording`]. Also if several engines computed: figures of several engines together
+/// have no meaning.
 pub(crate) fn one_engine(paths: &[PathBuf]) -> Result<Model> {
     let model = recording(paths)?;
     let engines = model.engines();
@@ -144,32 +205,39 @@ pub(crate) fn one_engine(paths: &[PathBuf]) -> Result<Model> {
     Err(Diagnostic::new(
         format!("reading {}", names.join(", ")),
         format!("it has several engines: {}", named(&model, &engines)),
-        "record one alone (profinfer-agent record --pid PID); `analyze RECORDING --pid PID` reports one of these",
+        "record one process (profinfer-agent record --pid PID); `analyze RECORDING --pid PID` reports one of these",
     ))
 }
 
-/// One complete result for each engine, in a separate folder.
-fn each(model: &Model, engines: &[u32], options: &Record, out: &mut dyn Write) -> Result<u8> {
+/// Writes one complete result per engine, each in its folder.
+fn each(model: &Model, engines: &[u32], options: &Record, output: &mut Output) -> Result<u8> {
     if !options.only.is_empty() {
         let answer = format!("the recording has several engines: {}", named(model, engines));
-        return Err(Diagnostic::new("writing single files", answer, "name one of them with --pid"));
+        return Err(Diagnostic::new("writing the files of --only", answer, "name one of them with --pid"));
     }
     write::remove_views(&options.out)?;
     let mut status = 0;
-    let _ = writeln!(out, "{} engines ran; each has a separate result", engines.len());
+    output.text(|out| writeln!(out, "{} engines ran; each has a separate result", engines.len()));
     for pid in engines {
         let one = model.only(*pid);
         let process = one.session.processes.last();
         let (name, command) = process.map_or(("engine", ""), |p| (p.name.as_str(), p.command.as_str()));
         let heading = views::words::one_line(&format!("process {pid} · {name} · {command}"));
-        let _ = writeln!(out, "\n{}\n", views::terminal::heading(&heading, columns()));
-        status = status.max(report(&one, options, &options.out.join(write::folder_name(*pid, name)), out)?);
+        output.text(|out| writeln!(out, "\n{}\n", views::terminal::heading(&heading, columns())));
+        let folder = options.out.join(write::folder_name(*pid, name));
+        status = status.max(report(&one, Some(*pid), options, &folder, output)?);
     }
     Ok(status)
 }
 
-/// Writes the views of one engine, and its summary on the terminal. Returns the exit status.
-fn report(model: &Model, options: &Record, folder: &Path, out: &mut dyn Write) -> Result<u8> {
+/// Writes the views of one engine, and its summary to the output. Returns the exit status.
+fn report(
+    model: &Model,
+    pid: Option<u32>,
+    options: &Record,
+    folder: &Path,
+    output: &mut Output,
+) -> Result<u8> {
     let analysis = analyse(model);
     let extra = write::Extra {
         only: &options.only,
@@ -177,42 +245,43 @@ fn report(model: &Model, options: &Record, folder: &Path, out: &mut dyn Write) -
         chrome: options.timeline_json,
         part: options.timeline_slices,
     };
-    let left_out = write::views(model, &analysis, folder, extra)?;
-    let _ = views::terminal::within(model, &analysis, columns(), out);
-    let written =
-        if options.only.is_empty() { "open report.html".to_owned() } else { options.only.join(", ") };
-    let _ = writeln!(out, "\nwritten to {}: {written}", folder.display());
-    if let Some(name) = left_out {
-        let _ = writeln!(
-            out,
-            "{name} was left out for its size: timeline.pftrace has the same, --timeline-json writes it"
-        );
+    let written = write::views(model, &analysis, folder, extra)?;
+    match output {
+        Output::Text(out) => {
+            let _ = views::terminal::within(model, &analysis, columns(), out);
+            let _ = output::files(&written, &options.only, folder, out);
+        }
+        Output::Json(results) => {
+            results.push(EngineResult::new(pid, folder, written, views::summary::document(model, &analysis)));
+        }
     }
     Ok(if analysis.ending.nothing_traced() { NOTHING_TRACED } else { 0 })
 }
 
-/// A larger recording in pieces is not joined behind its capture, because its tables take some twenty times its size in memory.
+/// Limit for joining pieces after a capture, bytes. The tables take about 20 times that size in
+/// memory.
 const JOINED_AT_MOST: u64 = 64 << 20;
 
-/// What was captured in pieces: all of it, or the last piece of a large one.
-fn pieces(folder: &Path) -> Result<Model> {
+/// The result of a capture in pieces: all pieces, or the last one if they are large.
+fn pieces(folder: &Path) -> Result<Input> {
     let mut source = rotate::of(&[folder.to_owned()]).map_err(unopened)?;
+    source.paths.sort();
+    let (recording, mut messages) = (source.paths.clone(), Vec::new());
     let bytes = size(&source.paths);
     if bytes > JOINED_AT_MOST && !profinfer_scratch::has_begun() {
-        source.paths.sort();
         let n = source.paths.len();
         source.paths.drain(..n - 1);
-        let folder = folder.display();
-        let _ = writeln!(
-            io::stderr(),
-            "{n} pieces, {:.0} MB: the report is of the last one; `analyze {folder}` reads all, `analyze PIECE...` some",
-            bytes as f64 / 1e6
-        );
+        messages.push(format!(
+            "{n} pieces, {:.0} MB: the report covers only the last one; `analyze {}` reads all, `analyze PIECE...` some",
+            bytes as f64 / 1e6,
+            folder.display(),
+        ));
+        print_messages(&messages);
     }
-    files(&source)
+    Ok(Input { model: files(&source)?, recording, reported: source.paths, messages, link: None })
 }
 
-/// The tables of a recording, or of pieces of one, on disk.
+/// Reads a recording or its pieces from disk.
 pub(crate) fn recording(paths: &[PathBuf]) -> Result<Model> {
     files(&rotate::of(paths).map_err(unopened)?)
 }
@@ -223,7 +292,7 @@ fn files(source: &Source) -> Result<Model> {
     read(&name.join(", "), &mut *source.open().map_err(unopened)?)
 }
 
-/// Bytes of files together.
+/// Total size of files, bytes.
 fn size(paths: &[PathBuf]) -> u64 {
     paths.iter().map(|path| path.metadata().map_or(0, |m| m.len())).sum()
 }
@@ -234,12 +303,12 @@ fn unopened((path, e): (PathBuf, io::Error)) -> Diagnostic {
     Diagnostic::new(format!("opening {}", path.display()), e, help)
 }
 
-/// Columns of the terminal; those of the summary where there is none.
+/// Columns of the terminal, or the default width without one.
 pub(crate) fn columns() -> usize {
     comfy_table::Table::new().width().map_or(WIDTH, |width| WIDTH.min(width.into()))
 }
 
-/// The tables of a recording that is read to its end; `name` is for messages.
+/// Reads a recording to its end. `name` is for messages.
 pub(crate) fn read(name: &str, input: &mut dyn Read) -> Result<Model> {
     let mut progress = Progress::new("reading");
     let (mut decoder, mut ingest) = (Decoder::new(), Ingest::new());
@@ -252,7 +321,7 @@ pub(crate) fn read(name: &str, input: &mut dyn Read) -> Result<Model> {
                 return Err(Diagnostic::new(
                     format!("reading {name}"),
                     e,
-                    "check that the file is complete and that its disk has no errors",
+                    "check that the file is complete and that the disk has no errors",
                 ));
             }
         };
