@@ -44,7 +44,7 @@ fn explained(rule: &Rule) -> Explained {
         title: rule.title,
         question: rule.question,
         condition: rule.condition,
-        needs: rule.needs.iter().map(words::findings::needed).collect(),
+        needs: rule.requires.iter().map(words::findings::needed).collect(),
         gain: rule.formula,
         remedy: rule.remedy,
         source: rule.source,
