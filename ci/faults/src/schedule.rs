@@ -43,25 +43,25 @@ impl Sums {
         self.damaged += o.damaged;
         let each = |a: &mut [u64], b: &[u64]| a.iter_mut().zip(b).for_each(|(a, b)| *a += b);
         each(&mut self.frames, &[o.sent, o.arrived, o.gaps, o.cut, o.refused]);
-        each(&mut self.spans, &[o.spans_sent, o.spans_arrived, o.spans_told]);
+        each(&mut self.spans, &[o.spans_sent, o.spans_arrived, o.spans_accounted]);
     }
 
     /// The figures, for people.
     #[must_use]
     pub fn table(&self) -> String {
         let [sent, arrived, gaps, cut, refused] = self.frames;
-        let [spans, here, told] = self.spans;
+        let [spans, here, accounted] = self.spans;
         let faults = Fault::ALL.iter().zip(self.faults).map(|(f, n)| format!("{} {n}", f.name()));
         format!(
             "{} schedules, {} of them with a host that asks again\n\
              faults: {}; {} places of damage\n\
              frames: {sent} sent = {arrived} arrived + {gaps} in counted gaps + {cut} after a cut + {refused} of streams refused by their hello\n\
-             spans: {spans} sent, {here} arrived as sent, {told} missing by the agent's totals, {} of streams that were cut or refused",
+             spans: {spans} sent, {here} arrived as sent, {accounted} missing by the agent's totals, {} of streams that were cut or refused",
             self.schedules,
             self.repaired,
             faults.collect::<Vec<_>>().join(", "),
             self.damaged,
-            spans - here - told,
+            spans - here - accounted,
         )
     }
 }
