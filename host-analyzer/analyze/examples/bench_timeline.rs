@@ -1,8 +1,9 @@
-//! Prints what the timeline files take, for a session of about a million spans: time, bytes, bytes a slice.
+//! Prints the cost of the timeline files for a session of about a million spans: time, bytes, bytes
+//! per slice.
 //!
 //! `taskset -c 1 cargo run --release --example bench_timeline [SPANS [FOLDER]]`
 //!
-//! With a folder the files are written there, to be looked at in a viewer.
+//! If FOLDER is given, the files are written there, for a viewer.
 
 #[path = "../../views/tests/timeline/large.rs"]
 mod large;
@@ -13,10 +14,8 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use profinfer_analysis::{Analysis, track};
-use profinfer_trace::model::Model;
+use profinfer_views::files::View;
 use profinfer_views::{chrome::chrome, perfetto::perfetto, summary::summary};
-
-type View = fn(&Model, &Analysis, &mut dyn Write) -> io::Result<()>;
 
 /// The shortest of five runs, and the last result.
 fn best<T>(mut f: impl FnMut() -> T) -> (Duration, T) {
@@ -65,7 +64,7 @@ fn main() -> io::Result<()> {
         });
         let bytes = bytes?;
         println!(
-            "{name:18}{:9.2} ms  {bytes} bytes, {:.1} a slice",
+            "{name:18}{:9.2} ms  {bytes} bytes, {:.1} per slice",
             time.as_secs_f64() * 1e3,
             bytes as f64 / slices as f64
         );

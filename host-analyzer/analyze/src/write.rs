@@ -8,18 +8,14 @@ use std::sync::mpsc::channel;
 use std::thread;
 use std::time::Duration;
 
-use flate2::Compression;
-use flate2::write::GzEncoder;
-
 use crate::capture::observer::CaptureObserver;
 use crate::progress::Progress;
 use crate::{Diagnostic, Result};
 use profinfer_analysis::Analysis;
 use profinfer_trace::model::Model;
 use profinfer_views as views;
+use profinfer_views::files::{CHROME, CSV, PERFETTO, VIEWS, View};
 use profinfer_views::words;
-
-type View = fn(&Model, &Analysis, &mut dyn Write) -> io::Result<()>;
 
 /// As a [`View`], of what it holds.
 type Writer = dyn Fn(&Model, &Analysis, &mut dyn Write) -> io::Result<()> + Sync;
@@ -29,35 +25,6 @@ struct File {
     name: String,
     view: Box<Writer>,
 }
-
-/// Those that take longest come first, so that no core waits long for the last one.
-const VIEWS: [(&str, View); 9] = [
-    ("ops.parquet", views::tables::ops_parquet),
-    (PERFETTO, views::perfetto::perfetto),
-    ("report.html", views::report::report),
-    ("summary.json", views::summary::summary),
-    ("dag.json", views::dag::dag),
-    ("dag.dot", views::dot::dot),
-    ("tokens.parquet", views::tables::tokens_parquet),
-    ("experts.parquet", views::tables::experts_parquet),
-    ("threads.parquet", views::tables::threads_parquet),
-];
-
-const CSV: [(&str, View); 4] = [
-    ("ops.csv", views::tables::ops_csv),
-    ("tokens.csv", views::tables::tokens_csv),
-    ("experts.csv", views::tables::experts_csv),
-    ("threads.csv", views::tables::threads_csv),
-];
-
-/// In parts if it is large.
-const PERFETTO: &str = "timeline.pftrace";
-
-const CHROME: (&str, View) = ("timeline.json", views::chrome::chrome);
-const CHROME_GZ: (&str, View) = ("timeline.json.gz", chrome_gz);
-
-/// Operator spans up to which `timeline.json` is written unasked. It takes some 375 bytes for each.
-const CHROME_UP_TO: usize = 200_000;
 
 /// Bytes of Perfetto's timeline from which on its size is printed before it is written.
 const ANNOUNCED: u64 = 100_000_000;
@@ -77,7 +44,7 @@ pub(crate) struct Extra<'a> {
     pub(crate) only: &'a [String],
     /// The tables as CSV.
     pub(crate) csv: bool,
-    /// The timeline as JSON, of however many spans.
+    /// The timeline as JSON.
     pub(crate) chrome: bool,
     /// Slices in one part of Perfetto's timeline at most.
     pub(crate) part: u64,
@@ -86,7 +53,7 @@ pub(crate) struct Extra<'a> {
 /// Removes views of an earlier recording: they would be next to folders of this one's engines.
 pub(crate) fn remove_views(out: &Path) -> Result<()> {
     folder(out)?;
-    let views = VIEWS.iter().chain(&CSV).chain(&[CHROME, CHROME_GZ]).map(|(name, _)| *name);
+    let views = VIEWS.iter().chain(&CSV).chain([&CHROME]).map(|(name, _)| *name);
     remove_others(out, |name| is_part(name) || views.clone().any(|view| view == name), &[])
 }
 
@@ -104,13 +71,8 @@ pub(crate) fn folder(out: &Path) -> Result<()> {
     })
 }
 
-/// Writes the views. Files with other names in the folder are not touched. Returns the name of one that was left out for its size.
-pub(crate) fn views(
-    model: &Model,
-    analysis: &Analysis,
-    out: &Path,
-    extra: Extra<'_>,
-) -> Result<Option<&'static str>> {
+/// Writes the views. Files with other names in the folder are not touched.
+pub(crate) fn views(model: &Model, analysis: &Analysis, out: &Path, extra: Extra<'_>) -> Result<()> {
     folder(out)?;
     let mut progress = Progress::new("writing");
     if !extra.only.is_empty() {
@@ -119,21 +81,16 @@ pub(crate) fn views(
         write_all(&files, model, analysis, out, &mut progress)?;
         remove_others(out, |name| is_part(name) && extra.only.iter().any(|only| only == PERFETTO), &files)?;
         progress.done();
-        return Ok(None);
+        return Ok(());
     }
-    let chrome = match extra.chrome {
-        _ if model.spans.len() <= CHROME_UP_TO => Some(CHROME),
-        true => Some(CHROME_GZ),
-        false => None,
-    };
     let csv = if extra.csv { &CSV[..] } else { &[] };
-    let wanted = chrome.iter().chain(csv).chain(&VIEWS).copied();
+    let chrome = extra.chrome.then_some(&CHROME).into_iter();
+    let wanted = chrome.chain(csv).chain(&VIEWS).copied();
     let files = files(model, analysis, wanted, extra.part);
     write_all(&files, model, analysis, out, &mut progress)?;
-    let chromes = [CHROME.0, CHROME_GZ.0];
-    remove_others(out, |name| is_part(name) || chromes.contains(&name), &files)?;
+    remove_others(out, |name| is_part(name) || name == CHROME.0, &files)?;
     progress.done();
-    Ok(chrome.is_none().then_some(CHROME.0))
+    Ok(())
 }
 
 /// The files of some views: one each, but of Perfetto's timeline as many as a viewer needs. A large one is announced.
@@ -217,13 +174,6 @@ fn write_all(
             .into_iter()
             .try_for_each(|t| t.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
     })
-}
-
-/// `timeline.json`, compressed, as its viewers open it too.
-fn chrome_gz(model: &Model, analysis: &Analysis, out: &mut dyn Write) -> io::Result<()> {
-    let mut out = GzEncoder::new(out, Compression::fast());
-    views::chrome::chrome(model, analysis, &mut out)?;
-    out.finish().map(drop)
 }
 
 /// Writes under another name first, so that a reader never sees half a file.

@@ -15,7 +15,7 @@ use profinfer_trace::decode::{Decoder, OpenError};
 use profinfer_trace::ingest::Ingest;
 use profinfer_trace::model::Model;
 use profinfer_trace::test_support::tables as synthetic;
-use profinfer_views as views;
+use profinfer_views::files::VIEWS;
 
 /// That of `analyze`.
 #[global_allocator]
@@ -25,21 +25,6 @@ static ALLOCATOR: Allocator = Allocator;
 const PIECE: usize = 1 << 16;
 /// Each step is run so often, and the shortest time counts.
 const RUNS: usize = 3;
-
-type View = fn(&Model, &Analysis, &mut dyn Write) -> io::Result<()>;
-
-/// What `analyze` always writes.
-const VIEWS: [(&str, View); 9] = [
-    ("ops.parquet", views::tables::ops_parquet),
-    ("timeline.pftrace", views::perfetto::perfetto),
-    ("report.html", views::report::report),
-    ("summary.json", views::summary::summary),
-    ("dag.json", views::dag::dag),
-    ("dag.dot", views::dot::dot),
-    ("tokens.parquet", views::tables::tokens_parquet),
-    ("experts.parquet", views::tables::experts_parquet),
-    ("threads.parquet", views::tables::threads_parquet),
-];
 
 /// Counts the bytes, so that the writers are measured and not the disk.
 struct Count(u64);

@@ -177,17 +177,11 @@ fn report(model: &Model, options: &Record, folder: &Path, out: &mut dyn Write) -
         chrome: options.timeline_json,
         part: options.timeline_slices,
     };
-    let left_out = write::views(model, &analysis, folder, extra)?;
+    write::views(model, &analysis, folder, extra)?;
     let _ = views::terminal::within(model, &analysis, columns(), out);
     let written =
         if options.only.is_empty() { "open report.html".to_owned() } else { options.only.join(", ") };
     let _ = writeln!(out, "\nwritten to {}: {written}", folder.display());
-    if let Some(name) = left_out {
-        let _ = writeln!(
-            out,
-            "{name} was left out for its size: timeline.pftrace has the same, --timeline-json writes it"
-        );
-    }
     Ok(if analysis.ending.nothing_traced() { NOTHING_TRACED } else { 0 })
 }
 

@@ -1,4 +1,4 @@
-// Types of the timeline excerpt in the page; host-analyzer/views/src/report_timeline writes it.
+// Types of the timeline excerpt in the page; host-analyzer/views/src/timeline/page writes it.
 //
 // Slices are flat arrays of four integers each, times in ns from `start_ns`:   token:  start,
 // length, phase (0 unknown, 1 prefill, 2 decode, 3 batch_decode, 4 draft, 5 warm_up), tokens

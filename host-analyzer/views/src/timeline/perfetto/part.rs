@@ -2,8 +2,11 @@
 
 use std::ops::Range;
 
-use crate::timeline::{metadata, state};
+use super::LeftOut;
+use crate::timeline::metadata;
+use crate::timeline::rows::{Content, Row};
 use profinfer_analysis::Analysis;
+use profinfer_analysis::sched::pieces::{Piece, pieces};
 use profinfer_analysis::track::{Slice, Track};
 use profinfer_trace::model::Model;
 
@@ -50,8 +53,32 @@ impl Part {
         self.from_ns <= ns && (ns < self.to_ns || self.of == self.number)
     }
 
-    /// Its slices of a track, by place.
-    pub(super) fn of_track(&self, model: &Model, track: &Track) -> Range<usize> {
+    /// Cuts a row to the slices that begin in this part. Returns whether it shows any; waits of a
+    /// row that is left out are counted here.
+    pub(super) fn restrict(&self, model: &Model, row: &mut Row<'_>, left_out: &mut LeftOut) -> bool {
+        match &mut row.content {
+            Content::Slices(track, range) => {
+                *range = self.of_track(model, track);
+                let mut slices = track.order.range(range.clone());
+                let shown = slices.any(|slice| !is_left_out(model, slice));
+                if !shown {
+                    track.order.range(range.clone()).for_each(|slice| left_out.add(model, slice));
+                }
+                shown
+            }
+            Content::States(pieces) => {
+                pieces.retain(|p| self.has(p.start_ns));
+                !pieces.is_empty()
+            }
+            Content::Probes(stretches) => {
+                stretches.retain(|s| self.has(s.start_ns));
+                !stretches.is_empty()
+            }
+        }
+    }
+
+    /// The slices of a track that begin in this part, as positions of its order.
+    fn of_track(&self, model: &Model, track: &Track) -> Range<usize> {
         let before = |ns| track.order.partition_point(|s| s.bounds(model).0 < ns);
         let end = if self.number == self.of { track.order.len() } else { before(self.to_ns) };
         before(self.from_ns)..end
@@ -146,8 +173,9 @@ fn count(model: &Model, analysis: &Analysis, cuts: &[u64]) -> Vec<u64> {
         let shown = track.order.iter().filter(|s| !is_left_out(model, *s));
         add(&mut shown.map(|s| s.bounds(model).0));
     }
-    for track in state::tracks(model) {
-        add(&mut track.pieces.iter().map(|p| p.start_ns));
+    let pieces: Vec<Piece> = pieces(model).collect();
+    for of_thread in pieces.chunk_by(|a, b| a.thread == b.thread) {
+        add(&mut of_thread.iter().map(|p| p.start_ns));
     }
     counts
 }

@@ -197,7 +197,7 @@ mod tests {
     use prost::Message;
 
     use super::*;
-    use crate::perfetto::message::{
+    use crate::timeline::perfetto::message::{
         DebugAnnotation, EventType, InternedData, InternedString, TracePacket, TrackEvent,
     };
 
