@@ -1,7 +1,7 @@
-//! `report.html`: one page with everything in it.
+//! `report.html`: one page that contains all results.
 //!
-//! Stage: view. From: the other views' bytes and the built page. To: HTML. Promises: the page loads nothing. Its program is in
-//! `page/`, built into `page/dist/report.html`.
+//! Stage: view. From: the bytes of other views and the built page. To: HTML. Promises: the page loads
+//! nothing. Its program is in `page/`, built into `page/dist/report.html`.
 
 use std::io::{self, Write};
 
@@ -10,7 +10,7 @@ use super::{page_data, timeline};
 use profinfer_analysis::Analysis;
 use profinfer_trace::model::Model;
 
-/// The page, with a mark where the data goes. `page/tools/build.mjs` makes it.
+/// The page, with a mark for the data. `page/tools/build.mjs` builds it.
 const PAGE: &str = include_str!("../page/dist/report.html");
 const MARK: &str = "<!--profinfer:data-->";
 

@@ -1,4 +1,4 @@
-//! The document.
+//! `compare.json` as structs.
 
 use super::Names;
 use crate::published::Publish;
@@ -7,7 +7,6 @@ use profinfer_analysis::compare::{self, Comparison, Item, Method, Note, Row, Val
 use profinfer_schema as schema;
 use profinfer_schema::{DRAFT, SCHEMA};
 
-/// Everything that is written of a comparison.
 pub(super) fn document(comparison: &Comparison, names: &Names) -> schema::Comparison {
     let token = comparison.token_ns();
     let different = |n: &Note| matches!(n, Note::DifferentWork | Note::NoCommonPositions);
@@ -85,7 +84,8 @@ fn gate_item(item: &Item) -> schema::GateItem {
     }
 }
 
-/// A model has hundreds of weights, and all runs have the same: the lists of what differs are beside it.
+/// Longest list of texts. A model has hundreds of weights, the same in all runs; the lists of
+/// differences are separate.
 const LISTED: usize = 32;
 
 fn value(value: &Value) -> schema::ThingValue {

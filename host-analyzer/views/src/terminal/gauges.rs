@@ -1,4 +1,4 @@
-//! Gauges: frequencies, temperatures, loads, traffic of the memory.
+//! Gauges: frequencies, temperatures, loads, memory traffic.
 
 use std::io::{self, Write};
 
@@ -6,7 +6,7 @@ use super::style::{Colour, Sheet, cut, table, wrapped, write_table};
 use crate::words::{self, count, one_line, quantity};
 use profinfer_analysis::gauge::{Figures, Gauge};
 
-/// Rows shown; the others are in summary.json.
+/// Maximum number of rows; summary.json has all.
 const SHOWN: usize = 8;
 const NAME: usize = 30;
 

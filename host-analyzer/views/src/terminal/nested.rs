@@ -1,4 +1,4 @@
-//! Nested calls: calls of backends' functions inside operators.
+//! Nested calls: calls of backend functions inside operators.
 
 use std::io::{self, Write};
 
@@ -10,7 +10,7 @@ use crate::words::{count, duration, one_line};
 use profinfer_analysis::capture::Capture;
 use profinfer_analysis::nested::Nested;
 
-/// Rows shown; the others are in summary.json.
+/// Maximum number of rows; summary.json has all.
 const SHOWN: usize = 8;
 const NAME: usize = 20;
 const FUNCTION: usize = 24;

@@ -1,4 +1,4 @@
-//! Threads: how evenly the work lies.
+//! Threads: the balance of their work.
 
 use std::io::{self, Write};
 
@@ -10,7 +10,7 @@ use crate::words::{count, duration, one_line};
 use profinfer_analysis::capture::Capture;
 use profinfer_analysis::thread::Thread;
 
-/// Threads shown; the others are in summary.json.
+/// Maximum number of threads; summary.json has all.
 const SHOWN: usize = 6;
 const NAME: usize = 20;
 const BAR: usize = 14;
@@ -23,10 +23,10 @@ pub(super) fn write(threads: &[Thread], capture: &Capture, out: &mut Sheet<'_>) 
     }
     let mut t = table(&["thread", "spans", "work", "at barriers", "busy", ""]);
     for thread in workers().take(SHOWN) {
-        // Without the ends of operators, the work has the waits in it.
+        // Without the ends of operators, the work includes the waits.
         let busy = thread.wait_ns.map(|wait_ns| match thread.work_ns.saturating_add(wait_ns) {
             0 => 0.0,
-            whole => thread.work_ns as f64 / whole as f64,
+            all => thread.work_ns as f64 / all as f64,
         });
         t.add_row(vec![
             Cell::new(cut(&one_line(&format!("{} {}", thread.tid, thread.name)), NAME)),

@@ -1,4 +1,4 @@
-//! Findings and health, in full sentences.
+//! Findings and health, in complete sentences.
 
 use ratatui::style::Style;
 use ratatui::text::Line;
@@ -9,7 +9,7 @@ use crate::terminal::style::wrapped;
 use crate::words::{findings as words, health};
 use profinfer_analysis::health::Severity;
 
-/// Health, what was found, what was ruled out, what is not known.
+/// Health, findings, ruled-out rules, rules without enough data.
 pub(super) fn lines(seen: &Seen, width: usize) -> Vec<Line<'static>> {
     let mut lines = Vec::new();
     let mut say = |text: &str, style: Style| {
@@ -17,7 +17,7 @@ pub(super) fn lines(seen: &Seen, width: usize) -> Vec<Line<'static>> {
     };
     let remarks = &seen.analysis.health.remarks;
     if remarks.iter().all(|r| r.severity() != Severity::Loss) {
-        say("● nothing was lost so far", GOOD);
+        say("● nothing lost so far", GOOD);
     }
     for remark in remarks {
         let style = match remark.severity() {
@@ -33,7 +33,7 @@ pub(super) fn lines(seen: &Seen, width: usize) -> Vec<Line<'static>> {
         say(&format!("{n}. {}", words::sentence(finding)), WARN);
     }
     if f.found.is_empty() && !f.ruled_out.is_empty() {
-        say("Nothing was found that slows the engine.", GOOD);
+        say("Nothing was found that slows the engine down.", GOOD);
     }
     let mut list = |name: &str, of: Vec<String>| {
         if !of.is_empty() {
@@ -41,7 +41,7 @@ pub(super) fn lines(seen: &Seen, width: usize) -> Vec<Line<'static>> {
         }
     };
     list("Ruled out", f.ruled_out.iter().map(|(rule, evidence)| words::ruled_out(rule, evidence)).collect());
-    list("Too noisy to tell", f.noisy.iter().map(|(rule, evidence)| words::noisy(rule, evidence)).collect());
+    list("Inconclusive", f.noisy.iter().map(|(rule, evidence)| words::noisy(rule, evidence)).collect());
     list("Not enough data", words::not_enough_data(f));
     lines
 }

@@ -1,4 +1,4 @@
-//! What the board's sensors said.
+//! The values of the board's sensors.
 
 use ratatui::text::Line;
 
@@ -11,7 +11,7 @@ use profinfer_analysis::gauge::Figures;
 
 const NAME: usize = 30;
 
-/// A line for each sensor, then what there is to say of those that tell nothing.
+/// A line per sensor, then notes on sensors without figures.
 pub(super) fn lines(seen: &Seen, width: usize) -> Vec<Line<'static>> {
     let gauges = &seen.analysis.gauge;
     let mut t = Table::new(&["gauge", "min", "mean", "max", "in decode", "samples"]);
@@ -34,7 +34,7 @@ pub(super) fn lines(seen: &Seen, width: usize) -> Vec<Line<'static>> {
         read += 1;
     }
     let mut lines = match read {
-        0 => vec![Line::raw("No sensor was read in these seconds.")],
+        0 => vec![Line::raw("No sensor was read in this window.")],
         _ => t.lines(width),
     };
     for g in gauges {

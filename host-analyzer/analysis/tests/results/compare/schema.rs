@@ -62,17 +62,17 @@ fn hostile_names_stay_where_they_are() {
     }
 }
 
-/// The tables of the terminal sum up, too: what is shown and all other are together the token's change.
+/// The tables of the terminal sum up, too: rows shown and all others add up to the token's change.
 #[test]
 fn the_terminal_shows_the_sum() {
     let c = compare(&[run_of(0)], &[run_of(90)]);
     let mut text = Vec::new();
     terminal::compare::compare(&c, &Names::default(), 100, &mut text).unwrap();
     let text = String::from_utf8(text).unwrap();
-    let together: Vec<&str> = text.lines().filter(|l| l.starts_with("together")).collect();
+    let totals: Vec<&str> = text.lines().filter(|l| l.starts_with("total")).collect();
     assert!(
-        !together.is_empty()
-            && together.iter().all(|l| l.contains("450 ns") && l.contains("540 ns") && l.contains("+90 ns")),
+        !totals.is_empty()
+            && totals.iter().all(|l| l.contains("450 ns") && l.contains("540 ns") && l.contains("+90 ns")),
         "{text}"
     );
     assert!(text.contains("B is slower: a token takes 20 % longer"), "{text}");
