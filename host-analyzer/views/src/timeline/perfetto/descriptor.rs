@@ -34,7 +34,7 @@ pub(super) fn head(file: &mut File<'_>) -> io::Result<()> {
     instant(file, event)
 }
 
-/// An event at the start of the file, where a person sees it first.
+/// An event at the start of the file, where a user sees it first.
 fn instant(file: &mut File<'_>, event: TrackEvent) -> io::Result<()> {
     let start = metadata::first_ns(file.model, file.analysis).max(file.part.from_ns);
     file.packet(&common(TracePacket {
@@ -49,7 +49,7 @@ fn instant(file: &mut File<'_>, event: TrackEvent) -> io::Result<()> {
     }))
 }
 
-/// The waits that are not in the file, as an event next to the health's and as attributes.
+/// The waits that are not in the file, as an event next to the health event and as attributes.
 pub(super) fn left_out(file: &mut File<'_>) -> io::Result<()> {
     let numbers = [
         ("waits_left_out", file.left_out.waits),
@@ -80,9 +80,9 @@ pub(super) fn left_out(file: &mut File<'_>) -> io::Result<()> {
     instant(file, event)
 }
 
-/// Describes a process, which the following tracks belong to.
+/// Describes a process; the following tracks belong to it.
 pub(super) fn process(file: &mut File<'_>, process: &Process<'_>) -> io::Result<()> {
-    // 0 stands for a process that is not known, which to Perfetto would be the kernel's idle task.
+    // 0 means an unknown process; to Perfetto it would be the kernel's idle task.
     let pid = i32::try_from(process.pid).ok().filter(|pid| *pid > 0);
     let uuid = file.next_uuid();
     let mut descriptor = TrackDescriptor {
@@ -157,13 +157,13 @@ fn describe(descriptor: TrackDescriptor) -> TracePacket {
     common(TracePacket { track_descriptor: Some(descriptor), ..TracePacket::default() })
 }
 
-/// All times are of the monotonic clock; the wall clock at its side, where the session has read both.
+/// All times are of the monotonic clock. The wall clock is added if the session has read both.
 fn clocks(file: &File<'_>) -> TracePacket {
     let session = &file.model.session;
     let clock = |id, ns| Clock { clock_id: Some(id), timestamp: Some(ns), ..Clock::default() };
     let mut clocks = vec![clock(CLOCK_MONOTONIC, file.origin_ns)];
     if session.start_ns != 0 && session.start_unix_ns != 0 {
-        // The origin of a file can be before the start of the session, and that of a part after it.
+        // The origin of a file can be before the start of the session, that of a part after it.
         let unix = session.start_unix_ns.checked_add(file.origin_ns);
         let unix = unix.and_then(|ns| ns.checked_sub(session.start_ns));
         clocks.extend(unix.map(|ns| clock(CLOCK_REALTIME, ns)));

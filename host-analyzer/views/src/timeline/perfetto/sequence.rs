@@ -1,7 +1,7 @@
 //! The packets of one track.
 //!
-//! Every track is a separate packet sequence: its times can then be differences to the packet before, and its
-//! track is a default.
+//! Every track is a separate packet sequence: its times are then differences to the previous packet,
+//! and its track is a default.
 
 use std::io;
 
@@ -18,7 +18,7 @@ use profinfer_analysis::sched::pieces::Piece;
 /// `TrackEvent { type: TYPE_SLICE_END }`.
 const SLICE_END: [u8; 2] = [9 << 3, EventType::SliceEnd as u8];
 
-/// The packet that sets up a sequence: its clock counts from the packet before, in nanoseconds.
+/// The packet that sets up a sequence: its clock counts from the previous packet, in nanoseconds.
 fn opening(sequence: u32, track_uuid: u64, origin_ns: u64) -> TracePacket {
     let monotonic = Clock { clock_id: Some(CLOCK_MONOTONIC), timestamp: Some(origin_ns), ..Clock::default() };
     let incremental = Clock {
