@@ -75,10 +75,10 @@ fn lines_of(lines: &[Line<'_>], out: &mut Sheet<'_>) -> io::Result<()> {
     }
     write_table(&mut t, out)?;
     if lines.iter().any(|(_, _, on)| on.device.is_some()) {
-        out.say("device: times by the accelerator's clock; no host time includes them")?;
+        out.sentence("device: times by the accelerator's clock; no host time includes them")?;
     }
     if lines.iter().any(|(_, _, on)| on.host.as_ref().is_some_and(|h| h.host_side)) {
-        out.say("in brackets: host time for handing operators over, not for computing them")?;
+        out.sentence("in brackets: host time for handing operators over, not for computing them")?;
     }
     match lines.len().saturating_sub(SHOWN) {
         0 => Ok(()),

@@ -42,8 +42,8 @@ pub(super) fn write(budget: &Budget, capture: &Capture, out: &mut Sheet<'_>) -> 
     }
     write_table(&mut t, out)?;
     match capture.part(generating).zip(decode) {
-        Some((part, _)) if part.traced > 0 => out.say(&words::capture::from_part(part)),
-        Some(_) => out.say("no token was traced: the time inside its graphs is unknown"),
+        Some((part, _)) if part.traced > 0 => out.sentence(&words::capture::from_part(part)),
+        Some(_) => out.sentence("no token was traced: the time inside its graphs is unknown"),
         None => Ok(()),
     }
 }

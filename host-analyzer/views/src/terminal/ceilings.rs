@@ -27,15 +27,15 @@ pub(super) fn write(ceilings: &Ceilings, out: &mut Sheet<'_>) -> io::Result<()> 
         .collect();
     let mut t = table(&["ceiling", "cores", "threads", "memory", "median", "min", "max", "by"]);
     for c in rows.iter().take(SHOWN) {
-        let say = |value: Option<u64>| value.map_or("–".to_owned(), |v| words::ceiling(v, c.unit));
+        let figure = |value: Option<u64>| value.map_or("–".to_owned(), |v| words::ceiling(v, c.unit));
         t.add_row([
             c.kind.name().to_owned(),
             cut(&one_line(c.core.as_deref().unwrap_or("–")), CORE),
             c.threads.to_string(),
             c.working_set_bytes.map_or("–".to_owned(), words::size),
-            say(c.median),
-            say(c.min),
-            say(c.max),
+            figure(c.median),
+            figure(c.min),
+            figure(c.max),
             cut(&one_line(&c.how), HOW),
         ]);
     }

@@ -30,11 +30,11 @@ pub fn compare(comparison: &Comparison, names: &Names, width: usize, out: &mut d
         writeln!(out, "{}", colour.paint(&line))?;
     }
     if let Some(power) = &comparison.power {
-        out.say(&words::power(power, comparison.choices.practical))?;
+        out.sentence(&words::power(power, comparison.choices.practical))?;
     }
-    out.say(&words::selection(comparison))?;
+    out.sentence(&words::selection(comparison))?;
     for note in &comparison.notes {
-        out.say(&words::note(note))?;
+        out.sentence(&words::note(note))?;
     }
     runs(comparison, names, out)?;
     rows(comparison, out)?;

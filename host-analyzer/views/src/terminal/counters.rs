@@ -71,7 +71,7 @@ pub(super) fn write(counted: &[Counted], out: &mut Sheet<'_>) -> io::Result<()> 
     writeln!(out)?;
     write_table(&mut t, out)?;
     if !nothing.is_empty() {
-        out.say(&format!("{ZERO} in every row: {}", one_line(&nothing.join(", "))))?;
+        out.sentence(&format!("{ZERO} in every row: {}", one_line(&nothing.join(", "))))?;
     }
     match rows().count().saturating_sub(SHOWN) {
         0 => Ok(()),

@@ -32,7 +32,7 @@ pub(super) fn write(all: &[Routing], out: &mut Sheet<'_>) -> io::Result<()> {
         writeln!(out, "and {n} other rows")?;
     }
     for sentence in all.iter().take(SHOWN).filter_map(words::experts::sentence) {
-        out.say(&sentence)?;
+        out.sentence(&sentence)?;
     }
     notes(all, out)
 }
@@ -60,10 +60,13 @@ fn notes(all: &[Routing], out: &mut Sheet<'_>) -> io::Result<()> {
     let sum = |field: fn(&Figures) -> u64| all.iter().map(|r| field(&r.whole)).sum::<u64>();
     let (left_out, warm_up) = (sum(|f| f.left_out), sum(|f| f.all_used));
     if left_out > 0 {
-        out.say(&format!("{} selections of a layer are incomplete and not counted above", count(left_out)))?;
+        out.sentence(&format!(
+            "{} selections of a layer are incomplete and not counted above",
+            count(left_out)
+        ))?;
     }
     if warm_up > 0 {
-        out.say(&format!(
+        out.sentence(&format!(
             "{} selections of a layer are of all its experts (warm-up) and not counted above",
             count(warm_up)
         ))?;

@@ -13,7 +13,7 @@ pub(super) fn write(findings: &Findings, out: &mut Sheet<'_>) -> io::Result<()> 
     if findings.headline.token_ns.is_none() {
         return Ok(());
     }
-    out.say(&words::headline(&findings.headline))?;
+    out.sentence(&words::headline(&findings.headline))?;
     for (n, finding) in (1..).zip(findings.found.iter().take(SHOWN)) {
         lines(&format!("{n}. "), &words::sentence(finding), Colour::Warn, out)?;
     }

@@ -69,14 +69,14 @@ pub(super) fn write(analysis: &Analysis, out: &mut Sheet<'_>) -> io::Result<()> 
         t.add_row(row);
     }
     write_table(&mut t, out)?;
-    capture::say_part(analysis, first, out)?;
-    capture::say_bias(analysis, out)?;
+    capture::write_part(analysis, first, out)?;
+    capture::write_bias(analysis, out)?;
     let mut host_side: Vec<&str> =
         op.types.iter().filter(|t| t.host_side).map(|t| t.backend.as_str()).collect();
     host_side.dedup();
     if let Some(backend) = host_side.first() {
         let backend = one_line(backend);
-        out.say(&format!(
+        out.sentence(&format!(
             "{backend}: host side, the time to hand operators over; its kernels run later and are in no operator's time"
         ))?;
     }

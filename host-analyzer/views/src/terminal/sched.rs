@@ -28,9 +28,9 @@ pub(super) fn write(sched: &Sched, missed: Option<u64>, out: &mut Sheet<'_>) -> 
         duration(sum(|t| t.unknown_ns)),
     );
     writeln!(out)?;
-    out.say(&line)?;
+    out.sentence(&line)?;
     if let Some(missed @ 1..) = missed {
-        out.say(&format!(
+        out.sentence(&format!(
             "{} scheduler events are missing: the kernel skipped the agent's program, because another BPF program or a map \
              was in use on that CPU",
             count(missed)

@@ -84,24 +84,27 @@ fn others(all: usize, out: &mut Sheet<'_>) -> io::Result<()> {
 
 /// Writes what the figures leave out.
 fn notes(server: &Server, context: &ServerContext, out: &mut Sheet<'_>) -> io::Result<()> {
-    out.say(
+    out.sentence(
         "a request is visible from its first batch on: the TTFT does not include the wait for a slot before that",
     )?;
     let of = server.requests.iter().filter(|r| r.pid == context.pid && r.context == context.context);
     let with = |begin: Begin| of.clone().filter(|r| r.begin == begin).map(|_| 1_u64).sum::<u64>();
     let (back, unseen) = (with(Begin::Back), with(Begin::Unseen));
     if back > 0 {
-        out.say(&format!(
+        out.sentence(&format!(
             "{} requests begin with one token at an earlier position of their slot: the prompt was cached, or the engine shifted \
              a full context",
             count(back)
         ))?;
     }
     if unseen > 0 {
-        out.say(&format!("{} requests were already being answered when the recording began", count(unseen)))?;
+        out.sentence(&format!(
+            "{} requests were already being answered when the recording began",
+            count(unseen)
+        ))?;
     }
     if context.calls_not_whole > 0 {
-        out.say(&format!(
+        out.sentence(&format!(
             "the batches of {} calls are incomplete: requests in them lack figures",
             count(context.calls_not_whole)
         ))?;

@@ -31,7 +31,7 @@ pub(super) fn write(token: &Token, out: &mut Sheet<'_>) -> io::Result<()> {
     }
     write_table(&mut t, out)?;
     if token.prefill.phase_by_token_count > 0 {
-        out.say(
+        out.sentence(
             "prefill: identified by the number of tokens alone, so it includes parallel sequences and verified drafts",
         )?;
     }

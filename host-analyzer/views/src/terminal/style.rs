@@ -25,7 +25,7 @@ impl<'a> Sheet<'a> {
     }
 
     /// Writes a sentence, wrapped into lines.
-    pub(super) fn say(&mut self, sentence: &str) -> io::Result<()> {
+    pub(super) fn sentence(&mut self, sentence: &str) -> io::Result<()> {
         for line in wrapped(sentence, self.width) {
             writeln!(self, "{line}")?;
         }
@@ -91,7 +91,7 @@ pub(super) fn table(headers: &[&str]) -> Table {
     table
 }
 
-/// Writes a table behind an empty line, without the last columns where they do not fit.
+/// Writes an empty line and a table, without the last columns if these do not fit.
 pub(super) fn write_table(table: &mut Table, out: &mut Sheet<'_>) -> io::Result<()> {
     // The lines have colours in them.
     let mut widths: Vec<usize> = table.column_max_content_widths().into_iter().map(usize::from).collect();

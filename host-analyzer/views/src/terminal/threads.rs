@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use comfy_table::{Cell, Color};
 
-use super::capture::say_filters;
+use super::capture::write_filters;
 use super::style::{Sheet, bar, cut, percent, table, write_table};
 use crate::words::{count, duration, one_line};
 use profinfer_analysis::capture::Capture;
@@ -38,7 +38,7 @@ pub(super) fn write(threads: &[Thread], capture: &Capture, out: &mut Sheet<'_>) 
         ]);
     }
     write_table(&mut t, out)?;
-    say_filters(capture, out)?;
+    write_filters(capture, out)?;
     match workers().count().saturating_sub(SHOWN) {
         0 => Ok(()),
         n => writeln!(out, "and {n} other threads"),

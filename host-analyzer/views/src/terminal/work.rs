@@ -18,7 +18,7 @@ pub(super) fn write(roofs: &Roofs, modules: &[Sum], out: &mut Sheet<'_>) -> io::
     let lines =
         [roofs.decode.as_ref().map(|d| utilisation(d, roofs.phase(Phase::Decode))), by_module(modules)];
     for line in lines.into_iter().flatten() {
-        out.say(&line)?;
+        out.sentence(&line)?;
     }
     Ok(())
 }

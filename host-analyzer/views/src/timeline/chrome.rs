@@ -127,7 +127,7 @@ impl TimelineSink for File<'_, '_> {
 
     fn counter(&mut self, counter: &Counter<'_>, at_ns: u64, value: Number) -> io::Result<()> {
         let value = match value {
-            Number::Whole(n) => json!(n),
+            Number::Integer(n) => json!(n),
             Number::Rate(n) => json!(n),
         };
         let name = format!("{}, {}", counter.name, counter.unit);

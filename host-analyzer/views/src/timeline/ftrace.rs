@@ -100,7 +100,7 @@ impl TimelineSink for File<'_> {
         let name = marker(&format!("{}, {}", counter.name, counter.unit));
         // Readers accept integers only; a rate is in bytes per second.
         let value = match value {
-            Number::Whole(n) => n.to_string(),
+            Number::Integer(n) => n.to_string(),
             Number::Rate(n) => format!("{n:.0}"),
         };
         let what = format_args!("C|{pid}|{name}|{value}");

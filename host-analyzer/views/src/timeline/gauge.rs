@@ -11,7 +11,7 @@ pub(super) const GROUP: &str = "board";
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Number {
     /// What the sensor returned.
-    Whole(i64),
+    Integer(i64),
     /// Bytes per second until the next value.
     Rate(f64),
 }
@@ -35,7 +35,7 @@ pub(super) fn counters<'a>(model: &'a Model, analysis: &'a Analysis) -> Vec<Coun
             }
             _ => {
                 let rows = gauge.at_ns.iter().zip(&gauge.values);
-                rows.filter_map(|(at, value)| Some((*at, Number::Whole((*value)?)))).collect()
+                rows.filter_map(|(at, value)| Some((*at, Number::Integer((*value)?)))).collect()
             }
         };
         Counter { name: &row.name, unit: unit(gauge.unit), points }

@@ -17,15 +17,15 @@ pub(super) fn lines(seen: &Seen, width: usize) -> Vec<Line<'static>> {
     let mut t = Table::new(&["gauge", "min", "mean", "max", "in decode", "samples"]);
     let mut read = 0;
     for g in gauges.iter().filter(|g| g.whole.is_some()) {
-        let say = |value: fn(&Figures) -> f64, f: &Option<Figures>| {
+        let figure = |value: fn(&Figures) -> f64, f: &Option<Figures>| {
             f.as_ref().map_or_else(|| "–".to_owned(), |f| quantity(value(f), g.unit))
         };
         t.row(vec![
             cut(&one_line(&g.name), NAME),
-            say(|f| f.min, &g.whole),
-            say(|f| f.mean, &g.whole),
-            say(|f| f.max, &g.whole),
-            say(|f| f.mean, &g.decode),
+            figure(|f| f.min, &g.whole),
+            figure(|f| f.mean, &g.whole),
+            figure(|f| f.max, &g.whole),
+            figure(|f| f.mean, &g.decode),
             match g.absent {
                 0 => count(g.samples),
                 absent => format!("{} of {}", count(g.samples), count(g.samples + absent)),

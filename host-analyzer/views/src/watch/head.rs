@@ -43,8 +43,8 @@ pub(super) fn state(screen: &Screen, width: u16) -> Paragraph<'static> {
     let width = usize::from(width);
     let seconds = screen.elapsed().as_secs();
     let clock = format!("{}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60);
-    if let Some(said) = &screen.said {
-        let text = cut(&format!("{clock} {}: {said}", screen.doing), width);
+    if let Some(message) = &screen.message {
+        let text = cut(&format!("{clock} {}: {message}", screen.doing), width);
         return Paragraph::new(Line::styled(text, WARN.add_modifier(Modifier::BOLD)));
     }
     let p = &screen.progress;

@@ -55,10 +55,10 @@ pub fn draw(screen: &mut Screen, frame: &mut Frame<'_>) {
         Constraint::Fill(1),
         Constraint::Length(1),
     ];
-    let [lost, state, said, speed, tabs, pane, keys] = Layout::vertical(rows).areas(area);
+    let [lost, state, sentences, speed, tabs, pane, keys] = Layout::vertical(rows).areas(area);
     frame.render_widget(Paragraph::new(losses), lost);
     frame.render_widget(head::state(screen, area.width), state);
-    frame.render_widget(Paragraph::new(sentence), said);
+    frame.render_widget(Paragraph::new(sentence), sentences);
     speed::draw(screen, speed, frame);
     frame.render_widget(foot::tabs(screen), tabs);
     if screen.help {

@@ -94,7 +94,7 @@ pub struct Screen {
     pub(super) window: Duration,
     /// The current step, and a message about it; a running capture has none.
     pub(super) doing: String,
-    pub(super) said: Option<String>,
+    pub(super) message: Option<String>,
     pub(super) progress: Progress,
     /// When the last decode call ended.
     pub(super) called: Option<Instant>,
@@ -121,7 +121,7 @@ impl Screen {
             out: one_line(out),
             window,
             doing: String::new(),
-            said: None,
+            message: None,
             progress: Progress::default(),
             called: None,
             computed: None,
@@ -137,12 +137,12 @@ impl Screen {
 
     /// Sets the current step.
     pub fn begin(&mut self, doing: &str) {
-        (self.doing, self.said) = (one_line(doing), None);
+        (self.doing, self.message) = (one_line(doing), None);
     }
 
     /// Shows a message about the current step.
     pub fn say(&mut self, text: &str) {
-        self.said = Some(one_line(text));
+        self.message = Some(one_line(text));
     }
 
     /// Updates the progress; the capture is running.
@@ -154,7 +154,7 @@ impl Screen {
         if progress.spans > self.progress.spans || progress.graph_calls > self.progress.graph_calls {
             self.computed = Some(now);
         }
-        (self.progress, self.said) = (progress, None);
+        (self.progress, self.message) = (progress, None);
     }
 
     /// Shows new results.

@@ -1,5 +1,5 @@
-//! Tracks, `timeline.json` and `timeline.pftrace`: hand-computed slices of a small model, read back by readers
-//! that share no code with the writers; and models with many slices, odd ones, and none.
+//! Tracks, `timeline.json` and `timeline.pftrace`: hand-computed slices of a small model, read back by
+//! readers that share no code with the writers; and models with many, unusual, and no slices.
 
 mod large;
 mod overlap;
@@ -64,7 +64,7 @@ fn readers_see_the_slices_computed_by_hand() {
     assert_eq!(files.perfetto_slices(&python), shown(sample::slices()));
 }
 
-/// The slices that `timeline.pftrace` has, of those of `timeline.json`.
+/// The slices of `timeline.json` that `timeline.pftrace` has too.
 fn shown(mut slices: Vec<Value>) -> Vec<Value> {
     let length = |s: &Value| s[4].as_u64().expect("an end") - s[3].as_u64().expect("a start");
     slices.retain(|s| s[6] != "barrier" || length(s) >= u64::from(WAIT_FROM_NS));

@@ -64,7 +64,7 @@ impl TimelineSink for File<'_> {
             ..TrackEvent::default()
         };
         match value {
-            Number::Whole(n) => event.counter_value = Some(n),
+            Number::Integer(n) => event.counter_value = Some(n),
             Number::Rate(n) => event.double_counter_value = Some(n),
         }
         self.packet(&descriptor::common(TracePacket {
