@@ -20,7 +20,7 @@ use super::buffer::Buffer;
 use super::gauge::{self, Counter, Number};
 use super::label::label;
 use super::metadata;
-use super::rows::{self, Content, Process, Row};
+use super::rows::{self, Content, Row};
 use super::walk::{self, Item, TimelineSink};
 use crate::foreign::marker;
 use crate::words;
@@ -61,10 +61,6 @@ struct Track {
 
 impl TimelineSink for File<'_> {
     type Track = Track;
-
-    fn process(&mut self, _: &Process<'_>) -> io::Result<()> {
-        Ok(())
-    }
 
     fn track(&mut self, row: &Row<'_>) -> io::Result<Track> {
         let Content::Slices(track, _) = &row.content else {

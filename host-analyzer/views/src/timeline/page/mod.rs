@@ -15,7 +15,7 @@ use self::nodes::{Node, Nodes};
 use self::state::{State, States, Task};
 use super::label::Value;
 use super::probes;
-use super::rows::{self, Content, Process};
+use super::rows::{self, Content};
 use super::walk::{self, Item, TimelineSink};
 use crate::SCHEMA;
 use profinfer_analysis::Analysis;
@@ -128,10 +128,6 @@ pub(crate) fn page(model: &Model, analysis: &Analysis, out: &mut dyn Write) -> i
 impl TimelineSink for Page<'_> {
     type Track = Row;
 
-    fn process(&mut self, _: &Process<'_>) -> io::Result<()> {
-        Ok(())
-    }
-
     fn track(&mut self, row: &rows::Row<'_>) -> io::Result<Row> {
         let (kind, slices) = match &row.content {
             Content::Slices(track, range) => {
@@ -182,10 +178,6 @@ impl TimelineSink for Page<'_> {
         let length = number(end - start);
         let start = number(start).saturating_sub(number(self.origin_ns));
         row.slices.extend([start, length, a, b]);
-        Ok(())
-    }
-
-    fn end(&mut self, _: &mut Row, _: Item<'_>, _: u64) -> io::Result<()> {
         Ok(())
     }
 
