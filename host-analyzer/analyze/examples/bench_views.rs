@@ -2,7 +2,7 @@
 //!
 //! `taskset -c 1 cargo run --release --example bench_views [SPANS]`
 
-use std::io::{self, Write};
+use std::io;
 use std::time::{Duration, Instant};
 
 use profinfer_analysis::Analysis;
@@ -14,7 +14,6 @@ use profinfer_analysis::{
     kv, module, nested, op, phase, roof, sched, server, session, speculative, tally, thread, token, track,
     weight, work,
 };
-use profinfer_trace::model::Model;
 use profinfer_trace::test_support::tables::{self as synthetic, Spec};
 use profinfer_views::files::{CHROME, CSV, VIEWS, View};
 use profinfer_views::terminal::terminal;
