@@ -147,7 +147,7 @@ fn it_says_what_it_waits_for() {
     assert!(drawn(&mut screen, LEAST).concat().contains("The engine has made no call yet."));
     screen.live(Progress { bytes: 1 << 20, spans: 5, llama_calls: 0, graph_calls: 0 });
     let lines = drawn(&mut screen, LEAST);
-    assert!(lines[0].contains("1.00 MiB · 5 operators") && lines[23].contains("q end"), "{lines:#?}");
+    assert!(lines[0].contains("1.00 MiB · 5 operators") && lines[23].contains("q stop"), "{lines:#?}");
 }
 
 #[test]
@@ -195,7 +195,7 @@ fn no_size_and_no_key_makes_it_panic() {
         }
     }
     let lines = drawn(&mut screen(Some(seen)), (60, 24));
-    assert!(lines.concat().contains("needs 80 columns and 24 lines; this terminal has 60"), "{lines:#?}");
+    assert!(lines.concat().contains("needs 80 columns and 24 lines; this terminal"), "{lines:#?}");
 }
 
 #[test]
