@@ -189,7 +189,7 @@ fn health_tells_of_every_lost_expert() {
     let lines = |m: &Model| words::health::lines(&Analysis::compute(m).health);
     assert_eq!(
         lines(&routed::small())[0],
-        "complete: 5 token calls, 28 selections of an expert, nothing lost"
+        "complete: 5 decode calls, 28 selections of an expert, nothing lost"
     );
     let mut m = routed::small();
     lose(&mut m, 2, 0, 1);

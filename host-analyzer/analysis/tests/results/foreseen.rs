@@ -190,7 +190,7 @@ fn one_thread_fills_the_memory() {
     // 8985 bytes at 15 GB/s are the 599 ns: two barriers less with one thread, or as many.
     near(&p.settings[0], 958.0, 958.0, 998.0);
     assert_eq!((p.choice, p.settings[0].plausible), (Some(0), true));
-    assert!(words::foreseen(&p, None)[0].contains("take t1@0"));
+    assert!(words::foreseen(&p, None)[0].contains("use t1@0"));
 }
 
 /// The weights are read at 20 GB/s where memory gives 15: the arithmetic alone scales.

@@ -12,7 +12,7 @@ const INDENT: usize = 13;
 pub(super) fn write(all: &[Speculative], out: &mut Sheet<'_>) -> io::Result<()> {
     for s in all {
         let mut line =
-            format!("speculative  {} rounds · {} drafted tokens", count(s.rounds), count(s.drafted));
+            format!("speculative  {} rounds · {} drafted", count(s.rounds), count(s.drafted));
         if let Some(share) = s.accepted_share {
             line.push_str(&format!(", {} accepted", percent(share)));
         }
