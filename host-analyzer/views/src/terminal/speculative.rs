@@ -11,8 +11,7 @@ const INDENT: usize = 13;
 
 pub(super) fn write(all: &[Speculative], out: &mut Sheet<'_>) -> io::Result<()> {
     for s in all {
-        let mut line =
-            format!("speculative  {} rounds · {} drafted", count(s.rounds), count(s.drafted));
+        let mut line = format!("speculative  {} rounds · {} drafted", count(s.rounds), count(s.drafted));
         if let Some(share) = s.accepted_share {
             line.push_str(&format!(", {} accepted", percent(share)));
         }
