@@ -6,7 +6,6 @@ FOLDER is what `analyze --timeline-json --csv` wrote. Prints the time of each st
 figures are those of summary.json: it shares no line with what made them. The exit status is 1 if one differs.
 """
 
-import gzip
 import json
 import resource
 import sys
@@ -21,8 +20,7 @@ NOT_OPERATORS = {"token", "graph", "barrier", "health", "state", "probes"}
 
 
 def events(folder):
-    plain, packed = folder / "timeline.json", folder / "timeline.json.gz"
-    with open(plain, "rb") if plain.exists() else gzip.open(packed, "rb") as file:
+    with open(folder / "timeline.json", "rb") as file:
         return json.load(file)["traceEvents"]
 
 

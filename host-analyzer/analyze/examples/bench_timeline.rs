@@ -14,10 +14,8 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use profinfer_analysis::{Analysis, track};
-use profinfer_trace::model::Model;
+use profinfer_views::files::View;
 use profinfer_views::{chrome::chrome, perfetto::perfetto, summary::summary};
-
-type View = fn(&Model, &Analysis, &mut dyn Write) -> io::Result<()>;
 
 /// The shortest of five runs, and the last result.
 fn best<T>(mut f: impl FnMut() -> T) -> (Duration, T) {
@@ -66,7 +64,7 @@ fn main() -> io::Result<()> {
         });
         let bytes = bytes?;
         println!(
-            "{name:18}{:9.2} ms  {bytes} bytes, {:.1} a slice",
+            "{name:18}{:9.2} ms  {bytes} bytes, {:.1} per slice",
             time.as_secs_f64() * 1e3,
             bytes as f64 / slices as f64
         );

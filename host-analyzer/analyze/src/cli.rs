@@ -415,9 +415,9 @@ pub(crate) struct Record {
     /// Write the tables as CSV too
     #[arg(long)]
     pub(crate) csv: bool,
-    /// Write timeline.json.gz for more than 200,000 operator spans
+    /// Write the timeline as timeline.json too (Chrome Trace Event Format)
     ///
-    /// Up to that number timeline.json is written. timeline.pftrace contains the same slices.
+    /// For tools that cannot read timeline.pftrace. Takes about 375 bytes per operator span.
     #[arg(long)]
     pub(crate) timeline_json: bool,
     /// Maximum number of slices per Perfetto file; longer recordings are split into several files

@@ -8,18 +8,14 @@ use std::sync::mpsc::channel;
 use std::thread;
 use std::time::Duration;
 
-use flate2::Compression;
-use flate2::write::GzEncoder;
-
 use crate::capture::observer::CaptureObserver;
 use crate::progress::Progress;
 use crate::{Diagnostic, Result, diagnostic};
 use profinfer_analysis::Analysis;
 use profinfer_trace::model::Model;
 use profinfer_views as views;
+use profinfer_views::files::{CHROME, CSV, PERFETTO, VIEWS, View};
 use profinfer_views::words;
-
-type View = fn(&Model, &Analysis, &mut dyn Write) -> io::Result<()>;
 
 /// A [`View`] that captures its options.
 type Writer = dyn Fn(&Model, &Analysis, &mut dyn Write) -> io::Result<()> + Sync;
@@ -29,37 +25,7 @@ struct File {
     view: Box<Writer>,
 }
 
-/// The views that take longest come first, so that no core waits long for the last one.
-const VIEWS: [(&str, View); 9] = [
-    ("ops.parquet", views::tables::ops_parquet),
-    (PERFETTO, views::perfetto::perfetto),
-    ("report.html", views::report::report),
-    ("summary.json", views::summary::summary),
-    ("dag.json", views::dag::dag),
-    ("dag.dot", views::dot::dot),
-    ("tokens.parquet", views::tables::tokens_parquet),
-    ("experts.parquet", views::tables::experts_parquet),
-    ("threads.parquet", views::tables::threads_parquet),
-];
-
-const CSV: [(&str, View); 4] = [
-    ("ops.csv", views::tables::ops_csv),
-    ("tokens.csv", views::tables::tokens_csv),
-    ("experts.csv", views::tables::experts_csv),
-    ("threads.csv", views::tables::threads_csv),
-];
-
-/// Split into parts if it is large.
-const PERFETTO: &str = "timeline.pftrace";
-
-const CHROME: (&str, View) = ("timeline.json", views::chrome::chrome);
-const CHROME_GZ: (&str, View) = ("timeline.json.gz", chrome_gz);
-
-/// Number of operator spans up to which `timeline.json` is written by default. It takes about 375
-/// bytes per span.
-const CHROME_UP_TO: usize = 200_000;
-
-/// Size of the Perfetto timeline, bytes, from which it is announced before it is written.
+/// Bytes of Perfetto's timeline from which on its size is printed before it is written.
 const ANNOUNCED: u64 = 100_000_000;
 
 /// Poll interval while the views are written.
@@ -77,7 +43,7 @@ pub(crate) struct Extra<'a> {
     pub(crate) only: &'a [String],
     /// Also write the tables as CSV.
     pub(crate) csv: bool,
-    /// Write the timeline as JSON for any number of spans.
+    /// Write the timeline as JSON, too.
     pub(crate) chrome: bool,
     /// Maximum number of slices in one part of the Perfetto timeline.
     pub(crate) part: u64,
@@ -87,7 +53,7 @@ pub(crate) struct Extra<'a> {
 /// engines.
 pub(crate) fn remove_views(out: &Path) -> Result<()> {
     folder(out)?;
-    let views = VIEWS.iter().chain(&CSV).chain(&[CHROME, CHROME_GZ]).map(|(name, _)| *name);
+    let views = VIEWS.iter().chain(&CSV).chain([&CHROME]).map(|(name, _)| *name);
     remove_others(out, |name| is_part(name) || views.clone().any(|view| view == name), &[])
 }
 
@@ -105,25 +71,9 @@ pub(crate) fn folder(out: &Path) -> Result<()> {
     })
 }
 
-/// Result of [`views`].
-#[derive(Debug)]
-pub(crate) struct Written {
-    /// Names, sorted.
-    pub(crate) files: Vec<String>,
-    /// A file of the default set that was not written because it would be large.
-    pub(crate) left_out: Option<&'static str>,
-}
-
-impl Written {
-    fn new(files: &[File], left_out: Option<&'static str>) -> Self {
-        let mut files: Vec<_> = files.iter().map(|file| file.name.clone()).collect();
-        files.sort();
-        Self { files, left_out }
-    }
-}
-
-/// Writes the views. Keeps files with other names in the folder.
-pub(crate) fn views(model: &Model, analysis: &Analysis, out: &Path, extra: Extra<'_>) -> Result<Written> {
+/// Writes the views, and returns the names of their files, sorted. Keeps files with other names in
+/// the folder.
+pub(crate) fn views(model: &Model, analysis: &Analysis, out: &Path, extra: Extra<'_>) -> Result<Vec<String>> {
     folder(out)?;
     let mut progress = Progress::new("writing");
     if !extra.only.is_empty() {
@@ -132,21 +82,22 @@ pub(crate) fn views(model: &Model, analysis: &Analysis, out: &Path, extra: Extra
         write_all(&files, model, analysis, out, &mut progress)?;
         remove_others(out, |name| is_part(name) && extra.only.iter().any(|only| only == PERFETTO), &files)?;
         progress.done();
-        return Ok(Written::new(&files, None));
+        return Ok(names_of(&files));
     }
-    let chrome = match extra.chrome {
-        _ if model.spans.len() <= CHROME_UP_TO => Some(CHROME),
-        true => Some(CHROME_GZ),
-        false => None,
-    };
     let csv = if extra.csv { &CSV[..] } else { &[] };
-    let wanted = chrome.iter().chain(csv).chain(&VIEWS).copied();
+    let chrome = extra.chrome.then_some(&CHROME).into_iter();
+    let wanted = chrome.chain(csv).chain(&VIEWS).copied();
     let files = files(model, analysis, wanted, extra.part);
     write_all(&files, model, analysis, out, &mut progress)?;
-    let chromes = [CHROME.0, CHROME_GZ.0];
-    remove_others(out, |name| is_part(name) || chromes.contains(&name), &files)?;
+    remove_others(out, |name| is_part(name) || name == CHROME.0, &files)?;
     progress.done();
-    Ok(Written::new(&files, chrome.is_none().then_some(CHROME.0)))
+    Ok(names_of(&files))
+}
+
+fn names_of(files: &[File]) -> Vec<String> {
+    let mut names: Vec<_> = files.iter().map(|file| file.name.clone()).collect();
+    names.sort();
+    names
 }
 
 /// The files of some views: one per view, but as many parts of the Perfetto timeline as a viewer
@@ -232,13 +183,6 @@ fn write_all(
             .into_iter()
             .try_for_each(|t| t.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
     })
-}
-
-/// `timeline.json`, compressed. Its viewers read gzip.
-fn chrome_gz(model: &Model, analysis: &Analysis, out: &mut dyn Write) -> io::Result<()> {
-    let mut out = GzEncoder::new(out, Compression::fast());
-    views::chrome::chrome(model, analysis, &mut out)?;
-    out.finish().map(drop)
 }
 
 /// Writes to a temporary name first, so that a reader never sees a partial file.

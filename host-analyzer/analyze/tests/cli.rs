@@ -12,11 +12,10 @@ use profinfer_wire::hello::Hello;
 use profinfer_wire::record::{Record, control};
 
 const REAL: &[u8] = include_bytes!("../../tests/data/demo.pfi");
-const FILES: [&str; 10] = [
+const FILES: [&str; 9] = [
     "report.html",
     "summary.json",
     "timeline.pftrace",
-    "timeline.json",
     "dag.json",
     "dag.dot",
     "ops.parquet",
@@ -99,6 +98,23 @@ fn a_cut_and_a_damaged_one_say_so_first_and_are_written() {
         assert!(output.status.success() && first.contains(word), "{said}");
         wrote_all(folder.path());
     }
+}
+
+#[test]
+fn timeline_json_is_written_only_on_request() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("profile/timeline.json");
+    let run = |arguments: &[&str]| assert!(analyze(folder.path(), arguments, REAL).status.success());
+    run(&["-"]);
+    assert!(!path.exists());
+    run(&["-", "--timeline-json"]);
+    let json: serde_json::Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
+    let events = json["traceEvents"].as_array().unwrap();
+    let ops = events.iter().filter(|e| e["ph"] == "B" && e["args"]["tensor"].is_string()).count();
+    assert_eq!(ops, profinfer_trace::read(REAL).unwrap().spans.len());
+    // The file of one recording must not stay next to the views of another.
+    run(&["-"]);
+    assert!(!path.exists());
 }
 
 fn damaged() -> Vec<u8> {

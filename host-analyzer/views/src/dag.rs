@@ -1,4 +1,4 @@
-//! `dag.json`: the graphs that were computed, with what each node took.
+//! `dag.json`: the computed graphs, with the time of each node.
 //!
 //! Stage: view. From: the `dag` analysis. To: one JSON object, `profinfer_schema::Dag`.
 

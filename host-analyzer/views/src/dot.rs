@@ -27,7 +27,7 @@ pub fn dot(_model: &Model, analysis: &Analysis, out: &mut dyn Write) -> io::Resu
     }
     // Graphviz refuses a file without a graph.
     if analysis.dag.is_empty() {
-        writeln!(out, "digraph none {{ label=\"no graph was seen\" }}")?;
+        writeln!(out, "digraph none {{ label=\"no graph was recorded\" }}")?;
     }
     Ok(())
 }
@@ -86,10 +86,10 @@ fn label(node: &DagNode) -> String {
 
 fn edge_style(graph: &Dag, edge: &Edge) -> String {
     let dims = dims(&edge.ne);
-    // The kernel that computes a node, by index; leafs have none.
+    // The kernel that computes a node, by index; leaves have none.
     let kernel = |i: u32| graph.nodes.get(i as usize).map(|n| n.fused_with.unwrap_or(i));
     if edge.from >= graph.n_nodes {
-        // Lighter, so that the nodes stay in line and the leafs beside them.
+        // A lower weight, so that the nodes stay in line with the leaves next to them.
         format!("label={}", quoted(&dims))
     } else if kernel(edge.from) == kernel(edge.to) {
         format!("label={}, weight=20, style=dashed, color=\"#c0392b\"", quoted(&format!("{dims} fused")))

@@ -1,14 +1,15 @@
-//! The profile of expert uses that engines which pin experts in memory read: CSV of `layer,expert,count`.
+//! A profile of expert uses for engines that pin experts in memory: CSV of `layer,expert,count`.
 //!
-//! Stage: view. From: uses by layer and expert. To: a header, then one row for each expert that was used, by layer and number.
+//! Stage: view. From: uses by layer and expert. To: a header, then one row per used expert, by layer
+//! and number.
 //!
-//! Format: the file that llama.cpp's proposals to pin experts take in `LLAMA_EXPERT_PIN_PROFILE`.
+//! Format: the file that llama.cpp's proposals to pin experts read from `LLAMA_EXPERT_PIN_PROFILE`.
 
 use std::io::{self, Write};
 
 use profinfer_analysis::expert::ByLayer;
 
-/// Writes the profile. Returns its rows.
+/// Writes the profile. Returns the number of its rows.
 ///
 /// # Errors
 /// Those of `out`.

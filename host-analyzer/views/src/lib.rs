@@ -4,20 +4,17 @@
 //! computes nothing that an analysis should; text from the traced process is always escaped.
 
 pub mod backends;
-pub mod chrome;
 pub mod compare;
 pub mod dag;
 pub mod dot;
 pub mod expert_pins;
+pub mod files;
 mod foreign;
-pub mod ftrace;
 pub mod open_metrics;
 mod page_data;
-pub mod perfetto;
 pub mod predict;
 mod published;
 pub mod report;
-mod report_timeline;
 pub mod rules;
 pub mod summary;
 pub mod tables;
@@ -28,3 +25,4 @@ pub mod watch;
 pub mod words;
 
 pub use profinfer_schema::SCHEMA;
+pub use timeline::{chrome, ftrace, perfetto};

@@ -1,7 +1,7 @@
 //! Totals of a running session as OpenMetrics text, which Prometheus reads.
 //!
-//! Names and units: docs/output-schema.md. Counters count from the session's beginning; a new session begins at 0, which readers of
-//! counters take for a restart.
+//! Names and units: docs/output-schema.md. Counters count from the start of the session. A new session
+//! starts at 0, which readers of counters treat as a restart.
 
 use std::fmt;
 use std::sync::Arc;
@@ -21,10 +21,10 @@ use profinfer_trace::model::{GaugeKind, GaugeUnit};
 /// Media type of the text.
 pub const MEDIA_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
-/// The text.
+/// The metrics as text.
 ///
 /// # Errors
-/// None that a `String` would have.
+/// None: a `String` accepts everything.
 pub fn text(meter: Meter) -> Result<String, fmt::Error> {
     let mut registry = Registry::with_prefix("profinfer");
     registry.register_collector(Box::new(Arc::new(Metered(meter))));
@@ -48,24 +48,31 @@ impl Collector for Metered {
         counters(
             out,
             "token_calls_failed",
-            "Token calls that answered with an error",
+            "Decode calls that returned an error",
             None,
             &[(&[], meter.failed)],
             n,
         )?;
-        counters(out, "graph_calls", "Graphs that were computed", None, &[(&[], meter.graph_calls)], n)?;
+        counters(out, "graph_calls", "Computed graphs", None, &[(&[], meter.graph_calls)], n)?;
         let seconds =
             |value: &u64, out: MetricEncoder<'_>| ConstCounter::new(*value as f64 / 1e9).encode(out);
-        let help = "Time in which graphs were computed";
+        let help = "Time spent computing graphs";
         counters(out, "graph", help, Some(&Unit::Seconds), &[(&[], meter.graph_ns)], seconds)?;
         let received: [(&Labels<'_>, u64); 3] = [
             (&[("what", "operator spans")], meter.spans),
             (&[("what", "nested calls")], meter.nested),
             (&[("what", "scheduler events")], meter.sched),
         ];
-        counters(out, "received", "Events that came", None, &received, n)?;
-        counters(out, "stream", "The stream that came", Some(&Unit::Bytes), &[(&[], meter.bytes)], n)?;
-        let help = "Pieces of the stream that were damaged or missing";
+        counters(out, "received", "Received events", None, &received, n)?;
+        counters(
+            out,
+            "stream",
+            "Received bytes of the stream",
+            Some(&Unit::Bytes),
+            &[(&[], meter.bytes)],
+            n,
+        )?;
+        let help = "Damaged or missing pieces of the stream";
         counters(out, "damaged", help, None, &[(&[], meter.damaged)], n)?;
         lost(meter, out)?;
         gauges(meter, out)
@@ -90,7 +97,7 @@ fn about(meter: &Meter, out: &mut DescriptorEncoder<'_>) -> fmt::Result {
     )?)?;
     if about.start_unix_ns > 0 {
         let gauge = ConstGauge::new(about.start_unix_ns as f64 / 1e9);
-        let help = "When the session began, since 1970";
+        let help = "Start of the session, since 1970";
         let unit = Some(&Unit::Seconds);
         gauge.encode(out.encode_descriptor("session_start_time", help, unit, MetricType::Gauge)?)?;
     }
@@ -102,10 +109,9 @@ fn calls(meter: &Meter, out: &mut DescriptorEncoder<'_>) -> fmt::Result {
     let labels = Batch::ALL.map(|batch| [("batch", batch.name())]);
     let tokens: Vec<(&Labels<'_>, u64)> =
         Batch::ALL.iter().zip(&labels).map(|(batch, labels)| (&labels[..], of(*batch).tokens)).collect();
-    let help = "Tokens that the engine computed, by how many a call had: one, where a text is continued; several, where a prompt is \
-                read or several texts are continued";
+    let help = "Computed tokens, by the number per call: one to continue a text, several for a prompt or for several texts at once";
     counters(out, "tokens", help, None, &tokens, |n, out| ConstCounter::new(*n).encode(out))?;
-    let help = "Time of token calls, by how many tokens a call had";
+    let help = "Time of decode calls, by the number of tokens per call";
     let mut family =
         out.encode_descriptor("token_call", help, Some(&Unit::Seconds), MetricType::Histogram)?;
     for (batch, labels) in Batch::ALL.into_iter().zip(labels) {
@@ -135,11 +141,11 @@ fn lost(meter: &Meter, out: &mut DescriptorEncoder<'_>) -> fmt::Result {
         rows.iter().map(|(of, reason, _)| [("of", *of), ("reason", *reason)]).collect();
     let lost: Vec<(&Labels<'_>, u64)> =
         rows.iter().zip(&labels).map(|((.., n), labels)| (&labels[..], *n)).collect();
-    let help = "What was lost at the source, by reason";
+    let help = "Losses at the source, by reason";
     counters(out, "lost", help, None, &lost, |n, out| ConstCounter::new(*n).encode(out))
 }
 
-/// The losses of a ledger; its own events by its name.
+/// The losses of a ledger; `own` is the name of its events.
 fn add<L: Totals>(rows: &mut Vec<(&'static str, &'static str, u64)>, own: &'static str, ledger: Option<&L>) {
     let losses = ledger.into_iter().flat_map(Totals::losses);
     rows.extend(losses.map(|(reason, n, _)| match reason.what {
@@ -160,7 +166,7 @@ fn gauges(meter: &Meter, out: &mut DescriptorEncoder<'_>) -> fmt::Result {
     let kinds = [
         (GaugeKind::Frequency, GaugeUnit::Hertz, "frequency", "Clock", &hertz, 1.0),
         (GaugeKind::Temperature, GaugeUnit::Millidegrees, "temperature", "Temperature", &Unit::Celsius, 1e3),
-        (GaugeKind::Load, GaugeUnit::Percent, "load", "Use of a device", &ratio, 1e2),
+        (GaugeKind::Load, GaugeUnit::Percent, "load", "Utilization of a device", &ratio, 1e2),
         (GaugeKind::Power, GaugeUnit::Microwatts, "power", "Electrical power", &watts, 1e6),
     ];
     for (kind, unit, name, help, suffix, per) in kinds {
@@ -175,7 +181,7 @@ fn gauges(meter: &Meter, out: &mut DescriptorEncoder<'_>) -> fmt::Result {
     let traffic: Vec<_> = of(GaugeKind::Ddr, GaugeUnit::Bytes).collect();
     let traffic: Vec<(&Labels<'_>, u64)> =
         traffic.iter().map(|(labels, n)| (&labels[..], u64::try_from(*n).unwrap_or(0))).collect();
-    let help = "Traffic of the memory";
+    let help = "Memory traffic";
     counters(out, "memory_traffic", help, Some(&Unit::Bytes), &traffic, |n, out| {
         ConstCounter::new(*n).encode(out)
     })

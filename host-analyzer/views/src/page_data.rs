@@ -1,7 +1,8 @@
 //! Data inside a page: gzip in base64, in an element that the browser does not run.
 //!
-//! Stage: view. From: what another view writes. To: an element of HTML. Promises: no character of the data is one of HTML's, so
-//! that no text from the traced process can end the element or open another. `page/src/data/read.ts` reads it.
+//! Stage: view. From: the output of another view. To: an HTML element. Promises: the data contains no
+//! character that is special in HTML, so no text from the traced process can end the element or open
+//! another. `page/src/data/read.ts` reads it.
 
 use std::io::{self, BufWriter, Write};
 
@@ -10,14 +11,14 @@ use base64::write::EncoderWriter;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
-/// Of the demo recording's page (2.4 MB of JSON), CPU time and characters of base64: level 3 takes 16 ms and gives 371 kB, 5 takes
-/// 23 ms and gives 350 kB, 6 takes 44 ms and gives 342 kB, 9 takes 67 ms and gives 340 kB.
+/// CPU time and size of the base64 text for the page of the demo recording (2.4 MB of JSON): level 3
+/// 16 ms and 371 kB, level 5 23 ms and 350 kB, level 6 44 ms and 342 kB, level 9 67 ms and 340 kB.
 const LEVEL: u32 = 5;
 
-/// Serialisers write a few bytes at a time; deflate wants more for each call.
+/// Serialisers write a few bytes at a time; deflate is faster with more per call.
 const CHUNK: usize = 64 << 10;
 
-/// Writes the element `id` with what `write` writes.
+/// Writes the element `id` with the output of `write`.
 ///
 /// # Errors
 /// Those of `out` and of `write`.
@@ -53,7 +54,7 @@ mod tests {
 
     #[test]
     fn what_comes_out_is_what_went_in() {
-        // Longer than any buffer on the way, and hard to compress.
+        // Longer than any buffer, and hard to compress.
         let long: String = (0..200_000_u32).map(|n| format!("{:x}", n.wrapping_mul(2_654_435_761))).collect();
         for text in ["", "{}", "a</script><img onerror=x><!-- <![CDATA[ é", &long] {
             let element = element_of(text);
@@ -70,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn an_error_of_the_writer_is_told() {
+    fn an_error_of_the_writer_is_returned() {
         let mut out = Vec::new();
         let failed = element("x", &mut out, |_| Err(io::Error::other("no data")));
         assert_eq!(failed.map_err(|e| e.to_string()), Err("no data".to_owned()));

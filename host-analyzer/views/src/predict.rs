@@ -1,4 +1,5 @@
-//! `predict.json`: the speed of a model that was not run, `profinfer_schema::Prediction`. The codes are stable.
+//! `predict.json`: the predicted speed of a model, `profinfer_schema::Prediction`. The codes are
+//! stable.
 
 use std::io::{self, Write};
 
@@ -8,7 +9,7 @@ use profinfer_analysis::predict::{Bracket, By, Census, LeftOut, Peers, Predictio
 use profinfer_schema as schema;
 use profinfer_schema::{DRAFT, SCHEMA};
 
-/// What a person asked for, as a person called it.
+/// The user's names.
 #[derive(Debug, Clone, Default)]
 pub struct Names {
     /// File of the model.
@@ -17,19 +18,18 @@ pub struct Names {
     pub recordings: Vec<String>,
 }
 
-/// What came of it.
+/// The result.
 #[derive(Debug, Clone)]
 pub enum Answer {
     /// A prediction from recordings.
     Predicted(Box<Prediction>),
     /// A bracket from ceilings.
     Bracket(Box<(Census, Bracket)>),
-    /// Nothing, and why.
+    /// The reason why there is none.
     Refused(Refusal),
 }
 
 impl Answer {
-    /// Its code.
     #[must_use]
     pub const fn code(&self) -> &'static str {
         match self {
@@ -81,7 +81,7 @@ fn predicted(document: &mut schema::Prediction, p: &Prediction, names: &Names) {
     document.threads = Some(p.threads.into());
     document.census = Some(row(&p.census));
     document.decode = Some(range(&p.decode, 1.0));
-    document.gap_ns = Some(whole(p.gap_ns));
+    document.gap_ns = Some(rounded(p.gap_ns));
     document.seen_tokens_per_s = Some(p.seen_per_s());
     document.prefill = p.prefill.as_ref().map(|s| range(s, p.prompt as f64));
     document.prompt_tokens = p.prefill.as_ref().map(|_| p.prompt);
@@ -89,18 +89,18 @@ fn predicted(document: &mut schema::Prediction, p: &Prediction, names: &Names) {
         dtype: dtype.clone(),
         products: t.nodes,
         bytes: t.bytes,
-        ns: whole(t.ns),
-        low_ns: whole(t.low_ns),
-        high_ns: whole(t.high_ns),
+        ns: rounded(t.ns),
+        low_ns: rounded(t.low_ns),
+        high_ns: rounded(t.high_ns),
         bytes_per_s: t.bytes as f64 * 1e9 / t.ns.max(1.0),
         seen: !t.unseen,
     });
     document.types = types.collect();
     document.parts = Some(schema::PredictedParts {
-        products_ns: whole(estimate.types.values().map(|t| t.ns).sum()),
-        attention_ns: whole(estimate.attention_ns),
-        others_ns: whole(estimate.others_ns),
-        between_ns: whole(estimate.between_ns),
+        products_ns: rounded(estimate.types.values().map(|t| t.ns).sum()),
+        attention_ns: rounded(estimate.attention_ns),
+        others_ns: rounded(estimate.others_ns),
+        between_ns: rounded(estimate.between_ns),
         nodes: estimate.nodes,
     });
     document.others = Some(others(&p.peers));
@@ -108,7 +108,7 @@ fn predicted(document: &mut schema::Prediction, p: &Prediction, names: &Names) {
         p.left_out.iter().enumerate().map(|(i, l)| left_out(l, names.recordings.get(i))).collect();
 }
 
-fn whole(ns: f64) -> u64 {
+fn rounded(ns: f64) -> u64 {
     ns.round() as u64
 }
 
@@ -138,7 +138,7 @@ fn range(speed: &Speed, tokens: f64) -> schema::SpeedRange {
         tokens_per_s: Some(per_s(estimate.ns())),
         low_tokens_per_s: per_s(interval.high_ns),
         high_tokens_per_s: per_s(interval.low_ns),
-        token_ns: Some(whole(estimate.ns() / tokens.max(1.0))),
+        token_ns: Some(rounded(estimate.ns() / tokens.max(1.0))),
         interval: match interval.by {
             By::LeftOut => "left_out".to_owned(),
             By::Few => "few_recordings".to_owned(),
@@ -171,7 +171,7 @@ fn others(peers: &Peers) -> schema::OtherPredictions {
     }
 }
 
-/// Errors as shares of the predicted time: positive where the run was slower.
+/// Errors as shares of the predicted time; positive if the run was slower.
 fn left_out(l: &LeftOut, recording: Option<&String>) -> schema::LeftOutRun {
     let share = |error: Option<f64>| error.map(f64::exp_m1);
     schema::LeftOutRun {

@@ -1,20 +1,18 @@
-//! `report.html`: one page with everything in it.
+//! `report.html`: one page that contains all results.
 //!
-//! Stage: view. From: the other views' bytes and the built page. To: HTML. Promises: the page loads nothing. Its program is in
-//! `page/`, built into `page/dist/report.html`.
+//! Stage: view. From: the bytes of other views and the built page. To: HTML. Promises: the page loads
+//! nothing. Its program is in `page/`, built into `page/dist/report.html`.
 
 use std::io::{self, Write};
 
-use super::{page_data, report_timeline};
+use super::files::View;
+use super::{page_data, timeline};
 use profinfer_analysis::Analysis;
 use profinfer_trace::model::Model;
 
-/// The page, with a mark where the data goes. `page/tools/build.mjs` makes it.
+/// The page, with a mark for the data. `page/tools/build.mjs` builds it.
 const PAGE: &str = include_str!("../page/dist/report.html");
 const MARK: &str = "<!--profinfer:data-->";
-
-/// One of the JSON views.
-type View = fn(&Model, &Analysis, &mut dyn Write) -> io::Result<()>;
 
 /// Writes the report.
 ///
@@ -23,11 +21,8 @@ type View = fn(&Model, &Analysis, &mut dyn Write) -> io::Result<()>;
 pub fn report(model: &Model, analysis: &Analysis, out: &mut dyn Write) -> io::Result<()> {
     let (head, tail) = PAGE.split_once(MARK).unwrap_or((PAGE, ""));
     out.write_all(head.as_bytes())?;
-    let data: [(&str, View); 3] = [
-        ("summary", super::summary::summary),
-        ("dag", super::dag::dag),
-        ("timeline", report_timeline::report_timeline),
-    ];
+    let data: [(&str, View); 3] =
+        [("summary", super::summary::summary), ("dag", super::dag::dag), ("timeline", timeline::page::page)];
     for (id, view) in data {
         page_data::element(id, out, |to| view(model, analysis, to))?;
     }

@@ -1,6 +1,6 @@
-//! The catalogue of rules as a page: docs/findings.md, and what `analyze findings` prints.
+//! The catalogue of rules as a page: docs/findings.md, and the output of `analyze findings`.
 //!
-//! Stage: view. From: the rules' own texts. To: Markdown. A test holds docs/findings.md to it.
+//! Stage: view. From: the texts of the rules. To: Markdown. A test compares docs/findings.md with it.
 
 use std::io::{self, Write};
 
@@ -43,7 +43,7 @@ pub fn page(only: Option<&Rule>, out: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
-/// A sentence behind a heading; names keep their capitals.
+/// A sentence after a heading, in lower case; names keep their capitals.
 fn lower(sentence: &str) -> String {
     let first = sentence.split(' ').next().unwrap_or_default();
     let is_name = first.chars().skip(1).any(char::is_uppercase) || first == "CPUs";

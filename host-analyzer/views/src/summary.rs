@@ -1,4 +1,4 @@
-//! `summary.json`: every figure of a session but the single spans.
+//! `summary.json`: every figure of a session except the single spans.
 //!
 //! Stage: view. From: session, analysis. To: one JSON object, `profinfer_schema::Summary`.
 

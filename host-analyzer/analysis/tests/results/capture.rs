@@ -62,7 +62,7 @@ fn without_ends_work_and_wait_are_one_class_and_no_wait_is_told() {
     assert!(!needs_ends("sampling", &m) && !needs_ends("bandwidth", &m));
     assert!(a.health.remarks.contains(&Remark::WithoutEnds));
     let text = String::from_utf8(bytes(terminal::terminal, &m)).unwrap();
-    assert!(text.contains("mean + wait") && text.contains("operators and waits behind them"), "{text}");
+    assert!(text.contains("mean + wait") && text.contains("operators and waits after them"), "{text}");
 }
 
 /// Only the products were captured.
@@ -127,7 +127,7 @@ fn tables_with_shares_say_what_the_filters_left_out() {
         let text = String::from_utf8(bytes(terminal::terminal, m)).unwrap();
         text.split_whitespace().collect::<Vec<_>>().join(" ")
     };
-    const NOTE: &str = "only operators on thread first; the rest was left out and is not 0";
+    const NOTE: &str = "only operators on thread first; everything else was left out and is not 0";
     assert!(!said(&m).contains(NOTE));
     let (on, text, place) = (FilterOn::Thread, "first".to_owned(), FilterPlace::Kernel);
     m.capture.filters = vec![Filter { on, text, place, refused: None }];
@@ -172,9 +172,7 @@ fn operators_whose_probe_is_more_than_a_tenth_of_them_are_marked() {
     assert_eq!(biased(&m), expected);
     let text = String::from_utf8(bytes(terminal::terminal, &m)).unwrap();
     assert!(
-        text.contains(
-            "each run looks 3 ns longer by its probes; more than a tenth of the median of RMS_NORM"
-        ),
+        text.contains("the probes add 3 ns to each run, more than a tenth of the median of RMS_NORM"),
         "{text}"
     );
     m.health.probe_cost = Some(ProbeCost { pairs: 9, pair_ns: 6, inside_ns: 2 });
@@ -235,9 +233,9 @@ fn health_lists_what_is_in_force_and_what_is_not() {
     let lines = profinfer_views::words::health::lines(&a.health);
     for part in [
         "not in force: --ends none: counters need both ends",
-        "not in force: --requests 3-5: it cannot be seen",
-        "filter: only operators of decode token 1-400; others have no probe",
-        "part: figures of operators are from 4 of 40 decode calls (4 more at the edges of bursts are left out)",
+        "not in force: --requests 3-5: it cannot be observed",
+        "filter: only operators of decode token 1-400; other operators have no probe",
+        "part: figures of operators come from 4 of 40 decode calls (4 more at the edges of bursts are left out)",
         "controller: 2 changes of the duty: at 4.50 µs to 10 % from 100 %: 4.20 tok/s, below 5.00; at 14.5 µs to 30 % from \
          10 %: 6.10 tok/s, above 5.00",
     ] {
@@ -252,7 +250,10 @@ fn health_lists_what_is_in_force_and_what_is_not() {
 #[test]
 fn tables_of_the_terminal_say_how_many_tokens_they_are_from() {
     let text = String::from_utf8(bytes(terminal::terminal, &duty::everything())).unwrap();
-    assert!(text.contains("from 4 of 40 tokens in 2 bursts; sums are of these, not scaled"), "{text}");
+    assert!(
+        text.contains("from 4 of 40 tokens in 2 bursts; sums cover these only and are not scaled"),
+        "{text}"
+    );
     assert!(text.contains("95 %"), "{text}");
     // Operators take 140 of the 400 ns of a traced call.
     assert!(text.contains("35.0 %"), "{text}");

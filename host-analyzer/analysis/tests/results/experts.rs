@@ -105,9 +105,9 @@ fn small_session_by_hand() {
     assert_eq!(
         words::experts::sentence(decode).as_deref(),
         Some(
-            "a token reads 492 B of experts' weights; 66.7 % of a token's experts are those of the token before (by chance \
-             50.0 %); half of each layer's experts (492 B), those that the first half of the tokens used most, served \
-             75.0 % of the uses of the second (by chance 50.0 %)"
+            "a token reads 492 B of experts' weights; 66.7 % of a token's experts are those of the previous token (by chance \
+             50.0 %); the half of each layer's experts (492 B) that the first half of the tokens used most served \
+             75.0 % of the uses of the second half (by chance 50.0 %)"
         )
     );
 }
@@ -197,7 +197,7 @@ fn health_tells_of_every_lost_expert() {
     let lines = |m: &Model| words::health::lines(&Analysis::compute(m).health);
     assert_eq!(
         lines(&routed::small())[0],
-        "complete: 5 token calls, 28 selections of an expert, nothing lost"
+        "complete: 5 decode calls, 28 selections of an expert, nothing lost"
     );
     let mut m = routed::small();
     lose(&mut m, 2, 0, 1);
@@ -224,9 +224,9 @@ fn health_tells_of_every_lost_expert() {
     let first = with(|m| m.health.experts.as_mut().unwrap().received -= 2);
     assert!(first.starts_with("lost: 2 of 28 selections of an expert (7.14 %) were sent"), "{first}");
     let first = with(|m| m.health.experts.as_mut().unwrap().received += 1);
-    assert!(first.starts_with("unsound: more selections of experts"), "{first}");
+    assert!(first.starts_with("inconsistent: received more selections of experts"), "{first}");
     let first = with(|m| m.health.experts.as_mut().unwrap().chosen += 1);
-    assert!(first.starts_with("unsound: the agent's own totals of experts"), "{first}");
+    assert!(first.starts_with("inconsistent: the agent's totals of experts"), "{first}");
     let first = with(|m| m.health.experts = None);
     assert!(first.starts_with("unknown: the agent's totals of experts"), "{first}");
     for field in [

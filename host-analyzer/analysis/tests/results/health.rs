@@ -46,7 +46,7 @@ fn every_end_the_kernel_saw_is_somewhere() {
     assert_eq!((s.kernel, s.received, s.dropped, s.no_start), (Some(40), 18, Some(12), Some(2)));
     assert_eq!((s.unaccounted, s.no_end), (Some(8), Some(1)));
     assert!(!h.perfect);
-    assert_eq!(words(&h), ["dropped", "dropped", "dropped", "lost", "edge", "edge"]);
+    assert_eq!(words(&h), ["dropped", "dropped", "dropped", "lost", "partial", "partial"]);
     assert!(lines(&h)[0].starts_with("dropped: 5 of 40 operator spans (12.50 %)"), "{}", lines(&h)[0]);
 }
 
@@ -124,7 +124,7 @@ fn damage_is_named_by_kind_and_frames_dropped_at_the_source_are_not_damage() {
     });
     assert!(!h.perfect);
     assert_eq!(words(&h), ["skipped"]);
-    let start = "skipped: 5 records of kinds that this analyze does not know (0x7e: 1, 0x102: 3, and others), first at byte 77,000: ";
+    let start = "skipped: 5 records of unknown kinds (0x7e: 1, 0x102: 3, and others), first at byte 77,000: ";
     assert!(lines(&h)[0].starts_with(start), "{}", lines(&h)[0]);
     let gap = Damage { kind: DamageKind::Gap, count: 9, bytes: 0, first_offset: 0 };
     let h = health(|m| {
@@ -161,7 +161,7 @@ fn spans_after_the_last_totals_make_the_rest_negative() {
 fn a_ledger_that_does_not_add_up_is_named() {
     let h = health(ledger(|l| (l.span_ends, l.spans_sent) = (18, 17)));
     assert!(!h.perfect);
-    assert_eq!(words(&h), ["unsound"]);
+    assert_eq!(words(&h), ["inconsistent"]);
 }
 
 #[test]
@@ -173,7 +173,7 @@ fn the_worst_comes_first() {
         m.health.end.as_mut().unwrap().reason = EndReason::Error;
         m.session.levels = vec![Level::Token];
     });
-    assert_eq!(words(&h), ["refused", "error", "dropped", "damaged", "unsound", "off"]);
+    assert_eq!(words(&h), ["refused", "error", "dropped", "damaged", "inconsistent", "off"]);
     assert!(lines(&h)[0].ends_with("no\u{fffd}BPF"));
 }
 

@@ -51,7 +51,7 @@ fn the_fewest_threads_that_are_as_fast() {
     assert!((low - 0.0).abs() < 1e-9 && (high - 6.0 / 450.0).abs() < 1e-9, "{low} {high}");
     let said = words::advice(&tuning, &settings);
     assert_eq!(said.len(), 1, "{said:?}");
-    assert!(said[0].starts_with("Take t3: 2202643 tokens/s, within 3.0 % of the fastest (t4, "), "{said:?}");
+    assert!(said[0].starts_with("Use t3: 2202643 tokens/s, within 3.0 % of the fastest (t4, "), "{said:?}");
 }
 
 /// Runs with a large spread decide nothing about two threads: the setting is named, and not
@@ -62,8 +62,8 @@ fn what_is_not_decided_is_said() {
     let tuning = Tuning::compute(&settings, choices());
     assert_eq!(standings(&tuning), [Standing::Undecided, Standing::Fastest]);
     assert_eq!((tuning.choice, &tuning.open[..]), (Some(1), &[0][..]));
-    assert!(words::advice(&tuning, &settings)[1].starts_with("Whether t2 would do as well is not decided"));
-    // With one run each, the spread between sessions exceeds the smallest difference that matters.
+    assert!(words::advice(&tuning, &settings)[1].starts_with("Inconclusive for t2:"));
+    // With one run each the spread between sessions is more than what matters.
     let single = settings.map(|s| Setting { trials: s.trials[..1].to_vec(), ..s });
     assert_eq!(standings(&Tuning::compute(&single, choices())), [Standing::Undecided, Standing::Fastest]);
 }

@@ -138,7 +138,7 @@ fn every_view_says_where_the_weights_lie() {
     let t = text(terminal::terminal, &m);
     for line in [
         "CPU backend: variant zen4 (libggml-cpu-zen4.so)",
-        "weights: 16.2 KiB: 16.0 KiB in memory of its own (CPU_REPACK), 256 B mapped from a\u{fffd}.gguf (CPU_Mapped)",
+        "weights: 16.2 KiB: 16.0 KiB in anonymous memory (CPU_REPACK), 256 B mapped from a\u{fffd}.gguf (CPU_Mapped)",
     ] {
         assert!(t.replace("\u{1b}[0m\n\u{1b}[2m", " ").contains(line), "{t}");
     }
@@ -155,7 +155,7 @@ fn no_view_guesses_where_weights_lie() {
             "device_bytes": null, "unknown_bytes": null, "buffers": []}])
     );
     assert_eq!(json_of(dag::dag, &m)["graphs"][1]["nodes"][5]["memory"], Value::Null);
-    assert!(text(terminal::terminal, &m).contains("weights: 16.2 KiB, where they lie was not recorded"));
+    assert!(text(terminal::terminal, &m).contains("weights: 16.2 KiB, location not recorded"));
 }
 
 /// One of each kind of fact.
@@ -413,17 +413,17 @@ fn terminal_says_whether_a_draft_wins_and_what_cells_cost() {
     };
     let drafted = plain(&calls::model(&crate::speculative::calls(), true));
     for words in [
-        "speculative 5 rounds · 14 guesses, 50.0 % accepted · 2.25 tokens a round",
-        "verifying 4 takes 110 ns, 1.83 of a plain token · a guess 10 ns · it wins: a round costs 2.07 plain tokens",
+        "speculative 5 rounds · 14 drafted, 50.0 % accepted · 2.25 tokens per round",
+        "verifying 4 takes 110 ns, 1.83 of a plain token · drafting a token takes 10 ns · it pays off: a round costs 2.07 plain tokens",
         "warm-up 2 4",
     ] {
         assert!(drafted.contains(words), "{words}: {drafted}");
     }
     let grown = plain(&calls::model(&crate::kv::calls(6), true));
-    assert!(grown.contains("1,000 cells more cost 2.0"), "{grown}");
+    assert!(grown.contains("1,000 more cells cost 2.0"), "{grown}");
     assert!(grown.contains("FLASH_ATTN_EXT 2.00 µs"), "{grown}");
-    assert!(!grown.contains("told by the number of tokens"), "{grown}");
-    assert!(plain(&small::model()).contains("prefill: told by the number of tokens alone"));
+    assert!(!grown.contains("identified by the number of tokens"), "{grown}");
+    assert!(plain(&small::model()).contains("prefill: identified by the number of tokens alone"));
 }
 
 #[test]

@@ -15,7 +15,7 @@ use profinfer_trace::decode::{Decoder, OpenError};
 use profinfer_trace::ingest::Ingest;
 use profinfer_trace::model::Model;
 use profinfer_trace::test_support::tables as synthetic;
-use profinfer_views as views;
+use profinfer_views::files::VIEWS;
 
 /// The allocator of `analyze`.
 #[global_allocator]
@@ -26,22 +26,7 @@ const PIECE: usize = 1 << 16;
 /// Number of runs per step; the shortest time counts.
 const RUNS: usize = 3;
 
-type View = fn(&Model, &Analysis, &mut dyn Write) -> io::Result<()>;
-
-/// The default files of `analyze`.
-const VIEWS: [(&str, View); 9] = [
-    ("ops.parquet", views::tables::ops_parquet),
-    ("timeline.pftrace", views::perfetto::perfetto),
-    ("report.html", views::report::report),
-    ("summary.json", views::summary::summary),
-    ("dag.json", views::dag::dag),
-    ("dag.dot", views::dot::dot),
-    ("tokens.parquet", views::tables::tokens_parquet),
-    ("experts.parquet", views::tables::experts_parquet),
-    ("threads.parquet", views::tables::threads_parquet),
-];
-
-/// Counts the bytes, to measure the writers and not the disk.
+/// Counts the bytes, so that the writers are measured and not the disk.
 struct Count(u64);
 
 impl Write for Count {

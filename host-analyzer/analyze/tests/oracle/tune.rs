@@ -160,7 +160,7 @@ fn a_recording_is_foreseen_as_it_was() {
         "{foreseen:#}"
     );
     let shown = String::from_utf8_lossy(&output.stdout).into_owned();
-    assert!(shown.contains("Foreseen, not tried") && shown.contains("--run -- COMMAND"), "{shown}");
+    assert!(shown.contains("Estimated, not measured") && shown.contains("--run -- COMMAND"), "{shown}");
 }
 
 /// The error of a failed engine contains its output; a missing agent is reported too.

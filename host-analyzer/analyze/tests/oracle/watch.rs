@@ -104,18 +104,18 @@ fn over_tcp_with_keys() {
     let Some(terminal) = Terminal::start(dir.path(), &source, "--window 2") else { return };
     let first = terminal.until("tok/s on 2 threads");
     assert!(first.lines().next().unwrap().contains(&source), "{first}");
-    assert!(first.contains("1 threads") && first.contains("q end and write the report"), "{first}");
+    assert!(first.contains("1 threads") && first.contains("q stop and write the report"), "{first}");
     let shown = tids(&terminal.until("thread "));
     terminal.press("2");
     let operators = terminal.until("MUL_MAT");
     assert!(operators.contains("share") && operators.contains("GB/s"), "{operators}");
     terminal.press("3");
-    terminal.until("No router chose experts");
+    terminal.until("No router selected experts");
     terminal.press("4");
     // A virtual machine has no sensors.
     terminal.until_one_of(&["in decode", "No sensor was read"]);
     terminal.press("5");
-    terminal.until("nothing was lost so far");
+    terminal.until("nothing lost so far");
     terminal.press("?");
     terminal.until("any key closes this");
     terminal.press("Escape");
@@ -128,7 +128,7 @@ fn over_tcp_with_keys() {
     terminal.until("needs 80 columns");
     terminal.tmux(&["resize-window", "-x", "120", "-y", "40"]);
     let wide = terminal.until("tok/s on 2 threads");
-    assert_eq!(wide.lines().filter(|l| l.contains("q end and write")).count(), 1, "{wide}");
+    assert_eq!(wide.lines().filter(|l| l.contains("q stop and write")).count(), 1, "{wide}");
     terminal.press("q");
     let ended = terminal.ended(0);
     assert!(ended.contains("the recording is in"), "{ended}");

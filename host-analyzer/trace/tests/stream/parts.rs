@@ -109,7 +109,7 @@ fn what_was_lost_is_said() {
     assert!(has(&dropped, "2 of 11 sequences of tokens in batches (18.18 %)"), "{dropped:#?}");
     assert!(has(
         &said(&[batch.clone(), part_loss(1, [9, 5, 4, 0, 0, 0, 0])]),
-        "unsound: more sequences of tokens"
+        "inconsistent: received more sequences of tokens"
     ));
     assert!(has(&said(&[batch, part_loss(1, [11, 9, 0, 0, 0, 0, 0])]), "totals of batches do not add up"));
 }

@@ -1,4 +1,4 @@
-//! The document.
+//! `compare.json` as structs.
 
 use super::Names;
 use crate::published::Publish;
@@ -86,7 +86,8 @@ fn gate_item(item: &Item) -> schema::GateItem {
     }
 }
 
-/// A model has hundreds of weights, and all runs have the same: the lists of what differs are beside it.
+/// Longest list of texts. A model has hundreds of weights, the same in all runs; the lists of
+/// differences are separate.
 const LISTED: usize = 32;
 
 fn value(value: &Value) -> schema::ThingValue {

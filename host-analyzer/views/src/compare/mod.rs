@@ -1,7 +1,7 @@
 //! `compare.json` and `compare.html`: two sides of runs, with verdict, gate, runs and rows.
 //!
-//! Stage: view. From: a comparison and the names that a person gave. To: `profinfer_schema::Comparison`, and a page
-//! that holds it. Promises: the codes are stable; the page loads nothing.
+//! Stage: view. From: a comparison and the user's names. To: `profinfer_schema::Comparison`, and a
+//! page that contains it. Promises: the codes are stable; the page loads nothing.
 
 mod json;
 
@@ -15,13 +15,12 @@ pub use json::document;
 /// What a person called the sides and their runs.
 #[derive(Debug, Clone, Default)]
 pub struct Names {
-    /// The sides.
     pub sides: [String; 2],
-    /// The runs of each.
+    /// By side.
     pub runs: [Vec<String>; 2],
 }
 
-/// The page, with a mark where the data goes. `page/tools/build.mjs` makes it.
+/// The page, with a mark for the data. `page/tools/build.mjs` builds it.
 const PAGE: &str = include_str!("../../page/dist/compare.html");
 const MARK: &str = "<!--profinfer:data-->";
 

@@ -1,10 +1,10 @@
 //! Text in a cell of a CSV file.
 
-/// A cell, in quotes where it needs them. A text that a spreadsheet would take for a formula gets a `'` before it, which
-/// spreadsheets read as "this is text": quotes alone keep none of them from running it. Readers that want the very text find it in
-/// the Parquet file. Numbers do not come this way.
+/// A cell, in quotes if it needs them. A text that a spreadsheet would read as a formula gets a
+/// leading `'`, which marks text in spreadsheets: quotes alone stop none of them from evaluating it.
+/// The Parquet file has the unchanged text. Numbers do not pass through here.
 pub(crate) fn field(text: &str) -> String {
-    // The wide forms count as the plain ones in some languages of the spreadsheet.
+    // In some languages, spreadsheets accept the full-width forms too.
     let formula = text.starts_with(['=', '+', '-', '@', '\t', '\r', '\n', '=', '+', '-', '@']);
     let plain = !formula && !text.contains(['"', ',', '\n', '\r']) && !text.starts_with(' ');
     let mark = if formula { "'" } else { "" };

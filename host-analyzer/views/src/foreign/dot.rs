@@ -1,9 +1,9 @@
 //! Text in the DOT language.
 
-use super::line::is_seen_as_it_stands;
+use super::line::is_plain;
 
-/// A quoted string. Backslashes are doubled, as DOT would read `\N` as the node's name; line breaks that are ours become `\n`,
-/// other characters that steer the replacement character.
+/// A quoted string. Backslashes are doubled, because DOT reads `\N` as the node's name. Line breaks,
+/// which are ours, become `\n`; other control characters become the replacement character.
 pub(crate) fn quoted(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 2);
     out.push('"');
@@ -14,7 +14,7 @@ pub(crate) fn quoted(text: &str) -> String {
             // Entities are resolved even in plain labels.
             '&' => out.push_str("&amp;"),
             '\n' => out.push_str("\\n"),
-            c if is_seen_as_it_stands(c) => out.push(c),
+            c if is_plain(c) => out.push(c),
             _ => out.push(char::REPLACEMENT_CHARACTER),
         }
     }

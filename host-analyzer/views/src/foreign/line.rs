@@ -1,21 +1,21 @@
-//! Text on one line, as people see it.
+//! Text on one line, for people.
 
-/// Foreign text on one line: what could steer a terminal, break a format, or let text be seen in another order than it stands
-/// becomes the replacement character.
+/// Foreign text on one line. A character that could control a terminal, break a format, or change the
+/// visible order of text becomes the replacement character.
 #[must_use]
 pub fn one_line(text: &str) -> String {
-    text.chars().map(|c| if is_seen_as_it_stands(c) { c } else { char::REPLACEMENT_CHARACTER }).collect()
+    text.chars().map(|c| if is_plain(c) { c } else { char::REPLACEMENT_CHARACTER }).collect()
 }
 
-/// Neither a control character nor one that nobody sees and that changes what is seen of others.
-pub(super) fn is_seen_as_it_stands(c: char) -> bool {
+/// Neither a control character nor an invisible one that changes how others are shown.
+pub(super) fn is_plain(c: char) -> bool {
     !c.is_control()
         && !matches!(c,
             // Order of writing: marks, embeddings, overrides, isolates.
             '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}'
             // Ends of line and of paragraph.
             | '\u{2028}' | '\u{2029}'
-            // Without width: two names that differ would look alike. The joiners stay, which some scripts need.
+            // Zero width: two different names would look alike. Joiners stay: some scripts need them.
             | '\u{200b}' | '\u{2060}'..='\u{2065}' | '\u{206a}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}'
             // Tags, an invisible alphabet.
             | '\u{e0000}'..='\u{e007f}')
@@ -26,12 +26,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_steers_does_not_pass() {
+    fn escapes_control_characters() {
         assert_eq!(one_line("a\u{1b}[31m\nb\u{7f}\u{9b}ü"), "a\u{fffd}[31m\u{fffd}b\u{fffd}\u{fffd}ü");
     }
 
     #[test]
-    fn what_turns_or_hides_text_does_not_pass() {
+    fn escapes_bidi_and_invisible() {
         assert_eq!(
             one_line("a\u{202e}b\u{2066}c\u{200f}d\u{2028}e"),
             "a\u{fffd}b\u{fffd}c\u{fffd}d\u{fffd}e"

@@ -2,7 +2,7 @@
 
 use super::line::one_line;
 
-/// Foreign text in a marker: neither a new line nor a new field begins in it.
+/// Foreign text in a marker: it cannot begin a new line or a new field.
 pub(crate) fn marker(text: &str) -> String {
     one_line(text).replace('|', "\u{a6}")
 }

@@ -1,14 +1,14 @@
-//! Text from the traced process on its way into a sink: names of tensors, command lines, paths of libraries.
+//! Escapes text from the traced process: names of tensors, command lines, paths of libraries.
 //!
-//! Stage: view. From: any text. To: the same text, harmless in its sink. One file a sink. What has no file here needs none: JSON
-//! (serde_json), protobuf of Perfetto and columns of Parquet carry any text unchanged, and are read by programs. The data inside a
-//! page is base64 (`page_data`).
+//! Stage: view. From: any text. To: the same text, harmless in its format. One file per format. Other
+//! formats need no escaping here: JSON (serde_json), Perfetto's protobuf and Parquet columns carry any
+//! text unchanged and are read by programs. The data inside a page is base64 (`page_data`).
 //!
 //! ```text
-//! line   terminal, DOT     nothing steers the terminal or changes the order in which text is seen
-//! dot    DOT               nothing leaves its quotes
-//! csv    CSV               nothing leaves its cell, and no spreadsheet takes a text for a formula
-//! marker ftrace            nothing ends its line or begins a field of it
+//! line   terminal, DOT     cannot control the terminal or change the visible order of text
+//! dot    DOT               stays in its quotes
+//! csv    CSV               stays in its cell, and is no formula to a spreadsheet
+//! marker ftrace            stays in its line and field
 //! ```
 
 mod csv;

@@ -1,4 +1,4 @@
-//! `budget`: where the time of each token went.
+//! `budget`: the time of each token by class.
 
 use super::Publish;
 use crate::words;

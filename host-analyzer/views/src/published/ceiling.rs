@@ -1,4 +1,4 @@
-//! `ceilings`: what the board can do at best.
+//! `ceilings`: the best performance of the board.
 
 use super::Publish;
 use profinfer_analysis::ceiling;

@@ -1,4 +1,4 @@
-//! `cost`: the profiler's own cost.
+//! `cost`: the cost of the profiler.
 
 use super::Publish;
 use profinfer_analysis::cost;

@@ -1,4 +1,4 @@
-//! `op_types[].estimate`: figures of all tokens, from a part of them.
+//! `op_types[].estimate`: figures for all tokens, estimated from some.
 
 use super::Publish;
 use profinfer_analysis::duty;

@@ -37,7 +37,7 @@ impl Publish for findings::Findings {
     }
 }
 
-/// A verdict in words.
+/// A verdict with its sentence.
 type Sentence = fn(&Rule, &[Evidence]) -> String;
 
 impl Publish for findings::Finding {

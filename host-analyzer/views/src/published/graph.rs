@@ -1,4 +1,4 @@
-//! `graphs`: calls of whole graphs and of their splits.
+//! `graphs`: calls of complete graphs and of their splits.
 
 use super::Publish;
 use profinfer_analysis::graph;

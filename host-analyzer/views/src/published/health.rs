@@ -22,7 +22,7 @@ impl Publish for health::Health {
     fn publish(&self) -> Self::Form {
         let Self {
             perfect,
-            // In words, as `lines`.
+            // As sentences, in `lines`.
             remarks: _,
             dropped,
             damaged,
@@ -69,7 +69,7 @@ impl Publish for health::Dropped {
             tensors_ring_full,
             frames_queue_full,
             bytes_queue_full,
-            // No losses. Those of the sum are in `SpanSum`.
+            // Not losses. The losses of the sum are in `SpanSum`.
             at_ns: _,
             span_starts: _,
             span_ends: _,

@@ -1,17 +1,16 @@
 //! The published form of results: from the structs of the analyses to those of `profinfer-schema`.
 //!
-//! Stage: view. From: analysis. To: the structs that are written. Promises: every field of a result is named here, so that a new one
-//! is a compile error until it is published or left out; a field that is renamed inside changes no byte of a file.
+//! Stage: view. From: analysis. To: the structs that are written. Promises: this module names every
+//! field of a result, so a new field is a compile error until it is published or left out; renaming
+//! a field of an analysis changes no byte of a file.
 
 use profinfer_analysis::fact::reading::{Limit, Reading};
 use profinfer_schema as schema;
 
 /// Has a published form.
 pub(crate) trait Publish {
-    /// The form.
     type Form;
 
-    /// The value in that form.
     fn publish(&self) -> Self::Form;
 }
 
@@ -50,7 +49,7 @@ macro_rules! names {
     )*};
 }
 
-/// Numbers, which are published as they are.
+/// Numbers are published unchanged.
 macro_rules! plain {
     ($($plain:ty)*) => {$(
         impl Publish for $plain {
@@ -170,7 +169,7 @@ impl<A: Publish, B: Publish> Publish for (A, B) {
     }
 }
 
-/// The reasons for absent values are a list of their own.
+/// The reasons for absent values are a separate list.
 impl<T: Publish> Publish for Reading<T> {
     type Form = Option<T::Form>;
 

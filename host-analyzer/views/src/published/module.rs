@@ -5,7 +5,7 @@ use profinfer_analysis::module;
 use profinfer_schema as schema;
 
 fields! {
-    // Of a layer; those of modules have one field more.
+    // Sums of a layer; sums of modules have one more field.
     module::Sum => LayerSum {
         phase, layer, executions, wall_ns, work_ns, wait_ns, read_bytes, weight_bytes, written_bytes,
         operations, accuracy, share,

@@ -1,4 +1,4 @@
-//! `backends.profiles`: accelerators' own profiles.
+//! `backends.profiles`: profiles of accelerators.
 
 use super::Publish;
 use profinfer_analysis::accelerator;

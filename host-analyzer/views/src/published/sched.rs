@@ -1,4 +1,4 @@
-//! `sched`: what the scheduler did with the engine's threads.
+//! `sched`: scheduler states of the engine's threads.
 
 use super::Publish;
 use profinfer_analysis::sched;

@@ -1,4 +1,4 @@
-//! `work`: bytes, operations, and what the board could do.
+//! `work`: bytes, operations, and the ceilings of the board.
 
 use super::Publish;
 use profinfer_analysis::phase::Phase;

@@ -1,4 +1,4 @@
-//! The columns of a part of a table.
+//! The columns of a chunk of a table.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -9,7 +9,6 @@ use arrow_schema::DataType;
 
 /// Some rows of a table, column by column.
 pub(super) struct Part {
-    /// Number of rows.
     pub(super) rows: usize,
     pub(super) columns: Vec<Field>,
 }
@@ -24,24 +23,24 @@ pub(super) struct Field {
 
 /// The values of a column.
 pub(super) enum Column {
-    /// One a row.
+    /// One per row.
     Each(ArrayRef),
-    /// A list, and for each row a place in it.
+    /// A list, and for each row an index into it.
     Coded(Coded),
 }
 
-/// A column whose values repeat. The places are kept in two steps, because columns that depend on the same things (what a node is, for
-/// example) share the keys of the rows: nothing is looked up, compared or hashed for each row.
+/// A column whose values repeat. The index has two steps: columns that depend on the same thing (a
+/// node, for example) share the keys of the rows. No lookup, comparison or hash per row is needed.
 pub(super) struct Coded {
-    /// Every value that occurs, once: readers rely on that.
+    /// Every value that occurs, once; readers rely on that.
     pub(super) values: Values,
-    /// By key, the place of its value; [`ABSENT`] for none.
+    /// By key, the index of its value; [`ABSENT`] for none.
     pub(super) places: Vec<u32>,
     /// By row, its key.
     pub(super) keys: Arc<[u32]>,
 }
 
-/// Place of a value that is absent.
+/// Index of an absent value.
 pub(super) const ABSENT: u32 = u32::MAX;
 
 /// The list of a coded column.
@@ -61,7 +60,7 @@ impl Part {
 }
 
 impl Column {
-    /// Type that readers see. A list of texts stays one there.
+    /// Type for readers. A list of texts stays a list there.
     pub(super) fn data_type(&self) -> DataType {
         match self {
             Self::Each(array) => array.data_type().clone(),
@@ -74,7 +73,7 @@ impl Column {
         }
     }
 
-    /// A coded column of what the keys say. Every key must occur in a row.
+    /// A coded column of the values of the keys. Every key must occur in a row.
     pub(super) fn coded<T: Copy + Eq + Hash>(
         keys: &Arc<[u32]>,
         of_keys: impl Iterator<Item = Option<T>>,
@@ -93,7 +92,7 @@ impl Column {
 }
 
 impl Coded {
-    /// Place of the value of a row.
+    /// Index of the value of a row.
     pub(super) fn place(&self, row: usize) -> u32 {
         self.places[self.keys[row] as usize]
     }
@@ -114,7 +113,7 @@ impl Values {
         Self::Texts(list.into_iter().map(str::to_owned).collect())
     }
 
-    /// Each as text.
+    /// Each value as text.
     pub(super) fn written(&self) -> Vec<String> {
         match self {
             Self::U16(v) => v.iter().map(ToString::to_string).collect(),

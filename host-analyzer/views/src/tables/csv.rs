@@ -1,5 +1,5 @@
-//! CSV by RFC 4180: commas, a line of names first, CRLF not used (as most tools write and all read it), quotes
-//! where a value needs them; unknown values are empty.
+//! CSV by RFC 4180: commas, a header line, quotes for values that need them; unknown values are
+//! empty. Line ends are LF, not CRLF, as most tools write and all tools read.
 
 use std::io::{self, Write};
 
@@ -13,7 +13,7 @@ use super::Table;
 use super::column::{self, Coded};
 use crate::foreign::field;
 
-/// One column of a part, ready to be written cell by cell.
+/// One column of a chunk, for writing cell by cell.
 enum Column<'a> {
     I64(&'a Int64Array),
     I32(&'a Int32Array),
@@ -22,7 +22,7 @@ enum Column<'a> {
     U16(&'a UInt16Array),
     Bool(&'a BooleanArray),
     Text(&'a StringArray),
-    /// Places, and the quoted texts that they stand for.
+    /// Indices, and the quoted texts that they refer to.
     Coded(&'a Coded, Vec<String>),
 }
 

@@ -1,4 +1,4 @@
-//! One row per expert that a router chose for a token.
+//! One row per expert that a router selected for a token.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -10,7 +10,6 @@ use profinfer_analysis::expert::layers_of;
 use profinfer_analysis::phase::{Phase, Phases};
 use profinfer_trace::model::{Model, NodeIdx, TopologyId};
 
-/// The table.
 pub(super) struct Experts<'a> {
     model: &'a Model,
     phases: &'a Phases,
@@ -19,7 +18,7 @@ pub(super) struct Experts<'a> {
     places: HashMap<(TopologyId, NodeIdx), Place>,
 }
 
-/// What a node says of its rows.
+/// The columns that depend on the node only.
 #[derive(Debug, Clone, Copy)]
 struct Place {
     layer: Option<u32>,
@@ -48,7 +47,7 @@ impl<'a> Experts<'a> {
         Self { model, phases: &analysis.phases, phase_names, names, places }
     }
 
-    /// What the nodes of some rows say; rows of one selection stand together.
+    /// The nodes of some rows; the rows of one selection are adjacent.
     fn places(&self, rows: Range<usize>) -> Vec<Place> {
         let e = &self.model.experts;
         let mut last = (None, NOWHERE);

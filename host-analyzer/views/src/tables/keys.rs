@@ -1,4 +1,4 @@
-//! What the rows of `ops` have in common: the thread in a graph call, the node, the work.
+//! Keys that rows of `ops` share: the thread in a graph call, the node, the work.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -10,7 +10,7 @@ use profinfer_analysis::per_node::PerNode;
 use profinfer_analysis::work::{Reader, Work, Works};
 use profinfer_trace::model::{GraphCallId, Model, NodeIdx, ThreadId, TopologyId};
 
-/// Things, each of which some rows have in common, and by row which of them.
+/// Things that rows share, and for each row the index of its thing.
 pub(super) struct Shared<T> {
     list: Vec<T>,
     keys: Arc<[u32]>,
@@ -22,7 +22,7 @@ pub(super) struct Caller {
     pub(super) thread: ThreadId,
 }
 
-/// A node, and the last one that the same kernel computed too.
+/// A node, and the last node that the same kernel computed too.
 pub(super) struct Computed {
     pub(super) topology: TopologyId,
     pub(super) node: NodeIdx,
@@ -37,7 +37,7 @@ pub(super) struct Keys {
 }
 
 impl<T> Shared<T> {
-    /// A column that depends on nothing else.
+    /// A column that depends on this thing only.
     pub(super) fn column<'a, V: Copy + Eq + Hash>(
         &'a self,
         value: impl Fn(&'a T) -> Option<V>,
@@ -47,7 +47,7 @@ impl<T> Shared<T> {
     }
 }
 
-/// What was met.
+/// Keys found so far.
 #[derive(Default)]
 struct Met {
     callers: Vec<Caller>,
@@ -72,7 +72,7 @@ impl Keys {
         for i in rows {
             let (call, thread) = (spans.graph_call[i], spans.thread[i]);
             callers.push(met.caller(call, thread));
-            // A span's graph call always has a topology: the model promises it.
+            // The model promises that a span's graph call has a topology.
             let topology = model.graph_calls.topology[call.0 as usize].unwrap_or(TopologyId(0));
             let (node, last) = (spans.node[i], spans.last_node[i]);
             let place: &mut Place = places.get(Some(topology), node, last, || Place {
@@ -96,7 +96,7 @@ impl Keys {
 }
 
 impl Met {
-    /// Rows of one thread in one call stand together.
+    /// The rows of one thread in one call are adjacent.
     fn caller(&mut self, call: GraphCallId, thread: ThreadId) -> u32 {
         if self.callers.last().is_none_or(|c| (c.call, c.thread) != (call, thread)) {
             self.callers.push(Caller { call, thread });
@@ -117,7 +117,7 @@ impl Met {
     }
 }
 
-/// Key of the last one.
+/// Key of the last thing.
 fn last<T>(list: &[T]) -> u32 {
     u32::try_from(list.len() - 1).unwrap_or(u32::MAX)
 }

@@ -1,8 +1,8 @@
-//! Tables: spans, token calls, experts and threads, as Parquet and CSV.
+//! Tables: spans, decode calls, experts and threads, as Parquet and CSV.
 //!
-//! Stage: view. From: model and analysis. To: columns (one file per table here), which `parquet` and `csv`
-//! write. Promises: both formats have the same columns and rows, which docs/output-schema.md lists; a table is
-//! made and written in chunks, so that memory does not grow with it twice.
+//! Stage: view. From: model and analysis. To: columns (one file per table here), which `parquet` and
+//! `csv` write. Promises: both formats have the same columns and rows, which docs/output-schema.md
+//! lists; a table is built and written in chunks, so memory never holds a second copy of it.
 
 mod column;
 mod csv;
@@ -27,13 +27,12 @@ use profinfer_trace::model::Model;
 /// Rows per chunk: small enough to stay in memory, large enough to compress well.
 const CHUNK: usize = 1 << 17;
 
-/// A table that can be made in parts.
+/// A table that is built in chunks.
 trait Table {
-    /// Number of rows.
     fn len(&self) -> usize;
-    /// Some of them. All parts have the same columns, also those without rows.
+    /// A chunk of rows. All chunks have the same columns, even a chunk without rows.
     fn rows(&self, rows: Range<usize>) -> Part;
-    /// Parts that cover all rows; at least one, as a file without rows has columns too.
+    /// Chunks that cover all rows; at least one, because a file without rows has columns too.
     fn parts(&self) -> impl Iterator<Item = Range<usize>> {
         let len = self.len();
         (0..len.max(1)).step_by(CHUNK).map(move |start| start..(start + CHUNK).min(len))
@@ -59,9 +58,9 @@ views! {
     ops_parquet = parquet::write, ops::Ops::new;
     /// `ops.csv`: one row per span.
     ops_csv = csv::write, ops::Ops::new;
-    /// `tokens.parquet`: one row per token call.
+    /// `tokens.parquet`: one row per decode call.
     tokens_parquet = parquet::write, tokens::Tokens::new;
-    /// `tokens.csv`: one row per token call.
+    /// `tokens.csv`: one row per decode call.
     tokens_csv = csv::write, tokens::Tokens::new;
     /// `experts.parquet`: one row per expert of a token.
     experts_parquet = parquet::write, experts::Experts::new;
@@ -73,7 +72,7 @@ views! {
     threads_csv = csv::write, threads::Threads::new;
 }
 
-/// A column of times. Signed, so that differences of columns do not wrap in the tools that read them.
+/// A column of times. Signed, so that differences of columns do not wrap around in other tools.
 fn ns(values: impl Iterator<Item = u64>) -> Column {
     Column::Each(Arc::new(Int64Array::from_iter_values(values.map(signed))))
 }
@@ -107,7 +106,7 @@ fn maybe_u32s(values: impl Iterator<Item = Option<u32>>) -> Column {
     Column::Each(Arc::new(values.collect::<UInt32Array>()))
 }
 
-/// A column of texts that repeat: by row, keys into a list, which may have one text several times.
+/// A column of texts that repeat: per row a key into a list, which may contain a text several times.
 fn texts(keys: impl Iterator<Item = u32>, list: &[&str]) -> Column {
     let (mut values, mut places) = (Vec::new(), vec![column::ABSENT; list.len()]);
     let mut known = HashMap::new();
@@ -126,9 +125,9 @@ fn texts(keys: impl Iterator<Item = u32>, list: &[&str]) -> Column {
     Column::Coded(Coded { values: Values::texts(values), places, keys })
 }
 
-/// A column of CPUs. There are few, and each stays for long.
+/// A column of CPUs. There are few, and each repeats for many rows.
 fn cpus(of_rows: &[Option<u16>]) -> Column {
-    // Key 0 is that of no CPU.
+    // Key 0 means no CPU.
     let most = of_rows.iter().flatten().max().map_or(0, |cpu| usize::from(*cpu) + 1);
     let mut places = vec![column::ABSENT; most + 1];
     let mut values = Vec::new();
@@ -156,7 +155,7 @@ fn strings<'a>(values: impl Iterator<Item = Option<&'a str>>) -> Column {
 mod tests {
     use super::*;
 
-    /// Arrow's readers take a list in which a text stands twice apart, and then mistake its places.
+    /// Arrow's readers deduplicate a list that contains a text twice, and then read wrong indices.
     #[test]
     fn a_list_has_each_text_once() {
         let Column::Coded(coded) = texts([3, 1, 2, 1].into_iter(), &["unused", "a", "b", "a"]) else {

@@ -13,7 +13,6 @@ use profinfer_analysis::phase::Phases;
 use profinfer_analysis::work::{Work, Works};
 use profinfer_trace::model::{Model, Node, Text, WAIT_UNKNOWN};
 
-/// The table.
 pub(super) struct Ops<'a> {
     model: &'a Model,
     phases: &'a Phases,

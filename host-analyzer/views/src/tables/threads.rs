@@ -8,7 +8,6 @@ use profinfer_analysis::Analysis;
 use profinfer_analysis::thread::Thread;
 use profinfer_trace::model::Model;
 
-/// The table.
 pub(super) struct Threads<'a>(&'a [Thread]);
 
 impl<'a> Threads<'a> {

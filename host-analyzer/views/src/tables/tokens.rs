@@ -1,4 +1,4 @@
-//! One row per token call.
+//! One row per decode call.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -12,7 +12,6 @@ use profinfer_analysis::token::Call;
 use profinfer_analysis::tracing;
 use profinfer_trace::model::Model;
 
-/// The table.
 pub(super) struct Tokens<'a>(&'a [Call]);
 
 impl<'a> Tokens<'a> {

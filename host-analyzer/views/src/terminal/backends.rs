@@ -1,4 +1,4 @@
-//! Operators by shape on several backends, on the host and on the device, of one recording or of several.
+//! Operators by shape on several backends, on host and device, from one or several recordings.
 
 use std::io::{self, Write};
 
@@ -10,17 +10,17 @@ use crate::words::{accelerator as words, ceiling, count, duration, one_line};
 use profinfer_analysis::accelerator::{Accelerators, OnBackend, SeveralRow, Shape};
 use profinfer_analysis::work::Done;
 
-/// Lines shown; the others are in summary.json.
+/// Maximum number of lines; summary.json has all.
 const SHOWN: usize = 12;
-/// Columns of an operator with its shape, and of a backend.
+/// Width of an operator with its shape, and of a backend.
 const SHAPE: usize = 32;
 const NAME: usize = 10;
 
-/// What a line shows: the shapes in the first line of a row, the recording where there are several.
+/// A line: the shapes (first line of a row only), the recording (if there are several), the figures.
 type Line<'a> = (Option<&'a [Shape]>, Option<usize>, &'a OnBackend);
 
 pub(super) fn write(backends: &Accelerators, out: &mut Sheet<'_>) -> io::Result<()> {
-    // Without any time there is nothing to compare.
+    // A row without times has nothing to compare.
     let lines: Vec<Line<'_>> = backends
         .rows
         .iter()
@@ -32,7 +32,7 @@ pub(super) fn write(backends: &Accelerators, out: &mut Sheet<'_>) -> io::Result<
     lines_of(&lines, out)
 }
 
-/// Writes the rows of several recordings, whose names are given, in at most `width` columns.
+/// Writes the rows of several recordings with these names in at most `width` columns.
 ///
 /// # Errors
 /// Those of `out`.
@@ -75,10 +75,10 @@ fn lines_of(lines: &[Line<'_>], out: &mut Sheet<'_>) -> io::Result<()> {
     }
     write_table(&mut t, out)?;
     if lines.iter().any(|(_, _, on)| on.device.is_some()) {
-        out.say("device: times by the accelerator's own clock; they are in no time of the host")?;
+        out.sentence("device: times by the accelerator's clock; no host time includes them")?;
     }
     if lines.iter().any(|(_, _, on)| on.host.as_ref().is_some_and(|h| h.host_side)) {
-        out.say("in brackets: the host's time of handing operators over, not of computing them")?;
+        out.sentence("in brackets: host time for handing operators over, not for computing them")?;
     }
     match lines.len().saturating_sub(SHOWN) {
         0 => Ok(()),
@@ -97,7 +97,7 @@ fn cells((shapes, recording, on): &Line<'_>) -> Vec<Cell> {
         None => one_line(&on.backend),
     };
     let (host, device) = (on.host.as_ref(), on.device.as_ref());
-    // The device's time is that of the work; on the host only where it is not of handing it over.
+    // The device's time is the time of the work. The host's time is it only without a hand-over.
     let own = host.filter(|h| !h.host_side);
     let done: Option<&Done> = device.map_or_else(|| own.map(|h| &h.work), |d| d.work.as_ref());
     let mean = match (device, own) {
@@ -105,7 +105,7 @@ fn cells((shapes, recording, on): &Line<'_>) -> Vec<Cell> {
         (None, Some(h)) => h.wall_ns.checked_div(h.executions),
         (None, None) => None,
     };
-    // The time of handing over is in brackets.
+    // The time of a hand-over is in brackets.
     let taken = |ns: u64| if own.is_some() { duration(ns) } else { format!("({})", duration(ns)) };
     vec![
         Cell::new(shapes.map_or_else(String::new, named)),

@@ -1,4 +1,4 @@
-//! Where a token's time goes, phase by phase, the largest classes first.
+//! The time budget of a token, by phase, the largest classes first.
 
 use std::io;
 
@@ -8,11 +8,11 @@ use profinfer_analysis::budget::{Budget, Class};
 use profinfer_analysis::capture::Capture;
 use profinfer_analysis::phase::Phase;
 
-/// A class with less than this part in every phase is not shown.
+/// A class with a smaller share in every phase is not shown.
 const SMALL: f64 = 0.005;
 
 pub(super) fn write(budget: &Budget, capture: &Capture, out: &mut Sheet<'_>) -> io::Result<()> {
-    // Speculative decoding has calls of several tokens instead.
+    // Speculative decoding generates in calls of several tokens.
     let generating = [Phase::Decode, Phase::BatchDecode].into_iter().find(|p| budget.phase(*p).is_some());
     let generating = generating.unwrap_or(Phase::Decode);
     let (decode, prefill) = (budget.phase(generating), budget.phase(Phase::Prefill));
@@ -26,7 +26,7 @@ pub(super) fn write(budget: &Budget, capture: &Capture, out: &mut Sheet<'_>) -> 
         Class::ALL.into_iter().map(|c| (c, part(decode, c), part(prefill, c))).collect();
     classes.retain(|(_, decode, prefill)| *decode >= SMALL || *prefill >= SMALL);
     classes.sort_by(|a, b| (b.1 + b.2 / 1e3).total_cmp(&(a.1 + a.2 / 1e3)));
-    let mut t = table(&["a token's time", phase_name(generating), "share", "", "a prefill call", "share"]);
+    let mut t = table(&["time per token", phase_name(generating), "share", "", "prefill call", "share"]);
     let a_call = |phase: Option<&profinfer_analysis::budget::PhaseBudget>, class| {
         phase.map_or("–".to_owned(), |p| duration(p.wall.get(class) / p.calls.max(1)))
     };
@@ -42,8 +42,8 @@ pub(super) fn write(budget: &Budget, capture: &Capture, out: &mut Sheet<'_>) -> 
     }
     write_table(&mut t, out)?;
     match capture.part(generating).zip(decode) {
-        Some((part, _)) if part.traced > 0 => out.say(&words::capture::from_part(part)),
-        Some(_) => out.say("no token was traced: what is in its graphs is not known"),
+        Some((part, _)) if part.traced > 0 => out.sentence(&words::capture::from_part(part)),
+        Some(_) => out.sentence("no token was traced: the time inside its graphs is unknown"),
         None => Ok(()),
     }
 }

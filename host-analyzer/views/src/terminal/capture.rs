@@ -1,4 +1,5 @@
-//! What is to be known of a table of operators: how many tokens it is from, what was left out, and what the probes put into it.
+//! Notes on a table of operators: the tokens it covers, what was left out, and the time that probes
+//! add.
 
 use std::io;
 
@@ -8,32 +9,35 @@ use profinfer_analysis::Analysis;
 use profinfer_analysis::capture::Capture;
 use profinfer_analysis::phase::Phase;
 
-/// Says what a table of `phase` is from, where it is not from all operators of all tokens.
-pub(super) fn say_part(analysis: &Analysis, phase: Phase, out: &mut Sheet<'_>) -> io::Result<()> {
+/// Writes what a table of `phase` covers, if that is less than all operators of all tokens.
+pub(super) fn write_part(analysis: &Analysis, phase: Phase, out: &mut Sheet<'_>) -> io::Result<()> {
     let capture = &analysis.capture;
     if let Some(part) = capture.part(phase) {
-        out.say(&format!("{}; sums are of these, not scaled", words::capture::from_part(part)))?;
+        out.sentence(&format!(
+            "{}; sums cover these only and are not scaled",
+            words::capture::from_part(part)
+        ))?;
     }
-    say_filters(capture, out)?;
+    write_filters(capture, out)?;
     if capture.ends == "none" {
-        out.say(words::capture::WITHOUT_ENDS)?;
+        out.sentence(words::capture::WITHOUT_ENDS)?;
     }
     Ok(())
 }
 
-/// Says what passed the filters: the rest is missing in the table above, and is not 0.
-pub(super) fn say_filters(capture: &Capture, out: &mut Sheet<'_>) -> io::Result<()> {
+/// Writes what passed the filters: everything else is missing in the table above, and is not 0.
+pub(super) fn write_filters(capture: &Capture, out: &mut Sheet<'_>) -> io::Result<()> {
     for filter in capture.filters.iter().filter(|f| f.refused.is_none()) {
-        out.say(&words::capture::only(filter))?;
+        out.sentence(&words::capture::only(filter))?;
     }
     Ok(())
 }
 
-/// Says how much longer each operator looks by its probe, and for which types that matters.
-pub(super) fn say_bias(analysis: &Analysis, out: &mut Sheet<'_>) -> io::Result<()> {
+/// Writes the time that its probe adds to each operator, and the types for which it matters.
+pub(super) fn write_bias(analysis: &Analysis, out: &mut Sheet<'_>) -> io::Result<()> {
     let Some(ns) = analysis.cost.probe_inside_ns.filter(|ns| *ns > 0) else { return Ok(()) };
     if analysis.op.types.is_empty() {
         return Ok(());
     }
-    out.say(&words::capture::bias(ns, &analysis.op.types))
+    out.sentence(&words::capture::bias(ns, &analysis.op.types))
 }

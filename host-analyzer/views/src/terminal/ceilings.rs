@@ -1,4 +1,4 @@
-//! Ceilings: what the board can do at best.
+//! Ceilings: the best performance of the board.
 
 use std::io::{self, Write};
 
@@ -7,12 +7,13 @@ use crate::words::{self, one_line};
 use profinfer_analysis::ceiling::{Ceiling, Ceilings};
 use profinfer_trace::model::Doubt;
 
-/// Rows shown; the others are in summary.json.
+/// Maximum number of rows; summary.json has all.
 const SHOWN: usize = 8;
 const CORE: usize = 24;
 const HOW: usize = 20;
 
-/// Of each kind and core type the one with the most threads and, of several ways, the first, which is the widest.
+/// Writes one ceiling per kind and core type: the one with the most threads, and of several methods
+/// the first, which is the widest.
 pub(super) fn write(ceilings: &Ceilings, out: &mut Sheet<'_>) -> io::Result<()> {
     if ceilings.all.is_empty() {
         return Ok(());
@@ -26,15 +27,15 @@ pub(super) fn write(ceilings: &Ceilings, out: &mut Sheet<'_>) -> io::Result<()> 
         .collect();
     let mut t = table(&["ceiling", "cores", "threads", "memory", "median", "min", "max", "by"]);
     for c in rows.iter().take(SHOWN) {
-        let say = |value: Option<u64>| value.map_or("–".to_owned(), |v| words::ceiling(v, c.unit));
+        let figure = |value: Option<u64>| value.map_or("–".to_owned(), |v| words::ceiling(v, c.unit));
         t.add_row([
             c.kind.name().to_owned(),
             cut(&one_line(c.core.as_deref().unwrap_or("–")), CORE),
             c.threads.to_string(),
             c.working_set_bytes.map_or("–".to_owned(), words::size),
-            say(c.median),
-            say(c.min),
-            say(c.max),
+            figure(c.median),
+            figure(c.min),
+            figure(c.max),
             cut(&one_line(&c.how), HOW),
         ]);
     }
@@ -53,7 +54,7 @@ pub(super) fn write(ceilings: &Ceilings, out: &mut Sheet<'_>) -> io::Result<()> 
     Ok(())
 }
 
-/// What the agent wrote, and what its codes mean.
+/// The agent's note, and the meaning of its codes.
 fn notes(c: &Ceiling) -> Vec<String> {
     let of_points = c.points.iter().flat_map(|p| &p.doubts);
     let codes = c.doubts.iter().chain(of_points).filter(|d| **d != Doubt::Noted);

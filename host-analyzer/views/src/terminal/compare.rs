@@ -1,4 +1,4 @@
-//! A comparison on the terminal: the verdict, what differs, the runs, what the change is made of.
+//! A comparison on the terminal: verdict, differences, runs, and the parts of the change.
 
 use std::io::{self, Write};
 
@@ -8,10 +8,10 @@ use crate::words::compare as words;
 use crate::words::{duration, one_line};
 use profinfer_analysis::compare::{Code, Comparison, Found, Item, Level, Row};
 
-/// Rows of a level that are shown; all are in compare.json.
+/// Maximum number of rows per level; compare.json has all.
 const SHOWN: usize = 12;
 
-/// A row whose change is a smaller part of a token's time on side A is not shown.
+/// A row with a smaller change, as a share of a token's time on side A, is not shown.
 const SMALL: f64 = 0.001;
 
 /// Writes a comparison in at most `width` columns.
@@ -30,11 +30,11 @@ pub fn compare(comparison: &Comparison, names: &Names, width: usize, out: &mut d
         writeln!(out, "{}", colour.paint(&line))?;
     }
     if let Some(power) = &comparison.power {
-        out.say(&words::power(power, comparison.choices.practical))?;
+        out.sentence(&words::power(power, comparison.choices.practical))?;
     }
-    out.say(&words::selection(comparison))?;
+    out.sentence(&words::selection(comparison))?;
     for note in &comparison.notes {
-        out.say(&words::note(note))?;
+        out.sentence(&words::note(note))?;
     }
     runs(comparison, names, out)?;
     rows(comparison, out)?;
@@ -51,7 +51,7 @@ fn gate(comparison: &Comparison, out: &mut Sheet<'_>) -> io::Result<()> {
             writeln!(out, "{}", colour.paint(&line))?;
         }
     }
-    for (found, what) in [(Found::Same, "the same"), (Found::Unknown, "not known of all runs")] {
+    for (found, what) in [(Found::Same, "the same"), (Found::Unknown, "unknown for some runs")] {
         let names = words::names(&comparison.gate, found);
         if !names.is_empty() {
             let text = format!("{what}: {}", names.join(", "));
@@ -86,10 +86,10 @@ fn rows(comparison: &Comparison, out: &mut Sheet<'_>) -> io::Result<()> {
     let Some([a, b]) = comparison.token_ns() else { return Ok(()) };
     let many = comparison.rows.iter().any(|row| row.p.is_some());
     for (level, what) in
-        [(Level::Class, "a token's time"), (Level::Operator, "by operator"), (Level::Tensor, "by tensor")]
+        [(Level::Class, "time per token"), (Level::Operator, "by operator"), (Level::Tensor, "by tensor")]
     {
         let of_level: Vec<&Row> = comparison.rows.iter().filter(|row| row.level == level).collect();
-        // Levels below the classes repeat those that have nothing below them.
+        // Levels below the classes repeat the classes without sublevels.
         let shows = |row: &&&Row| {
             let own = level == Level::Class || !row.op.is_empty();
             own && row.change_ns().unsigned_abs() as f64 >= SMALL * a as f64
@@ -98,15 +98,15 @@ fn rows(comparison: &Comparison, out: &mut Sheet<'_>) -> io::Result<()> {
         if shown.is_empty() && level != Level::Class {
             continue;
         }
-        let headers = [what, "A", "B", "change", "of A's token", if many { "stands" } else { "" }];
+        let headers = [what, "A", "B", "change", "of A's token", if many { "certain" } else { "" }];
         let mut t = table(&headers[..if many { 6 } else { 5 }]);
         let mut rest = [a, b];
         for row in &shown {
             rest = [rest[0] - row.side_ns[0], rest[1] - row.side_ns[1]];
             t.add_row(line(&words::row(row), row.side_ns, a, many, row.stands));
         }
-        t.add_row(line("all other", rest, a, many, None));
-        t.add_row(line("together", [a, b], a, many, None));
+        t.add_row(line("all others", rest, a, many, None));
+        t.add_row(line("total", [a, b], a, many, None));
         write_table(&mut t, out)?;
     }
     Ok(())

@@ -1,4 +1,4 @@
-//! What the system and the engine's processes were set to.
+//! Settings of the system and of the engine's processes.
 
 use std::io::{self, Write};
 
@@ -6,9 +6,9 @@ use super::style::{Colour, Sheet, cut, wrapped};
 use crate::words::{conditions, one_line};
 use profinfer_analysis::fact::Conditions;
 
-/// Processes shown; the others are in summary.json.
+/// Maximum number of processes; summary.json has all.
 const SHOWN: usize = 3;
-/// Longest part of a line: a variable's value may be long.
+/// Longest part of a line: the value of a variable may be long.
 const PART: usize = 60;
 
 pub(super) fn write(c: &Conditions, out: &mut Sheet<'_>) -> io::Result<()> {

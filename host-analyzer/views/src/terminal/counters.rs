@@ -1,4 +1,4 @@
-//! Counters per operator type: per span where it is a sum, per cycle where it is a rate.
+//! Counters per operator type: sums per span, rates per cycle.
 
 use std::io::{self, Write};
 
@@ -9,16 +9,16 @@ use crate::words::{count, one_line};
 use profinfer_analysis::counter::{Counted, Value};
 use profinfer_analysis::phase::Phase;
 
-/// Rows shown; the others are in summary.json.
+/// Maximum number of rows; summary.json has all.
 const SHOWN: usize = 8;
 const NAME: usize = 16;
-/// What a mean of next to nothing is written as.
+/// The text of a mean that rounds to zero.
 const ZERO: &str = "0.00";
-/// Counters shown: more do not fit a line.
+/// Maximum number of counters: more do not fit a line.
 const COLUMNS: usize = 5;
 
 pub(super) fn write(counted: &[Counted], out: &mut Sheet<'_>) -> io::Result<()> {
-    // As the table of operators does: the engine spends most of its life in decode.
+    // The same phase as in the table of operators: the engine spends most of its time in decode.
     let phase =
         [Phase::Decode, Phase::BatchDecode, Phase::Prefill, Phase::Unknown, Phase::Draft, Phase::WarmUp]
             .into_iter()
@@ -31,13 +31,13 @@ pub(super) fn write(counted: &[Counted], out: &mut Sheet<'_>) -> io::Result<()> 
             names.push(&value.name);
         }
     }
-    // A counter that counted nothing here would only push others out.
+    // A counter that counted nothing would only displace others.
     let (nothing, mut names): (Vec<&str>, Vec<&str>) = names.into_iter().partition(|name| {
         rows().flat_map(|c| &c.values).filter(|v| v.name == *name).all(|v| mean(v) == ZERO)
     });
     names.truncate(COLUMNS);
     let pmus = rows().any(|c| rows().any(|d| d.pmu != c.pmu));
-    let first = format!("{}, mean of a span", phase.name());
+    let first = format!("{}, mean per span", phase.name());
     let ipc = ["CPU_CYCLES", "INST_RETIRED"].iter().all(|n| names.contains(n));
     let mut headers = vec![first.as_str()];
     headers.extend(if pmus { &["core"][..] } else { &[] });
@@ -71,7 +71,7 @@ pub(super) fn write(counted: &[Counted], out: &mut Sheet<'_>) -> io::Result<()> 
     writeln!(out)?;
     write_table(&mut t, out)?;
     if !nothing.is_empty() {
-        out.say(&format!("{ZERO} in every row: {}", one_line(&nothing.join(", "))))?;
+        out.sentence(&format!("{ZERO} in every row: {}", one_line(&nothing.join(", "))))?;
     }
     match rows().count().saturating_sub(SHOWN) {
         0 => Ok(()),

@@ -1,4 +1,4 @@
-//! How much of a graph could run side by side.
+//! The part of a graph that could run in parallel.
 
 use std::io::{self, Write};
 
@@ -6,19 +6,19 @@ use super::style::{Sheet, percent, wrapped};
 use crate::words::{duration, one_line};
 use profinfer_analysis::critical_path::{Branch, CriticalPath};
 
-/// Branches named.
+/// Maximum number of branches named.
 const SHOWN: usize = 3;
 
 pub(super) fn write(all: &[&CriticalPath], out: &mut Sheet<'_>) -> io::Result<()> {
     let Some(path) = all.iter().max_by_key(|p| p.sum_ns).filter(|p| p.sum_ns > 0) else { return Ok(()) };
     let part = path.path_ns as f64 / path.sum_ns as f64;
     let mut line = format!(
-        "longest chain {} of the operators' time; side by side saves at most {}",
+        "longest chain {} of the operators' time; parallel execution saves at most {}",
         percent(part),
         duration(path.saving_ns)
     );
     let named = |b: &Branch| match &b.beside {
-        Some(beside) => format!("{} beside {}", one_line(&b.name), one_line(beside)),
+        Some(beside) => format!("{} in parallel with {}", one_line(&b.name), one_line(beside)),
         None => one_line(&b.name),
     };
     let branches: Vec<String> = path.branches.iter().take(SHOWN).map(named).collect();

@@ -1,4 +1,4 @@
-//! Experts: how many, how evenly, how soon again, and what a token reads of them.
+//! Experts: number, balance, reuse, and the bytes that a token reads.
 
 use std::io::{self, Write};
 
@@ -6,7 +6,7 @@ use super::style::{Sheet, percent, table, write_table};
 use crate::words::{self, count, size};
 use profinfer_analysis::expert::{Figures, Routing};
 
-/// Rows shown; the others are in summary.json.
+/// Maximum number of rows; summary.json has all.
 const SHOWN: usize = 4;
 
 pub(super) fn write(all: &[Routing], out: &mut Sheet<'_>) -> io::Result<()> {
@@ -17,10 +17,10 @@ pub(super) fn write(all: &[Routing], out: &mut Sheet<'_>) -> io::Result<()> {
         "experts",
         "layers",
         "used of all",
-        "by a batch",
+        "per batch",
         "weights",
         "balance",
-        "token before",
+        "previous token",
         "distance",
         "p90",
     ]);
@@ -32,7 +32,7 @@ pub(super) fn write(all: &[Routing], out: &mut Sheet<'_>) -> io::Result<()> {
         writeln!(out, "and {n} other rows")?;
     }
     for sentence in all.iter().take(SHOWN).filter_map(words::experts::sentence) {
-        out.say(&sentence)?;
+        out.sentence(&sentence)?;
     }
     notes(all, out)
 }
@@ -55,19 +55,19 @@ fn row(r: &Routing) -> Vec<String> {
     ]
 }
 
-/// What is not in the figures.
+/// Writes what the figures leave out.
 fn notes(all: &[Routing], out: &mut Sheet<'_>) -> io::Result<()> {
     let sum = |field: fn(&Figures) -> u64| all.iter().map(|r| field(&r.whole)).sum::<u64>();
     let (left_out, warm_up) = (sum(|f| f.left_out), sum(|f| f.all_used));
     if left_out > 0 {
-        out.say(&format!(
-            "{} selections of a layer came in part only and are counted nowhere above",
+        out.sentence(&format!(
+            "{} selections of a layer are incomplete and not counted above",
             count(left_out)
         ))?;
     }
     if warm_up > 0 {
-        out.say(&format!(
-            "{} selections of a layer are of all its experts (warming up), in no figure",
+        out.sentence(&format!(
+            "{} selections of a layer are of all its experts (warm-up) and not counted above",
             count(warm_up)
         ))?;
     }

@@ -1,4 +1,4 @@
-//! The answer in a few lines: how fast, what would help and by how much, what was ruled out.
+//! The answer in a few lines: speed, remedies and their gains, what was ruled out.
 
 use std::io::{self, Write};
 
@@ -6,14 +6,14 @@ use super::style::{Colour, Sheet, wrapped};
 use crate::words::findings as words;
 use profinfer_analysis::findings::Findings;
 
-/// Findings shown; the others are in summary.json.
+/// Maximum number of findings; summary.json has all.
 const SHOWN: usize = 5;
 
 pub(super) fn write(findings: &Findings, out: &mut Sheet<'_>) -> io::Result<()> {
     if findings.headline.token_ns.is_none() {
         return Ok(());
     }
-    out.say(&words::headline(&findings.headline))?;
+    out.sentence(&words::headline(&findings.headline))?;
     for (n, finding) in (1..).zip(findings.found.iter().take(SHOWN)) {
         lines(&format!("{n}. "), &words::sentence(finding), Colour::Warn, out)?;
     }
@@ -24,7 +24,7 @@ pub(super) fn write(findings: &Findings, out: &mut Sheet<'_>) -> io::Result<()> 
     }
     if !findings.noisy.is_empty() {
         let all = findings.noisy.iter().map(|(rule, evidence)| words::noisy(rule, evidence));
-        lines("Too noisy to tell: ", &short(all.collect()), Colour::Dim, out)?;
+        lines("Inconclusive: ", &short(all.collect()), Colour::Dim, out)?;
     }
     if !findings.not_known.is_empty() {
         let title = format!("Not enough data for {} checks: ", findings.not_known.len());

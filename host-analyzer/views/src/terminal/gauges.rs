@@ -1,4 +1,4 @@
-//! Gauges: frequencies, temperatures, loads, traffic of the memory.
+//! Gauges: frequencies, temperatures, loads, memory traffic.
 
 use std::io::{self, Write};
 
@@ -6,7 +6,7 @@ use super::style::{Colour, Sheet, cut, table, wrapped, write_table};
 use crate::words::{self, count, one_line, quantity};
 use profinfer_analysis::gauge::{Figures, Gauge};
 
-/// Rows shown; the others are in summary.json.
+/// Maximum number of rows; summary.json has all.
 const SHOWN: usize = 8;
 const NAME: usize = 30;
 
@@ -21,15 +21,15 @@ pub(super) fn write(gauges: &[Gauge], out: &mut Sheet<'_>) -> io::Result<()> {
     headers.push("samples");
     let mut t = table(&headers);
     for g in read().take(SHOWN) {
-        let say = |value: fn(&Figures) -> f64, f: &Option<Figures>| {
+        let figure = |value: fn(&Figures) -> f64, f: &Option<Figures>| {
             f.as_ref().map_or("–".to_owned(), |f| quantity(value(f), g.unit))
         };
         let mut row = vec![
             cut(&one_line(&g.name), NAME),
-            say(|f| f.min, &g.whole),
-            say(|f| f.mean, &g.whole),
-            say(|f| f.max, &g.whole),
-            say(|f| f.mean, &g.decode),
+            figure(|f| f.min, &g.whole),
+            figure(|f| f.mean, &g.whole),
+            figure(|f| f.max, &g.whole),
+            figure(|f| f.mean, &g.decode),
         ];
         if traffic {
             row.push(g.decode_bytes_per_token.map_or("–".to_owned(), |b| quantity(b, "bytes")));

@@ -1,4 +1,4 @@
-//! What a longer context costs.
+//! The cost of a longer context.
 
 use std::io::{self, Write};
 
@@ -6,7 +6,7 @@ use super::style::{Sheet, wrapped};
 use crate::words::{count, duration, one_line};
 use profinfer_analysis::kv::Kv;
 
-/// Contexts and operators shown; the others are in summary.json.
+/// Maximum number of contexts and of operators; summary.json has all.
 const SHOWN: usize = 2;
 
 pub(super) fn write(all: &[Kv], out: &mut Sheet<'_>) -> io::Result<()> {
@@ -25,13 +25,13 @@ fn sentence(kv: &Kv) -> String {
     let Some(token) = &kv.token else { return String::new() };
     let mut parts = vec![if token.grows {
         format!(
-            "1,000 cells more cost {} a token ({} to {})",
+            "1,000 more cells cost {} per token ({} to {})",
             signed(token.ns_per_1000_cells),
             signed(token.low_ns),
             signed(token.high_ns)
         )
     } else {
-        "no growth of a token's time to be seen".to_owned()
+        "no visible growth of the time per token".to_owned()
     }];
     let growing = kv.types.iter().filter(|t| t.growth.grows).take(SHOWN);
     let growing: Vec<_> =

@@ -1,8 +1,8 @@
-//! The summary on the terminal: health first, then what the session was, its speed, where the time went, and
-//! what the measuring cost; at most about 80 lines of 100 columns, or of as many as the terminal has.
+//! The summary on the terminal: health, then the session, its speed, the time budget, and the cost of
+//! the measurement. At most about 80 lines of 100 columns, or of the width of the terminal.
 //!
-//! Stage: view. From: session, analysis. To: text with ANSI colours. Promises: foreign text cannot steer the
-//! terminal. Who prints it takes the colours out for pipes and NO_COLOR (anstream does).
+//! Stage: view. From: session, analysis. To: text with ANSI colours. Promises: foreign text cannot
+//! control the terminal. The caller removes the colours for pipes and NO_COLOR (anstream does).
 
 pub mod backends;
 mod budget;
@@ -39,7 +39,7 @@ use profinfer_analysis::health::Severity;
 use profinfer_trace::model::{Model, Session};
 use style::{Colour, Sheet, cut, wrapped};
 
-/// Columns of the summary where nobody asks for fewer.
+/// Default width of the summary in columns.
 pub const WIDTH: usize = 100;
 
 /// Writes the summary in [`WIDTH`] columns.
@@ -50,7 +50,8 @@ pub fn terminal(model: &Model, analysis: &Analysis, out: &mut dyn Write) -> io::
     within(model, analysis, WIDTH, out)
 }
 
-/// Writes the summary in at most `width` columns. Tables that are wider lose their last columns, which is said.
+/// Writes the summary in at most `width` columns. Wider tables lose their last columns; a line
+/// reports that.
 ///
 /// # Errors
 /// Those of `out`.
@@ -114,7 +115,7 @@ fn session(s: &Session, duration_ns: u64, out: &mut Sheet<'_>) -> io::Result<()>
     let parts = [&s.board, &s.cpu_model, &machine, &kernel, &duration(duration_ns)];
     let parts: Vec<_> = parts.iter().filter(|p| !p.is_empty()).map(|p| one_line(p)).collect();
     writeln!(out, "{}", cut(&parts.join(" · "), out.width()))?;
-    // A process that runs another program is told again; the last word holds.
+    // A process that executes another program is listed again; the last entry is valid.
     let later = |i: usize, pid: u32| s.processes[i + 1..].iter().any(|p| p.pid == pid);
     let processes = s.processes.iter().enumerate().filter(|(i, p)| !later(*i, p.pid));
     for (_, p) in processes.take(3) {
@@ -128,17 +129,17 @@ fn session(s: &Session, duration_ns: u64, out: &mut Sheet<'_>) -> io::Result<()>
 fn cost(cost: &Cost, duration_ns: u64, out: &mut Sheet<'_>) -> io::Result<()> {
     let share = |ns: u64| match duration_ns {
         0 => String::new(),
-        whole => format!(" ({:.2} % of one CPU)", ns as f64 * 100.0 / whole as f64),
+        all => format!(" ({:.2} % of one CPU)", ns as f64 * 100.0 / all as f64),
     };
     let mut parts = vec![format!("stream {}", size(cost.stream_bytes))];
     if let Some(bytes) = cost.bytes_per_span {
         parts.push(format!("{bytes:.2} bytes per span"));
     }
     if let (Some(ns), Some(runs)) = (cost.bpf_run_ns, cost.bpf_runs) {
-        parts.push(format!("programs {} ns a run ({} runs sampled)", ns / runs.max(1), count(runs)));
+        parts.push(format!("BPF programs {} ns per run ({} runs sampled)", ns / runs.max(1), count(runs)));
     }
     if let (Some(pair), Some(inside)) = (cost.probe_pair_ns, cost.probe_inside_ns) {
-        parts.push(format!("probes {pair} ns per operator, {inside} ns of it inside its time"));
+        parts.push(format!("probes {pair} ns per operator, {inside} ns of it within the operator's time"));
     }
     parts.extend(words::capture::slowdown(&cost.slowdown));
     if let Some(ns) = cost.agent_cpu_ns {

@@ -1,16 +1,16 @@
-//! Nested calls: calls of backends' functions inside operators.
+//! Nested calls: calls of backend functions inside operators.
 
 use std::io::{self, Write};
 
 use comfy_table::Cell;
 
-use super::capture::say_filters;
+use super::capture::write_filters;
 use super::style::{Sheet, cut, percent, table, write_table};
 use crate::words::{count, duration, one_line};
 use profinfer_analysis::capture::Capture;
 use profinfer_analysis::nested::Nested;
 
-/// Rows shown; the others are in summary.json.
+/// Maximum number of rows; summary.json has all.
 const SHOWN: usize = 8;
 const NAME: usize = 20;
 const FUNCTION: usize = 24;
@@ -32,7 +32,7 @@ pub(super) fn write(nested: &[Nested], capture: &Capture, out: &mut Sheet<'_>) -
         ]);
     }
     write_table(&mut t, out)?;
-    say_filters(capture, out)?;
+    write_filters(capture, out)?;
     match nested.len().saturating_sub(SHOWN) {
         0 => Ok(()),
         n => writeln!(out, "and {n} other kinds of nested calls"),

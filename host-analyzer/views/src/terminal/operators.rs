@@ -1,4 +1,4 @@
-//! Operator types: where the time of each phase went.
+//! Operator types: the time of each phase.
 
 use std::io::{self, Write};
 
@@ -13,29 +13,29 @@ use profinfer_analysis::duty::types::TypeEstimate;
 use profinfer_analysis::op::OpType;
 use profinfer_analysis::phase::Phase;
 
-/// Types shown; the others are in summary.json.
+/// Maximum number of types; summary.json has all.
 const SHOWN: usize = 8;
-/// Columns of a name, and of a bar.
+/// Width of a name, and of a bar.
 const NAME: usize = 20;
 const BAR: usize = 10;
 
 pub(super) fn write(analysis: &Analysis, out: &mut Sheet<'_>) -> io::Result<()> {
     let op = &analysis.op;
-    // The engine spends most of its life in decode, so that phase has the details and gives the order.
+    // The engine spends most of its time in decode: that phase has the details and sets the order.
     let seen = |p: &Phase| op.wall_ns[p.index()] > 0;
     let order =
         [Phase::Decode, Phase::BatchDecode, Phase::Prefill, Phase::Unknown, Phase::Draft, Phase::WarmUp];
     let mut phases = order.into_iter().filter(seen);
     let Some(first) = phases.next() else { return Ok(()) };
     let second = phases.next();
-    // A program without token calls has no phases.
+    // A program without decode calls has no phases.
     let time = if first == Phase::Unknown { "time" } else { phase_name(first) };
     let read = analysis.roof.phase(first).read;
-    // Of a part of the tokens, an interval takes the place of the bar.
+    // If only some tokens were captured, an interval replaces the bar.
     let estimated = !analysis.op_estimate.is_empty();
     let mean = if analysis.capture.ends == "none" { "mean + wait" } else { "mean" };
-    let beside = if estimated { "95 %" } else { "" };
-    let mut headers = vec!["operator", time, "runs", mean, "share", beside, "GB/s"];
+    let bar_header = if estimated { "95 %" } else { "" };
+    let mut headers = vec!["operator", time, "runs", mean, "share", bar_header, "GB/s"];
     if read.is_some() {
         headers.push("of peak");
     }
@@ -69,15 +69,15 @@ pub(super) fn write(analysis: &Analysis, out: &mut Sheet<'_>) -> io::Result<()> 
         t.add_row(row);
     }
     write_table(&mut t, out)?;
-    capture::say_part(analysis, first, out)?;
-    capture::say_bias(analysis, out)?;
+    capture::write_part(analysis, first, out)?;
+    capture::write_bias(analysis, out)?;
     let mut host_side: Vec<&str> =
         op.types.iter().filter(|t| t.host_side).map(|t| t.backend.as_str()).collect();
     host_side.dedup();
     if let Some(backend) = host_side.first() {
         let backend = one_line(backend);
-        out.say(&format!(
-            "{backend}: host side, the time to hand operators over; its kernels run later, in no operator's time"
+        out.sentence(&format!(
+            "{backend}: host side, the time to hand operators over; its kernels run later and are in no operator's time"
         ))?;
     }
     match types().count().saturating_sub(SHOWN) {
@@ -86,7 +86,7 @@ pub(super) fn write(analysis: &Analysis, out: &mut Sheet<'_>) -> io::Result<()> 
     }
 }
 
-/// The type, and its backend when that is not the CPU: shares are of the time on the same backend.
+/// The type, and its backend if that is not the CPU: shares refer to the time on the same backend.
 fn name(t: &OpType) -> String {
     match t.backend.as_str() {
         "CPU" | "" => t.desc.clone(),
@@ -94,13 +94,12 @@ fn name(t: &OpType) -> String {
     }
 }
 
-/// The interval of the share.
 fn interval(estimate: &TypeEstimate) -> String {
     let ends = estimate.share.and_then(|share| share.interval);
     ends.map_or_else(|| "–".into(), |i| format!("{:.1}–{:.1} %", i.low * 100.0, i.high * 100.0))
 }
 
-/// A rate, or a dash where the time is not that of the work.
+/// A rate, or a dash if the time is not the time of the work.
 fn rate(per_s: Option<f64>, text: impl Fn(f64) -> String) -> Cell {
     Cell::new(per_s.map_or("–".to_owned(), text))
 }

@@ -1,4 +1,4 @@
-//! A prediction on the terminal: the speed, what a token is made of, what others would say.
+//! A prediction on the terminal: the speed, the parts of a token's time, other rules' predictions.
 
 use std::io::{self, Write};
 
@@ -7,7 +7,7 @@ use crate::predict::{Answer, Names};
 use crate::words::{ceiling, predict as words, size};
 use profinfer_analysis::predict::{Peers, Prediction};
 
-/// Writes what was predicted in at most `width` columns.
+/// Writes the prediction in at most `width` columns.
 ///
 /// # Errors
 /// Those of `out`.
@@ -29,17 +29,17 @@ pub fn predict(answer: &Answer, names: &Names, width: usize, out: &mut dyn Write
 
 fn parts(p: &Prediction, out: &mut Sheet<'_>) -> io::Result<()> {
     let estimate = &p.decode.estimate;
-    let whole = estimate.ns();
+    let all = estimate.ns();
     writeln!(out)?;
-    let mut t = table(&["a token's time", "nodes", "reads", "rate", "time", "share"]);
+    let mut t = table(&["time per token", "nodes", "reads", "rate", "time", "share"]);
     for (dtype, of) in &estimate.types {
-        let [time, share] = words::part(of.ns, whole);
-        let name = if of.unseen { format!("{dtype} (never seen)") } else { dtype.clone() };
+        let [time, share] = words::part(of.ns, all);
+        let name = if of.unseen { format!("{dtype} (not measured)") } else { dtype.clone() };
         let rate = ceiling((of.bytes as f64 * 1e9 / of.ns.max(1.0)) as u64, "bytes_per_s");
         t.add_row([name, of.nodes.to_string(), size(of.bytes), rate, time, share]);
     }
     let mut row = |name: &str, nodes: String, reads: String, ns: f64| {
-        let [time, share] = words::part(ns, whole);
+        let [time, share] = words::part(ns, all);
         t.add_row([name.to_owned(), nodes, reads, String::new(), time, share]);
     };
     row("attention", String::new(), size(p.census.cache_bytes), estimate.attention_ns);
@@ -50,7 +50,7 @@ fn parts(p: &Prediction, out: &mut Sheet<'_>) -> io::Result<()> {
 
 fn others(peers: &Peers, p: &Prediction, out: &mut Sheet<'_>) -> io::Result<()> {
     writeln!(out)?;
-    let mut t = table(&["by another rule", "tokens/s", "to this"]);
+    let mut t = table(&["other rule", "tokens/s", "ratio"]);
     let rows = [
         ("one bandwidth for all", peers.one_parameter_ns),
         ("llmfit", Some(peers.llmfit_ns)),

@@ -1,4 +1,4 @@
-//! The scheduler: who had the CPUs that the engine wanted.
+//! The scheduler: the tasks that used the CPUs that the engine waited for.
 
 use std::io::{self, Write};
 
@@ -8,7 +8,7 @@ use super::style::{Sheet, cut, table, write_table};
 use crate::words::{count, duration, one_line};
 use profinfer_analysis::sched::{Interference, Sched, StateTimes};
 
-/// Rows shown; the others are in summary.json.
+/// Maximum number of rows; summary.json has all.
 const SHOWN: usize = 5;
 const NAME: usize = 34;
 
@@ -19,7 +19,7 @@ pub(super) fn write(sched: &Sched, missed: Option<u64>, out: &mut Sheet<'_>) -> 
     let sum =
         |of: fn(&StateTimes) -> u64| sched.threads.iter().map(|t| of(&t.decode)).fold(0, u64::saturating_add);
     let line = format!(
-        "threads in decode: {} on a CPU, {} preempted, {} woken and waiting, {} asleep, {} blocked, {} not known",
+        "threads in decode: {} on a CPU, {} preempted, {} woken and waiting, {} asleep, {} blocked, {} unknown",
         duration(sum(|t| t.running_ns)),
         duration(sum(|t| t.preempted_ns)),
         duration(sum(|t| t.woken_ns)),
@@ -28,10 +28,10 @@ pub(super) fn write(sched: &Sched, missed: Option<u64>, out: &mut Sheet<'_>) -> 
         duration(sum(|t| t.unknown_ns)),
     );
     writeln!(out)?;
-    out.say(&line)?;
+    out.sentence(&line)?;
     if let Some(missed @ 1..) = missed {
-        out.say(&format!(
-            "{} of the scheduler's events are not known: the kernel left out the agent's program, because another BPF program or a map \
+        out.sentence(&format!(
+            "{} scheduler events are missing: the kernel skipped the agent's program, because another BPF program or a map \
              was in use on that CPU",
             count(missed)
         ))?;
@@ -39,7 +39,7 @@ pub(super) fn write(sched: &Sched, missed: Option<u64>, out: &mut Sheet<'_>) -> 
     if sched.interference.is_empty() {
         return Ok(());
     }
-    let mut t = table(&["had a CPU that the engine wanted", "turns", "time", "in decode", "CPUs"]);
+    let mut t = table(&["used a CPU the engine waited for", "turns", "time", "in decode", "CPUs"]);
     for row in sched.interference.iter().take(SHOWN) {
         let cpus: Vec<String> = row.cpus.iter().map(|c| c.cpu.to_string()).collect();
         t.add_row(vec![
@@ -59,8 +59,8 @@ pub(super) fn write(sched: &Sched, missed: Option<u64>, out: &mut Sheet<'_>) -> 
 
 fn who(row: &Interference) -> String {
     match (row.idle, row.engine) {
-        (true, _) => "nobody (the CPU was idle)".to_owned(),
-        (_, true) => format!("{} {}, the engine's own", row.tid, row.name),
+        (true, _) => "nothing (the CPU was idle)".to_owned(),
+        (_, true) => format!("{} {}, of the engine", row.tid, row.name),
         _ => format!("{} {}", row.tid, row.name),
     }
 }

@@ -1,4 +1,4 @@
-//! Requests by slot: percentiles, and what the batches were made of.
+//! Requests by slot: percentiles, and the contents of the batches.
 
 use std::io::{self, Write};
 
@@ -6,7 +6,7 @@ use super::style::{Sheet, table, write_table};
 use crate::words::{count, duration};
 use profinfer_analysis::server::{Batches, Begin, Server, ServerContext, Spread, Spreads};
 
-/// Rows shown of a table; the others are in summary.json.
+/// Maximum number of rows per table; summary.json has all.
 const SHOWN: usize = 16;
 
 pub(super) fn write(server: &Server, out: &mut Sheet<'_>) -> io::Result<()> {
@@ -59,14 +59,8 @@ fn spreads(context: &ServerContext, out: &mut Sheet<'_>) -> io::Result<()> {
 }
 
 fn batches(all: &[Batches], out: &mut Sheet<'_>) -> io::Result<()> {
-    let mut t = table(&[
-        "slots in a batch",
-        "calls",
-        "of prompts and answers",
-        "time",
-        "prompt tokens",
-        "answer tokens",
-    ]);
+    let mut t =
+        table(&["slots per batch", "calls", "prompts and answers", "time", "prompt tokens", "answer tokens"]);
     for b in all.iter().take(SHOWN) {
         t.add_row(vec![
             count(b.sequences.into()),
@@ -88,27 +82,30 @@ fn others(all: usize, out: &mut Sheet<'_>) -> io::Result<()> {
     }
 }
 
-/// What is not in the figures.
+/// Writes what the figures leave out.
 fn notes(server: &Server, context: &ServerContext, out: &mut Sheet<'_>) -> io::Result<()> {
-    out.say(
-        "a request is seen from its first batch on: what it waited for a slot before that is not in the TTFT",
+    out.sentence(
+        "a request is visible from its first batch on: the TTFT does not include the wait for a slot before that",
     )?;
     let of = server.requests.iter().filter(|r| r.pid == context.pid && r.context == context.context);
     let with = |begin: Begin| of.clone().filter(|r| r.begin == begin).map(|_| 1_u64).sum::<u64>();
     let (back, unseen) = (with(Begin::Back), with(Begin::Unseen));
     if back > 0 {
-        out.say(&format!(
-            "{} requests begin with one token at a position that the slot had: a prompt that was in the cache, or the engine shifted \
+        out.sentence(&format!(
+            "{} requests begin with one token at an earlier position of their slot: the prompt was cached, or the engine shifted \
              a full context",
             count(back)
         ))?;
     }
     if unseen > 0 {
-        out.say(&format!("{} requests were being answered when they were seen first", count(unseen)))?;
+        out.sentence(&format!(
+            "{} requests were already being answered when the recording began",
+            count(unseen)
+        ))?;
     }
     if context.calls_not_whole > 0 {
-        out.say(&format!(
-            "the batches of {} calls did not come whole: requests in them lack figures",
+        out.sentence(&format!(
+            "the batches of {} calls are incomplete: requests in them lack figures",
             count(context.calls_not_whole)
         ))?;
     }

@@ -1,4 +1,4 @@
-//! Speculative decoding: what comes out of a round, and what it costs.
+//! Speculative decoding: the yield and the cost of a round.
 
 use std::io::{self, Write};
 
@@ -6,23 +6,23 @@ use super::style::{Sheet, percent, wrapped};
 use crate::words::{count, duration};
 use profinfer_analysis::speculative::{PlainSource, Speculative};
 
-/// Columns before the lines behind the first.
+/// Indentation of the lines after the first.
 const INDENT: usize = 13;
 
 pub(super) fn write(all: &[Speculative], out: &mut Sheet<'_>) -> io::Result<()> {
     for s in all {
-        let mut line = format!("speculative  {} rounds · {} guesses", count(s.rounds), count(s.drafted));
+        let mut line = format!("speculative  {} rounds · {} drafted", count(s.rounds), count(s.drafted));
         if let Some(share) = s.accepted_share {
             line.push_str(&format!(", {} accepted", percent(share)));
         }
         if let Some(emitted) = s.emitted_per_round {
-            line.push_str(&format!(" · {emitted:.2} tokens a round"));
+            line.push_str(&format!(" · {emitted:.2} tokens per round"));
         }
         writeln!(out, "\n{line}")?;
         let mut costs = Vec::new();
         if let Some(verified) = s.verified.iter().max_by_key(|v| v.rounds) {
-            let told = s.plain.is_some_and(|p| p.by != PlainSource::Bounds);
-            let ratio = verified.verify_ratio.filter(|_| told);
+            let measured = s.plain.is_some_and(|p| p.by != PlainSource::Bounds);
+            let ratio = verified.verify_ratio.filter(|_| measured);
             let of_plain = ratio.map_or(String::new(), |r| format!(", {r:.2} of a plain token"));
             costs.push(format!(
                 "verifying {} takes {}{of_plain}",
@@ -31,7 +31,7 @@ pub(super) fn write(all: &[Speculative], out: &mut Sheet<'_>) -> io::Result<()> 
             ));
         }
         if let Some(ns) = s.draft_token_ns {
-            costs.push(format!("a guess {}", duration(ns)));
+            costs.push(format!("drafting a token takes {}", duration(ns)));
         }
         costs.push(verdict(s));
         for line in wrapped(&costs.join(" · "), out.width() - INDENT) {
@@ -45,7 +45,7 @@ fn verdict(s: &Speculative) -> String {
     let with = s.tokens_per_s.map_or(String::new(), |r| format!("{r:.2} tok/s with the draft"));
     let (Some(plain), Some(speed), Some(cost)) = (s.plain, s.plain_tokens_per_s, s.break_even_per_round)
     else {
-        return if with.is_empty() { "too few rounds to say whether it wins".to_owned() } else { with };
+        return if with.is_empty() { "too few rounds to tell whether it pays off".to_owned() } else { with };
     };
     let about = match plain.by {
         PlainSource::Calls => "",
@@ -53,9 +53,9 @@ fn verdict(s: &Speculative) -> String {
         PlainSource::Bounds => "at least ",
     };
     let verdict = match s.wins {
-        Some(true) => "it wins",
-        Some(false) => "it loses",
-        None => "whether it wins is not known, as the target never ran one token alone",
+        Some(true) => "it pays off",
+        Some(false) => "it does not pay off",
+        None => "inconclusive, because the target never ran a single token",
     };
     format!("{verdict}: a round costs {about}{cost:.2} plain tokens · {with}, {about}{speed:.2} without")
 }

@@ -1,4 +1,4 @@
-//! Token level: how fast, and how much of it in graphs and operators.
+//! Token level: speed, and the shares of graphs and operators.
 
 use std::io::{self, Write};
 
@@ -8,7 +8,7 @@ use profinfer_analysis::phase::Phase;
 use profinfer_analysis::request::Request;
 use profinfer_analysis::token::{PhaseTotals, Token};
 
-/// Requests shown; the others are in summary.json.
+/// Maximum number of requests; summary.json has all.
 const SHOWN: usize = 4;
 
 pub(super) fn write(token: &Token, out: &mut Sheet<'_>) -> io::Result<()> {
@@ -31,19 +31,19 @@ pub(super) fn write(token: &Token, out: &mut Sheet<'_>) -> io::Result<()> {
     }
     write_table(&mut t, out)?;
     if token.prefill.phase_by_token_count > 0 {
-        out.say(
-            "prefill: told by the number of tokens alone, so parallel sequences and verified drafts are in it",
+        out.sentence(
+            "prefill: identified by the number of tokens alone, so it includes parallel sequences and verified drafts",
         )?;
     }
     if token.failed_calls > 0 {
-        writeln!(out, "{} calls failed and are counted nowhere above", count(token.failed_calls))?;
+        writeln!(out, "{} calls failed and are not counted above", count(token.failed_calls))?;
     }
     requests(&token.requests, out)
 }
 
 fn row(name: &str, t: &PhaseTotals) -> Vec<String> {
-    let part = |ns: Option<u64>, whole: u64| match (ns, whole) {
-        (Some(ns), 1..) => percent(ns as f64 / whole as f64),
+    let part = |ns: Option<u64>, all: u64| match (ns, all) {
+        (Some(ns), 1..) => percent(ns as f64 / all as f64),
         _ => "–".into(),
     };
     vec![
@@ -55,7 +55,7 @@ fn row(name: &str, t: &PhaseTotals) -> Vec<String> {
         maybe(t.median_ns),
         maybe(t.p95_ns),
         part(t.graph_ns, t.time_ns),
-        // Of a call that was not traced it is not known.
+        // It is unknown for calls that were not traced.
         part(t.op_wall_ns, t.traced_time_ns),
     ]
 }

@@ -4,14 +4,14 @@ use std::io::{self, Write};
 
 use comfy_table::{Attribute, Cell, CellAlignment, ColumnConstraint, Table, presets};
 
-/// Columns below which nothing sensible can be written.
+/// Smallest usable width in columns.
 const NARROWEST: usize = 40;
 
-/// What is written on, as wide as the terminal.
+/// Output with the width of the terminal.
 pub(super) struct Sheet<'a> {
     out: &'a mut dyn Write,
     width: usize,
-    /// Tables that lost columns.
+    /// Number of tables that lost columns.
     cut_tables: usize,
 }
 
@@ -20,20 +20,19 @@ impl<'a> Sheet<'a> {
         Self { out, width: width.max(NARROWEST), cut_tables: 0 }
     }
 
-    /// Columns.
     pub(super) const fn width(&self) -> usize {
         self.width
     }
 
-    /// Writes a sentence in as many lines as it needs.
-    pub(super) fn say(&mut self, sentence: &str) -> io::Result<()> {
+    /// Writes a sentence, wrapped into lines.
+    pub(super) fn sentence(&mut self, sentence: &str) -> io::Result<()> {
         for line in wrapped(sentence, self.width) {
             writeln!(self, "{line}")?;
         }
         Ok(())
     }
 
-    /// Says which tables are not whole.
+    /// Writes how many tables lost columns.
     pub(super) fn left_out(&mut self) -> io::Result<()> {
         let (n, width) = (self.cut_tables, self.width);
         if n == 0 {
@@ -55,7 +54,6 @@ impl Write for Sheet<'_> {
     }
 }
 
-/// What a colour says.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Colour {
     Good,
@@ -79,7 +77,7 @@ impl Colour {
     }
 }
 
-/// A table without lines: the first column to the left, the others to the right.
+/// A table without lines: the first column is left-aligned, the others right-aligned.
 pub(super) fn table(headers: &[&str]) -> Table {
     let mut table = Table::new();
     table.load_style(presets::NOTHING).enforce_styling();
@@ -93,7 +91,7 @@ pub(super) fn table(headers: &[&str]) -> Table {
     table
 }
 
-/// Writes a table behind an empty line, without the last columns where they do not fit.
+/// Writes an empty line and a table, without the last columns if these do not fit.
 pub(super) fn write_table(table: &mut Table, out: &mut Sheet<'_>) -> io::Result<()> {
     // The lines have colours in them.
     let mut widths: Vec<usize> = table.column_max_content_widths().into_iter().map(usize::from).collect();
@@ -114,7 +112,7 @@ pub(super) fn write_table(table: &mut Table, out: &mut Sheet<'_>) -> io::Result<
     Ok(())
 }
 
-/// A bar for a part of a whole, in eighths of a column.
+/// A bar for a share, in eighths of a column.
 pub(crate) fn bar(share: f64, width: usize) -> String {
     const EIGHTHS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
     let eighths = (share.clamp(0.0, 1.0) * 8.0 * width as f64).round() as usize;

@@ -1,16 +1,16 @@
-//! Threads: how evenly the work lies.
+//! Threads: the balance of their work.
 
 use std::io::{self, Write};
 
 use comfy_table::{Cell, Color};
 
-use super::capture::say_filters;
+use super::capture::write_filters;
 use super::style::{Sheet, bar, cut, percent, table, write_table};
 use crate::words::{count, duration, one_line};
 use profinfer_analysis::capture::Capture;
 use profinfer_analysis::thread::Thread;
 
-/// Threads shown; the others are in summary.json.
+/// Maximum number of threads; summary.json has all.
 const SHOWN: usize = 6;
 const NAME: usize = 20;
 const BAR: usize = 14;
@@ -23,10 +23,10 @@ pub(super) fn write(threads: &[Thread], capture: &Capture, out: &mut Sheet<'_>) 
     }
     let mut t = table(&["thread", "spans", "work", "at barriers", "busy", ""]);
     for thread in workers().take(SHOWN) {
-        // Without the ends of operators, the work has the waits in it.
+        // Without the ends of operators, the work includes the waits.
         let busy = thread.wait_ns.map(|wait_ns| match thread.work_ns.saturating_add(wait_ns) {
             0 => 0.0,
-            whole => thread.work_ns as f64 / whole as f64,
+            all => thread.work_ns as f64 / all as f64,
         });
         t.add_row(vec![
             Cell::new(cut(&one_line(&format!("{} {}", thread.tid, thread.name)), NAME)),
@@ -38,7 +38,7 @@ pub(super) fn write(threads: &[Thread], capture: &Capture, out: &mut Sheet<'_>) 
         ]);
     }
     write_table(&mut t, out)?;
-    say_filters(capture, out)?;
+    write_filters(capture, out)?;
     match workers().count().saturating_sub(SHOWN) {
         0 => Ok(()),
         n => writeln!(out, "and {n} other threads"),

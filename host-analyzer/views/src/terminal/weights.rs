@@ -1,4 +1,4 @@
-//! Which CPU backend each engine loaded, and where its weights lie.
+//! The CPU backend of each engine, and the memory of its weights.
 
 use std::io::{self, Write};
 
@@ -8,12 +8,12 @@ use profinfer_analysis::engine::{CpuBackend, Engine};
 use profinfer_analysis::weight::{Buffer, Weights};
 use profinfer_trace::model::Memory;
 
-/// Contexts shown; the others are in summary.json.
+/// Maximum number of contexts; summary.json has all.
 const SHOWN: usize = 3;
 
 pub(super) fn write(engines: &[Engine], weights: &[Weights], out: &mut Sheet<'_>) -> io::Result<()> {
     let mut lines: Vec<String> = Vec::new();
-    // A process that runs another program is told again; the last word holds.
+    // A process that executes another program is listed again; the last entry is valid.
     let later = |i: usize, pid: u32| engines[i + 1..].iter().any(|e| e.pid == pid);
     for (_, e) in engines.iter().enumerate().filter(|(i, e)| !later(*i, e.pid)).take(SHOWN) {
         let of_process = || if engines.len() > 1 { format!(" of process {}", e.pid) } else { String::new() };
@@ -45,10 +45,10 @@ fn cpu(e: &Engine) -> Option<String> {
     })
 }
 
-/// `138 MiB: 137 MiB mapped from m.gguf (CPU_Mapped), 0.5 MiB in memory of its own (CPU_REPACK)`.
+/// `138 MiB: 137 MiB mapped from m.gguf (CPU_Mapped), 0.5 MiB in anonymous memory (CPU_REPACK)`.
 fn places(w: &Weights) -> String {
     match &*w.buffers {
-        [] => format!("{}, where they lie was not recorded", size(w.bytes)),
+        [] => format!("{}, location not recorded", size(w.bytes)),
         [one] => place(one),
         several => {
             let parts: Vec<String> = several.iter().map(place).collect();
@@ -62,9 +62,9 @@ fn place(b: &Buffer) -> String {
     let memory = match (b.memory, b.path.as_deref()) {
         (Memory::File, Some(path)) => format!("mapped from {}", file_name(path)),
         (Memory::File, None) => "mapped from a file".to_owned(),
-        (Memory::Anonymous, _) => "in memory of its own".to_owned(),
+        (Memory::Anonymous, _) => "in anonymous memory".to_owned(),
         (Memory::Device, _) => "on a device".to_owned(),
-        (Memory::Unknown, _) => "nobody knows where".to_owned(),
+        (Memory::Unknown, _) => "at an unknown location".to_owned(),
     };
     format!("{} {memory}{kind}", size(b.bytes))
 }

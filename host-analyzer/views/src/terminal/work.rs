@@ -1,4 +1,4 @@
-//! How much of the memory's bandwidth decode used, and which modules took the time.
+//! The share of the memory bandwidth that decode used, and the time of the modules.
 
 use std::io;
 
@@ -9,21 +9,22 @@ use profinfer_analysis::phase::Phase;
 use profinfer_analysis::roof::{Roof, Roofs, Utilisation};
 use profinfer_analysis::work::Accuracy;
 
-/// Modules with less of the time are not shown; all are in summary.json.
+/// Modules with a smaller share of the time are not shown; summary.json has all.
 const LEAST: f64 = 0.005;
-/// Modules shown at most, so that they fit into a line.
+/// Maximum number of modules, so that they fit a line.
 const MOST: usize = 5;
 
 pub(super) fn write(roofs: &Roofs, modules: &[Sum], out: &mut Sheet<'_>) -> io::Result<()> {
     let lines =
         [roofs.decode.as_ref().map(|d| utilisation(d, roofs.phase(Phase::Decode))), by_module(modules)];
     for line in lines.into_iter().flatten() {
-        out.say(&line)?;
+        out.sentence(&line)?;
     }
     Ok(())
 }
 
-/// `decode reads 120 MiB a token, 10.2 GB/s: 64.0 % of what this memory delivers to 4 threads from 120 MiB (MBU)`.
+/// `decode reads 120 MiB per token, 10.2 GB/s: 64.0 % of what this memory delivers to 4 threads from
+/// 120 MiB (MBU)`.
 fn utilisation(d: &Utilisation, roof: &Roof) -> String {
     let bytes = size(d.bytes_per_token as u64);
     let bytes = match d.accuracy {
@@ -34,10 +35,10 @@ fn utilisation(d: &Utilisation, roof: &Roof) -> String {
     let threads = if roof.threads == 1 { "1 thread".to_owned() } else { format!("{} threads", roof.threads) };
     let from = roof.read.as_ref().map(read_from).unwrap_or_default();
     let part = d.mbu.map_or_else(
-        || format!("the memory's ceiling for {threads} is not known"),
+        || format!("the memory's ceiling for {threads} is unknown"),
         |mbu| format!("{} of what this memory delivers to {threads}{from} (MBU)", percent(mbu)),
     );
-    format!("decode reads {bytes} a token, {} GB/s: {part}", gb_per_s(d.bytes_per_s))
+    format!("decode reads {bytes} per token, {} GB/s: {part}", gb_per_s(d.bytes_per_s))
 }
 
 fn by_module(modules: &[Sum]) -> Option<String> {
@@ -51,11 +52,11 @@ fn by_module(modules: &[Sum]) -> Option<String> {
         .map(|s| format!("{} {}", name(s), percent(s.share)))
         .collect();
     let phase = if phase == Phase::Unknown { "time" } else { phase.name() };
-    // One module alone says nothing of a model's parts.
+    // A single module does not show the parts of a model.
     (parts.len() > 1).then(|| format!("{phase} by module: {}", parts.join(" · ")))
 }
 
-/// Three digits of 10⁹ bytes a second.
+/// GB/s (10⁹ bytes per second) with three digits.
 pub(super) fn gb_per_s(bytes_per_s: f64) -> String {
     let gb = bytes_per_s / 1e9;
     let decimals = if gb < 9.995 { 2 } else { usize::from(gb < 99.95) };

@@ -1,45 +1,46 @@
-//! Gauges as counter tracks, the same in both formats.
+//! Gauges as counters.
 
 use profinfer_analysis::Analysis;
 use profinfer_analysis::gauge::segments;
 use profinfer_trace::model::{GaugeUnit, Model};
 
-/// Name of the group of all of them.
-pub(crate) const GROUP: &str = "board";
+/// Name of the group of all counters.
+pub(super) const GROUP: &str = "board";
 
-/// A value of a counter track.
+/// A value of a counter.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) enum Number {
-    /// What the sensor said.
-    Whole(i64),
+pub(super) enum Number {
+    /// What the sensor returned.
+    Integer(i64),
     /// Bytes per second until the next value.
     Rate(f64),
 }
 
-/// One track.
-pub(crate) struct Track<'a> {
-    pub(crate) name: &'a str,
+/// The values of one gauge.
+pub(super) struct Counter<'a> {
+    pub(super) name: &'a str,
     /// Unit as people write it.
-    pub(crate) unit: &'static str,
-    /// Time, ns, and value, in order.
-    pub(crate) points: Vec<(u64, Number)>,
+    pub(super) unit: &'static str,
+    /// Time in ns of the session's clock, and value, in order.
+    pub(super) points: Vec<(u64, Number)>,
 }
 
-/// The tracks of gauges with figures.
-pub(crate) fn tracks<'a>(model: &'a Model, analysis: &'a Analysis) -> impl Iterator<Item = Track<'a>> {
+/// The gauges that have figures.
+pub(super) fn counters<'a>(model: &'a Model, analysis: &'a Analysis) -> Vec<Counter<'a>> {
     let with_figures = model.gauges.iter().zip(&analysis.gauge).filter(|(_, row)| row.whole.is_some());
-    with_figures.map(|(gauge, row)| {
+    let counter = |(gauge, row): (&profinfer_trace::model::Gauge, &'a profinfer_analysis::gauge::Gauge)| {
         let points = match gauge.unit {
             GaugeUnit::Bytes => {
                 segments(gauge).into_iter().map(|s| (s.start_ns, Number::Rate(s.value))).collect()
             }
             _ => {
                 let rows = gauge.at_ns.iter().zip(&gauge.values);
-                rows.filter_map(|(at, value)| Some((*at, Number::Whole((*value)?)))).collect()
+                rows.filter_map(|(at, value)| Some((*at, Number::Integer((*value)?)))).collect()
             }
         };
-        Track { name: &row.name, unit: unit(gauge.unit), points }
-    })
+        Counter { name: &row.name, unit: unit(gauge.unit), points }
+    };
+    with_figures.map(counter).collect()
 }
 
 const fn unit(unit: GaugeUnit) -> &'static str {

@@ -1,34 +1,66 @@
 //! Name, categories and arguments of slices.
 
+use super::walk::Item;
+use super::{probes, state};
+use profinfer_analysis::Analysis;
 use profinfer_analysis::graph::layer_name;
 use profinfer_analysis::phase::{Phase, Phases};
-use profinfer_trace::model::{GraphCallId, Layer, LlamaCallId, Model, Node, NodeIdx, Topology, TopologyId};
+use profinfer_analysis::track::Slice;
+use profinfer_trace::model::{
+    GraphCallId, Layer, LlamaCallId, Model, Node, NodeIdx, SpanId, Topology, TopologyId,
+};
 
 /// Name of the slices between operators.
-pub(crate) const BARRIER: &str = "barrier";
-/// Argument of operator slices: the CPU on which the work ended.
-pub(crate) const CPU: &str = "cpu";
-/// Argument of operator slices: the work began on another CPU.
-pub(crate) const MIGRATED: &str = "migrated";
+const BARRIER: &str = "barrier";
+/// Argument of operators and states: the CPU; of operators the one on which the work ended.
+pub(super) const CPU: &str = "cpu";
+/// Argument of operators: the work began on another CPU.
+pub(super) const MIGRATED: &str = "migrated";
 
 /// Value of an argument.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Value {
+pub(super) enum Value {
     Text(String),
     Number(i64),
 }
 
-/// What a slice says.
+/// The texts of a slice.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Label {
-    pub(crate) name: String,
-    /// Level, or for operators the operator and its description where that tells more.
-    pub(crate) categories: Vec<String>,
-    pub(crate) args: Vec<(&'static str, Value)>,
+pub(super) struct Label {
+    pub(super) name: String,
+    /// Level, or for operators the operator, and its description if that differs.
+    pub(super) categories: Vec<String>,
+    pub(super) args: Vec<(&'static str, Value)>,
 }
 
-/// Of a token call.
-pub(crate) fn decode(model: &Model, phases: &Phases, LlamaCallId(id): LlamaCallId) -> Label {
+/// The label of a slice, without its CPU.
+pub(super) fn label(model: &Model, analysis: &Analysis, item: Item<'_>) -> Label {
+    match item {
+        Item::Slice(Slice::Decode(id)) => decode(model, &analysis.phases, id),
+        Item::Slice(Slice::Graph(id)) => graph(model, id),
+        Item::Slice(Slice::Barrier(_)) => barrier(),
+        Item::Slice(Slice::Work(SpanId(i))) => {
+            let (spans, i) = (&model.spans, i as usize);
+            let topology = model.graph_calls.topology[spans.graph_call[i].0 as usize];
+            operator(model, topology, spans.node[i], spans.last_node[i])
+        }
+        Item::State(piece) => state::label(model, piece.state, piece.task(model)),
+        Item::Probes(stretch) => probes::label(analysis, stretch.what),
+    }
+}
+
+/// The CPU of a slice if it is recorded, and whether the thread migrated during the slice.
+pub(super) fn cpu(model: &Model, item: Item<'_>) -> Option<(u16, bool)> {
+    match item {
+        Item::Slice(Slice::Work(SpanId(i))) => {
+            Some((model.spans.cpu[i as usize]?, model.spans.migrated[i as usize]))
+        }
+        Item::State(piece) => Some((piece.cpu, false)),
+        _ => None,
+    }
+}
+
+fn decode(model: &Model, phases: &Phases, LlamaCallId(id): LlamaCallId) -> Label {
     let (calls, i) = (&model.llama_calls, id as usize);
     let name = match phases.llama_calls[i] {
         Phase::Prefill => format!("prefill n={}", calls.n_tokens[i]),
@@ -51,8 +83,7 @@ pub(crate) fn decode(model: &Model, phases: &Phases, LlamaCallId(id): LlamaCallI
     Label { name, categories: vec!["token".to_owned()], args }
 }
 
-/// Of a graph call.
-pub(crate) fn graph(model: &Model, GraphCallId(id): GraphCallId) -> Label {
+fn graph(model: &Model, GraphCallId(id): GraphCallId) -> Label {
     let (calls, i) = (&model.graph_calls, id as usize);
     let layer = layer_name(calls.layer[i]);
     let backend = model.texts.get(calls.backend[i]);
@@ -73,13 +104,13 @@ pub(crate) fn graph(model: &Model, GraphCallId(id): GraphCallId) -> Label {
     Label { name, categories: vec!["graph".to_owned()], args }
 }
 
-/// Of the wait at the barrier.
-pub(crate) fn barrier() -> Label {
+/// The label of a wait at the barrier.
+pub(super) fn barrier() -> Label {
     Label { name: BARRIER.to_owned(), categories: vec![BARRIER.to_owned()], args: Vec::new() }
 }
 
-/// Of an operator that computed `node`, and in one go those up to `last`.
-pub(crate) fn operator(model: &Model, topology: Option<TopologyId>, node: NodeIdx, last: NodeIdx) -> Label {
+/// The label of an operator that computed the nodes from `node` to `last` in one go.
+pub(super) fn operator(model: &Model, topology: Option<TopologyId>, node: NodeIdx, last: NodeIdx) -> Label {
     let topology = topology.and_then(|id| model.topologies.rows.get(id.0 as usize));
     let Some((topology, tensor)) = topology.and_then(|s| Some((s, s.nodes.get(node.0 as usize)?))) else {
         return Label { name: lost(node), categories: Vec::new(), args: Vec::new() };
@@ -101,7 +132,7 @@ pub(crate) fn operator(model: &Model, topology: Option<TopologyId>, node: NodeId
     }
 }
 
-/// The tensor's name; of a tensor without a name, what else tells it.
+/// The tensor's name. A tensor without a name is identified by its operator and index.
 fn node_name(model: &Model, topology: &Topology, idx: NodeIdx) -> String {
     let Some(node) = topology.nodes.get(idx.0 as usize) else { return lost(idx) };
     match (model.texts.get(node.name), model.texts.get(node.op)) {
@@ -111,7 +142,7 @@ fn node_name(model: &Model, topology: &Topology, idx: NodeIdx) -> String {
     }
 }
 
-/// Its description did not arrive.
+/// The node's description did not arrive.
 fn is_lost(model: &Model, node: &Node) -> bool {
     model.texts.get(node.name).is_empty() && model.texts.get(node.op).is_empty()
 }
@@ -120,7 +151,7 @@ fn lost(NodeIdx(i): NodeIdx) -> String {
     format!("node {i} (description lost)")
 }
 
-/// Type and dimensions of a tensor and of what it was computed from.
+/// Type and dimensions of a tensor and of its sources.
 fn tensor_text(model: &Model, topology: &Topology, tensor: &Node) -> String {
     let mut text = type_and_dimensions(model, tensor);
     for (n, (_, src)) in tensor.src.iter().enumerate() {
@@ -134,7 +165,7 @@ fn tensor_text(model: &Model, topology: &Topology, tensor: &Node) -> String {
     text
 }
 
-/// For example `f32 576x8`: dimensions from the fastest, ones at the end left out.
+/// For example `f32 576x8`: dimensions from the fastest, without ones at the end.
 fn type_and_dimensions(model: &Model, tensor: &Node) -> String {
     let used = tensor.ne.iter().rposition(|n| *n != 1).unwrap_or(0);
     let ne: Vec<String> = tensor.ne[..=used].iter().map(u64::to_string).collect();

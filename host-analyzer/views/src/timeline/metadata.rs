@@ -1,16 +1,16 @@
-//! What a timeline file says of the recording as a whole.
+//! Facts of the recording that every timeline file contains.
 
 use profinfer_analysis::Analysis;
 use profinfer_trace::model::Model;
 
 /// Name of the track that shows the health of the recording.
-pub(crate) const HEALTH: &str = "health";
+pub(super) const HEALTH: &str = "health";
 
-/// The clock of all times in both files, by its name in Linux.
+/// Linux name of the clock of all times.
 const CLOCK: &str = "CLOCK_MONOTONIC";
 
-/// Facts of the session, those left out that the stream did not tell.
-pub(crate) fn facts(model: &Model, analysis: &Analysis) -> Vec<(&'static str, String)> {
+/// Facts of the session. Facts that the stream did not contain are left out.
+pub(super) fn facts(model: &Model, analysis: &Analysis) -> Vec<(&'static str, String)> {
     let s = &model.session;
     let number = |n: u64| if n == 0 { String::new() } else { n.to_string() };
     let mut facts = vec![
@@ -27,9 +27,9 @@ pub(crate) fn facts(model: &Model, analysis: &Analysis) -> Vec<(&'static str, St
     facts
 }
 
-/// No time in a file is before this: start of the session, ns of its clock; or of the first slice, gauge's
-/// sample or thread's state, when the stream did not tell the session's or contradicts itself.
-pub(crate) fn origin_ns(model: &Model, analysis: &Analysis) -> u64 {
+/// The earliest time in a file, ns of the session's clock: the start of the session. If the stream
+/// did not contain that start or contradicts it, the first slice, gauge sample or thread state.
+pub(super) fn origin_ns(model: &Model, analysis: &Analysis) -> u64 {
     let first_ns = first_ns(model, analysis);
     let gauges = model.gauges.iter().filter_map(|g| g.at_ns.first()).copied().min();
     let states = model.sched.states.start_ns.iter().copied().min();
@@ -37,13 +37,13 @@ pub(crate) fn origin_ns(model: &Model, analysis: &Analysis) -> u64 {
     starts.into_iter().flatten().fold(first_ns, u64::min)
 }
 
-/// Start of the first slice, or of the session when there is none; ns of the session's clock.
-pub(crate) fn first_ns(model: &Model, analysis: &Analysis) -> u64 {
+/// Start of the first slice, or of the session if there is none; ns of the session's clock.
+pub(super) fn first_ns(model: &Model, analysis: &Analysis) -> u64 {
     let starts = analysis.track.iter().filter_map(|t| t.order.iter().next());
     starts.map(|s| s.bounds(model).0).min().unwrap_or(model.session.start_ns)
 }
 
-/// Of the sentences of health the one that a person has to see; the worst one.
-pub(crate) fn headline(lines: &[String]) -> &str {
+/// The health line for the headline: the first, which is the worst.
+pub(super) fn headline(lines: &[String]) -> &str {
     lines.first().map_or(HEALTH, |line| line)
 }

@@ -1,12 +1,18 @@
-//! What the timeline files have in common: processes, texts of slices, metadata.
+//! The timeline: one walk over its rows, and the formats in which it is written.
 //!
-//! Stage: view, shared by [`super::chrome`] and [`super::perfetto`]. From: the `track` analysis and the model.
-//! Promises: both files say the same of the same slice.
+//! Stage: view. From: the `track` analysis and the model. To: the file of one format.
+//! Promises: [`walk`] alone decides what a timeline contains and in which order, and [`label`]
+//! alone names it. All formats therefore show the same slices with the same names.
 
-pub(super) mod buffer;
-pub(super) mod gauge;
-pub(super) mod label;
-pub(super) mod metadata;
-pub(super) mod probes;
-pub(super) mod process;
-pub(super) mod state;
+mod buffer;
+pub mod chrome;
+pub mod ftrace;
+mod gauge;
+mod label;
+mod metadata;
+pub(crate) mod page;
+pub mod perfetto;
+mod probes;
+mod rows;
+mod state;
+mod walk;

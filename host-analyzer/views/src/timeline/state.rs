@@ -1,33 +1,30 @@
-//! What the scheduler did with each thread, as a track of its own, the same in both formats.
+//! The scheduler's states of each thread, as rows of the timeline.
 
 use super::label::{Label, Value};
+use super::rows::{Content, Row};
 use profinfer_analysis::sched::pieces::{Piece, pieces};
 use profinfer_trace::model::{Model, TaskId, ThreadState};
 
-/// The track of one thread.
-pub(crate) struct Track {
-    /// Its process; 0 when the stream did not tell.
-    pub(crate) process: u32,
-    pub(crate) name: String,
-    /// The slices, by start; they do not overlap.
-    pub(crate) pieces: Vec<Piece>,
-}
-
-/// The tracks of all threads of which something is known.
-pub(crate) fn tracks(model: &Model) -> Vec<Track> {
+/// One row for each thread that has recorded states.
+pub(super) fn rows(model: &Model) -> Vec<Row<'static>> {
     let all: Vec<Piece> = pieces(model).collect();
-    let of_threads = all.chunk_by(|a, b| a.thread == b.thread);
-    of_threads
+    let by_thread = all.chunk_by(|a, b| a.thread == b.thread);
+    by_thread
         .map(|pieces| {
             let thread = model.threads.get(pieces[0].thread);
             let name = format!("{} {} state", model.texts.get(thread.name), thread.tid);
-            Track { process: thread.pid, name: name.trim_start().to_owned(), pieces: pieces.to_vec() }
+            Row {
+                process: thread.pid,
+                name: name.trim_start().to_owned(),
+                rank: 0,
+                content: Content::States(pieces.to_vec()),
+            }
         })
         .collect()
 }
 
-/// What a slice says, but for its CPU.
-pub(crate) fn label(model: &Model, state: ThreadState, task: Option<TaskId>) -> Label {
+/// The label of a state without its CPU.
+pub(super) fn label(model: &Model, state: ThreadState, task: Option<TaskId>) -> Label {
     let mut label =
         Label { name: state.name().to_owned(), categories: vec!["state".to_owned()], args: Vec::new() };
     let Some(task) = task.and_then(|TaskId(t)| model.sched.tasks.get(t as usize)) else { return label };

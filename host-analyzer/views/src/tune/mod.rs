@@ -1,4 +1,4 @@
-//! `tune.json`: settings that were tried or are foreseen, `profinfer_schema::Tuning`. The codes are stable.
+//! `tune.json`: measured or estimated settings, `profinfer_schema::Tuning`. The codes are stable.
 
 mod prediction;
 
@@ -9,7 +9,7 @@ use profinfer_analysis::tune::{Prediction, Setting, Tried, Tuning};
 use profinfer_schema as schema;
 use profinfer_schema::{DRAFT, SCHEMA};
 
-/// Writes `tune.json`: what is foreseen from a recording, what was tried, or both.
+/// Writes `tune.json`: the estimate from a recording, the measured settings, or both.
 ///
 /// # Errors
 /// Those of `out`.

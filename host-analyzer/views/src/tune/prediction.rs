@@ -1,4 +1,4 @@
-//! The part of `tune.json` that is foreseen from one recording.
+//! The part of `tune.json` that is estimated from one recording.
 
 use super::words;
 use crate::published::Publish;

@@ -1,4 +1,4 @@
-//! Experts: how many, how evenly, how soon again; and those of each layer that are used most.
+//! Experts: number, balance and reuse, and the most used experts of each layer.
 
 use ratatui::text::Line;
 
@@ -8,19 +8,19 @@ use crate::terminal::style::{percent, wrapped};
 use crate::words::{self, count, size};
 use profinfer_analysis::expert::{Figures, RoutedLayer};
 
-/// Experts of a layer that are named.
+/// Maximum number of experts named per layer.
 const NAMED: usize = 5;
 
-/// Lines of all phases, then of the layers of the first.
+/// A line per phase, then a line per layer of the first phase.
 pub(super) fn lines(seen: &Seen, width: usize) -> Vec<Line<'static>> {
     let all = &seen.analysis.expert;
     let Some(first) = all.first() else {
         let text =
-            "No router chose experts in these seconds: the model has none, or the expert level is off.";
+            "No router selected experts in this window: the model has none, or the expert level is off.";
         return vec![Line::raw(text)];
     };
     let mut t =
-        Table::new(&["experts", "used of all", "by a batch", "weights", "balance", "of token before"]);
+        Table::new(&["experts", "used of all", "per batch", "weights", "balance", "of previous token"]);
     for r in all {
         t.row([vec![words::phase_name(r.phase).to_owned()], figures(&r.whole)].concat());
     }
@@ -29,7 +29,7 @@ pub(super) fn lines(seen: &Seen, width: usize) -> Vec<Line<'static>> {
         t.row([vec![format!("  {name}")], figures(&layer.figures)].concat());
     }
     let mut lines = t.lines(width);
-    // The most used experts, beside the numbers of their layer.
+    // The most used experts, next to the figures of their layer.
     for (line, layer) in lines.iter_mut().skip(1 + all.len()).zip(&first.layers) {
         let text = format!("{line}  {}", most_used(layer));
         if text.chars().count() <= width {
@@ -53,7 +53,7 @@ fn figures(f: &Figures) -> Vec<String> {
     ]
 }
 
-/// Their numbers, the most used first.
+/// Numbers of the experts, the most used first.
 fn most_used(layer: &RoutedLayer) -> String {
     let mut uses: Vec<(u64, usize)> =
         layer.expert_uses.iter().copied().zip(0..).filter(|u| u.0 > 0).collect();

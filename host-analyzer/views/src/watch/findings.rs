@@ -1,4 +1,4 @@
-//! Findings and health, in full sentences.
+//! Findings and health, in complete sentences.
 
 use ratatui::style::Style;
 use ratatui::text::Line;
@@ -9,15 +9,15 @@ use crate::terminal::style::wrapped;
 use crate::words::{findings as words, health};
 use profinfer_analysis::health::Severity;
 
-/// Health, what was found, what was ruled out, what is not known.
+/// Health, findings, ruled-out rules, rules without enough data.
 pub(super) fn lines(seen: &Seen, width: usize) -> Vec<Line<'static>> {
     let mut lines = Vec::new();
-    let mut say = |text: &str, style: Style| {
+    let mut push = |text: &str, style: Style| {
         lines.extend(wrapped(text, width).into_iter().map(|line| Line::styled(line, style)));
     };
     let remarks = &seen.analysis.health.remarks;
     if remarks.iter().all(|r| r.severity() != Severity::Loss) {
-        say("● nothing was lost so far", GOOD);
+        push("● nothing lost so far", GOOD);
     }
     for remark in remarks {
         let style = match remark.severity() {
@@ -26,22 +26,22 @@ pub(super) fn lines(seen: &Seen, width: usize) -> Vec<Line<'static>> {
             Severity::Warning => WARN,
             Severity::Loss => BAD,
         };
-        say(&format!("● {}", health::line(remark)), style);
+        push(&format!("● {}", health::line(remark)), style);
     }
     let f = &seen.findings;
     for (n, finding) in (1..).zip(&f.found) {
-        say(&format!("{n}. {}", words::sentence(finding)), WARN);
+        push(&format!("{n}. {}", words::sentence(finding)), WARN);
     }
     if f.found.is_empty() && !f.ruled_out.is_empty() {
-        say("Nothing was found that slows the engine.", GOOD);
+        push("Nothing was found that slows the engine down.", GOOD);
     }
     let mut list = |name: &str, of: Vec<String>| {
         if !of.is_empty() {
-            say(&format!("{name}: {}", of.join(", ")), DIM);
+            push(&format!("{name}: {}", of.join(", ")), DIM);
         }
     };
     list("Ruled out", f.ruled_out.iter().map(|(rule, evidence)| words::ruled_out(rule, evidence)).collect());
-    list("Too noisy to tell", f.noisy.iter().map(|(rule, evidence)| words::noisy(rule, evidence)).collect());
+    list("Inconclusive", f.noisy.iter().map(|(rule, evidence)| words::noisy(rule, evidence)).collect());
     list("Not enough data", words::not_enough_data(f));
     lines
 }

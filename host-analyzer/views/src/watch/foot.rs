@@ -19,7 +19,7 @@ pub(super) fn tabs(screen: &Screen) -> Line<'static> {
 
 /// The keys.
 pub(super) fn keys(screen: &Screen) -> Line<'static> {
-    let pause = if screen.is_paused() { "p go on" } else { "p pause" };
-    let text = format!("q end and write the report   {pause}   1-5 Tab ←→ pane   ↑↓ scroll   ? help");
+    let pause = if screen.is_paused() { "p resume" } else { "p pause" };
+    let text = format!("q stop and write the report   {pause}   1-5 Tab ←→ pane   ↑↓ scroll   ? help");
     Line::styled(text, Style::new().add_modifier(Modifier::REVERSED))
 }

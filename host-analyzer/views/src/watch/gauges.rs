@@ -1,4 +1,4 @@
-//! What the board's sensors said.
+//! The values of the board's sensors.
 
 use ratatui::text::Line;
 
@@ -11,21 +11,21 @@ use profinfer_analysis::gauge::Figures;
 
 const NAME: usize = 30;
 
-/// A line for each sensor, then what there is to say of those that tell nothing.
+/// A line per sensor, then notes on sensors without figures.
 pub(super) fn lines(seen: &Seen, width: usize) -> Vec<Line<'static>> {
     let gauges = &seen.analysis.gauge;
     let mut t = Table::new(&["gauge", "min", "mean", "max", "in decode", "samples"]);
     let mut read = 0;
     for g in gauges.iter().filter(|g| g.whole.is_some()) {
-        let say = |value: fn(&Figures) -> f64, f: &Option<Figures>| {
+        let figure = |value: fn(&Figures) -> f64, f: &Option<Figures>| {
             f.as_ref().map_or_else(|| "–".to_owned(), |f| quantity(value(f), g.unit))
         };
         t.row(vec![
             cut(&one_line(&g.name), NAME),
-            say(|f| f.min, &g.whole),
-            say(|f| f.mean, &g.whole),
-            say(|f| f.max, &g.whole),
-            say(|f| f.mean, &g.decode),
+            figure(|f| f.min, &g.whole),
+            figure(|f| f.mean, &g.whole),
+            figure(|f| f.max, &g.whole),
+            figure(|f| f.mean, &g.decode),
             match g.absent {
                 0 => count(g.samples),
                 absent => format!("{} of {}", count(g.samples), count(g.samples + absent)),
@@ -34,7 +34,7 @@ pub(super) fn lines(seen: &Seen, width: usize) -> Vec<Line<'static>> {
         read += 1;
     }
     let mut lines = match read {
-        0 => vec![Line::raw("No sensor was read in these seconds.")],
+        0 => vec![Line::raw("No sensor was read in this window.")],
         _ => t.lines(width),
     };
     for g in gauges {

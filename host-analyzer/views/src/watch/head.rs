@@ -1,4 +1,4 @@
-//! The first lines: what was lost, what is being done, and the one sentence.
+//! The first lines: losses, the state of the capture, and the summary sentence.
 
 use std::time::Duration;
 
@@ -12,14 +12,14 @@ use crate::terminal::style::{cut, wrapped};
 use crate::words::{self, count, duration, size};
 use profinfer_analysis::health::{Remark, Severity};
 
-/// Lines of losses that are shown here; all are in the pane of findings and health.
+/// Maximum number of losses shown here; the pane of findings and health has all.
 const LOSSES: usize = 2;
-/// Lines of the sentence, at most.
+/// Maximum number of lines of the sentence.
 const SENTENCE: usize = 4;
-/// Of a session without a token call for so long it is said.
+/// A session without a decode call for this long is reported as idle.
 const IDLE: Duration = Duration::from_secs(3);
 
-/// What was lost, worst first.
+/// Losses, worst first.
 pub(super) fn losses(screen: &Screen, width: u16) -> Vec<Line<'static>> {
     let lost: Vec<&Remark> = remarks(screen.seen(), Severity::Loss).collect();
     let more = lost.len().saturating_sub(LOSSES);
@@ -38,18 +38,18 @@ pub(super) fn remarks(seen: Option<&Seen>, severity: Severity) -> impl Iterator<
     seen.into_iter().flat_map(|s| &s.analysis.health.remarks).filter(move |r| r.severity() == severity)
 }
 
-/// Where from, for how long, how much; or what it waits for.
+/// Source, duration and amount of the capture; or what it waits for.
 pub(super) fn state(screen: &Screen, width: u16) -> Paragraph<'static> {
     let width = usize::from(width);
     let seconds = screen.elapsed().as_secs();
     let clock = format!("{}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60);
-    if let Some(said) = &screen.said {
-        let text = cut(&format!("{clock} {}: {said}", screen.doing), width);
+    if let Some(message) = &screen.message {
+        let text = cut(&format!("{clock} {}: {message}", screen.doing), width);
         return Paragraph::new(Line::styled(text, WARN.add_modifier(Modifier::BOLD)));
     }
     let p = &screen.progress;
     let mut text =
-        format!("{clock} {} · {} token calls · {}", screen.source, count(p.llama_calls), size(p.bytes));
+        format!("{clock} {} · {} decode calls · {}", screen.source, count(p.llama_calls), size(p.bytes));
     let since = screen.called.map(|at| at.elapsed()).filter(|since| *since >= IDLE);
     let computing = screen.computed.is_some_and(|at| at.elapsed() < IDLE);
     match since {
@@ -66,13 +66,13 @@ pub(super) fn state(screen: &Screen, width: u16) -> Paragraph<'static> {
 /// Speed, share of the ceiling, worst finding.
 pub(super) fn sentence(screen: &Screen, width: u16) -> Vec<Line<'static>> {
     let Some(seen) = screen.seen() else {
-        return vec![Line::raw("No call has been seen whole yet.")];
+        return vec![Line::raw("No call is complete yet.")];
     };
-    // An engine that has not begun, or that waits for its next prompt.
+    // The engine has not begun, or waits for its next prompt.
     if seen.window_ns == 0 {
         let text = match screen.progress.graph_calls {
-            0 => "No call of the engine was seen yet.".to_owned(),
-            _ => "The engine ended no call in the last seconds.".to_owned(),
+            0 => "The engine has made no call yet.".to_owned(),
+            _ => "The engine completed no call in the last seconds.".to_owned(),
         };
         return vec![Line::raw(text)];
     }
@@ -83,10 +83,10 @@ pub(super) fn sentence(screen: &Screen, width: u16) -> Vec<Line<'static>> {
     lines.truncate(SENTENCE);
     let mut lines: Vec<_> = lines.into_iter().map(|line| Line::styled(line, style)).collect();
     let warnings = remarks(Some(seen), Severity::Warning).count();
-    let mut of = format!("of the last {}", duration(seen.window_ns));
+    let mut of = format!("over the last {}", duration(seen.window_ns));
     if let Some(engine) = &seen.engine {
         of += &format!(
-            ", process {} ({}), the last to call of {} engines",
+            ", process {} ({}), which made the last call of {} engines",
             engine.pid,
             words::one_line(&engine.name),
             engine.of

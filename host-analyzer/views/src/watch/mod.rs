@@ -1,8 +1,8 @@
-//! A session that runs, on 80 columns and 24 lines or more.
+//! A running session, in a terminal of at least 80 columns and 24 lines.
 //!
-//! Stage: view. From: analyses and findings of the last seconds, and how far the session is. To: a frame of ratatui. Promises: a figure
-//! is what the analyses say of the same seconds; what was lost stands first; foreign text cannot steer the terminal; no size of the
-//! terminal makes it panic.
+//! Stage: view. From: analyses and findings of the last seconds, and the progress of the session.
+//! To: a frame of ratatui. Promises: figures are those of the analyses of the same seconds; losses
+//! come first; foreign text cannot control the terminal; no terminal size causes a panic.
 
 mod experts;
 mod findings;
@@ -24,22 +24,21 @@ use ratatui::widgets::{Paragraph, Wrap};
 
 pub use screen::{Engine, Pane, Progress, Screen, Seen};
 
-/// Columns and lines below which it says what it needs.
+/// Smallest size, columns and lines; below it only a message is drawn.
 pub const LEAST: (u16, u16) = (80, 24);
 
-/// Colours by what they say.
 const GOOD: Style = Style::new().fg(Color::Green);
 const WARN: Style = Style::new().fg(Color::Yellow);
 const BAD: Style = Style::new().fg(Color::White).bg(Color::Red);
 const DIM: Style = Style::new().fg(Color::DarkGray);
 
-/// Draws it.
+/// Draws the screen.
 pub fn draw(screen: &mut Screen, frame: &mut Frame<'_>) {
     let area = frame.area();
     if area.width < LEAST.0 || area.height < LEAST.1 {
         let text = format!(
-            "analyze watch needs {} columns and {} lines; here are {} and {}. Make the terminal larger, or press q to end: the recording \
-             goes on meanwhile.",
+            "analyze watch needs {} columns and {} lines; this terminal has {} and {}. Make it larger, or press q to stop. The \
+             recording continues meanwhile.",
             LEAST.0, LEAST.1, area.width, area.height
         );
         frame.render_widget(Paragraph::new(text).wrap(Wrap { trim: true }), area);
@@ -56,10 +55,10 @@ pub fn draw(screen: &mut Screen, frame: &mut Frame<'_>) {
         Constraint::Fill(1),
         Constraint::Length(1),
     ];
-    let [lost, state, said, speed, tabs, pane, keys] = Layout::vertical(rows).areas(area);
+    let [lost, state, sentences, speed, tabs, pane, keys] = Layout::vertical(rows).areas(area);
     frame.render_widget(Paragraph::new(losses), lost);
     frame.render_widget(head::state(screen, area.width), state);
-    frame.render_widget(Paragraph::new(sentence), said);
+    frame.render_widget(Paragraph::new(sentence), sentences);
     speed::draw(screen, speed, frame);
     frame.render_widget(foot::tabs(screen), tabs);
     if screen.help {

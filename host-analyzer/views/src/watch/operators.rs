@@ -25,7 +25,7 @@ pub(super) fn lines(seen: &Seen, width: usize) -> Vec<Line<'static>> {
         lines.extend(of_phase(seen, phase, width));
     }
     if lines.is_empty() {
-        lines.push(Line::raw("No operator was computed in these seconds."));
+        lines.push(Line::raw("No operator was computed in this window."));
     }
     lines
 }
@@ -33,7 +33,7 @@ pub(super) fn lines(seen: &Seen, width: usize) -> Vec<Line<'static>> {
 fn of_phase(seen: &Seen, phase: Phase, width: usize) -> Vec<Line<'static>> {
     let analysis = &seen.analysis;
     let read = analysis.roof.phase(phase).read;
-    // A program without token calls has no phases.
+    // A program without decode calls has no phases.
     let time = if phase == Phase::Unknown { "time" } else { phase_name(phase) };
     let mean = if analysis.capture.ends == "none" { "mean + wait" } else { "mean" };
     let mut headers = vec!["operator", time, "runs", mean, "share", "", "GB/s"];
@@ -60,7 +60,7 @@ fn of_phase(seen: &Seen, phase: Phase, width: usize) -> Vec<Line<'static>> {
     t.lines(width)
 }
 
-/// The type, and its backend when that is not the CPU: shares are of the time on the same backend.
+/// The type, and its backend if that is not the CPU: shares refer to the time on the same backend.
 fn name(t: &OpType) -> String {
     match t.backend.as_str() {
         "CPU" | "" => t.desc.clone(),

@@ -1,4 +1,4 @@
-//! The pane that is chosen, as far as it is scrolled.
+//! The selected pane, at its scroll position.
 
 use ratatui::Frame;
 use ratatui::layout::Rect;
@@ -9,13 +9,13 @@ use super::DIM;
 use super::screen::{Pane, Screen, Seen};
 use super::{experts, findings, gauges, operators, threads};
 
-/// Draws it.
+/// Draws the pane.
 pub(super) fn draw(screen: &mut Screen, area: Rect, frame: &mut Frame<'_>) {
     let Some(seen) = screen.seen() else {
         return frame.render_widget(Paragraph::new(waiting(screen)), area);
     };
     let lines = lines(screen.pane, seen, area.width.into());
-    // A table's heading stays where it is.
+    // The heading of a table does not scroll.
     let heading = usize::from(screen.pane != Pane::Findings && lines.len() > 1);
     let room = usize::from(area.height).saturating_sub(heading);
     let most = (lines.len() - heading).saturating_sub(room);
@@ -41,16 +41,16 @@ fn lines(pane: Pane, seen: &Seen, width: usize) -> Vec<Line<'static>> {
     }
 }
 
-/// What is shown before there is anything.
+/// The text before the first result.
 fn waiting(screen: &Screen) -> Vec<Line<'static>> {
     let p = &screen.progress;
     let mut lines = vec![
         Line::raw(format!("agent      {}", screen.source)),
         Line::raw(format!("recording  in {}", screen.out)),
-        Line::raw(format!("shown      the last {} s", screen.window.as_secs())),
+        Line::raw(format!("window     the last {} s", screen.window.as_secs())),
     ];
     if p.spans > 0 {
-        lines.push(Line::raw("Operators come; a call is shown when it has ended."));
+        lines.push(Line::raw("Receiving operators; a call is shown when it is complete."));
     }
     lines
 }

@@ -1,4 +1,4 @@
-//! What is on the screen.
+//! The state of the screen.
 
 use std::time::{Duration, Instant};
 
@@ -6,48 +6,42 @@ use crate::words::one_line;
 use profinfer_analysis::Analysis;
 use profinfer_analysis::findings::Findings;
 
-/// The engine that is shown, where there are several.
+/// The engine shown, if there are several.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Engine {
-    /// Process.
+    /// Process id.
     pub pid: u32,
-    /// Its name.
     pub name: String,
-    /// How many there are.
+    /// Number of engines.
     pub of: usize,
 }
 
 /// The last seconds, analysed.
 #[derive(Debug, Clone, Default)]
 pub struct Seen {
-    /// From the first call in them to the end of the last, ns.
+    /// From the start of the first call to the end of the last, ns.
     pub window_ns: u64,
-    /// Operator spans in them.
     pub spans: u64,
-    /// Whose they are, where several engines computed in them.
+    /// The engine of the results, if several engines computed.
     pub engine: Option<Engine>,
-    /// Their results. Of health, what is so of the whole session.
+    /// Results; the health is that of the complete session.
     pub analysis: Analysis,
-    /// Their findings.
     pub findings: Findings,
-    /// Tokens per second, of every second of the last minutes; `None` where none was decoded.
+    /// Tokens per second, one value per second of the last minutes; `None` without decoded tokens.
     pub speeds: Vec<Option<f64>>,
 }
 
-/// How far the session is.
+/// Progress of the session.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Progress {
     /// Bytes of the stream.
     pub bytes: u64,
-    /// Operator spans.
     pub spans: u64,
-    /// Token calls.
     pub llama_calls: u64,
-    /// Graph calls.
     pub graph_calls: u64,
 }
 
-/// What is shown below the speed.
+/// The part of the screen below the speed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Pane {
     /// Threads, with work and wait.
@@ -55,7 +49,6 @@ pub enum Pane {
     Threads,
     /// Types of operators.
     Operators,
-    /// Experts.
     Experts,
     /// The board's sensors.
     Gauges,
@@ -67,7 +60,6 @@ impl Pane {
     /// All, in the order of their keys 1 to 5.
     pub const ALL: [Self; 5] = [Self::Threads, Self::Operators, Self::Experts, Self::Gauges, Self::Findings];
 
-    /// Its name.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -79,51 +71,49 @@ impl Pane {
         }
     }
 
-    /// The one to the right.
+    /// The pane to the right.
     #[must_use]
     pub const fn next(self) -> Self {
         Self::ALL[(self as usize + 1) % Self::ALL.len()]
     }
 
-    /// The one to the left.
+    /// The pane to the left.
     #[must_use]
     pub const fn previous(self) -> Self {
         Self::ALL[(self as usize + Self::ALL.len() - 1) % Self::ALL.len()]
     }
 }
 
-/// What is on the screen.
 #[derive(Debug)]
 pub struct Screen {
-    /// Where the agent is.
+    /// Address of the agent.
     pub(super) source: String,
     /// Folder of the recording.
     pub(super) out: String,
-    /// Seconds that are asked for.
+    /// Requested length of the window.
     pub(super) window: Duration,
-    /// What is being done, and what is said of it; nothing is said of a capture that goes on.
+    /// The current step, and a message about it; a running capture has none.
     pub(super) doing: String,
-    pub(super) said: Option<String>,
+    pub(super) message: Option<String>,
     pub(super) progress: Progress,
-    /// When a token call ended last.
+    /// When the last decode call ended.
     pub(super) called: Option<Instant>,
-    /// When operators came last.
+    /// When operators arrived last.
     pub(super) computed: Option<Instant>,
     begun: Instant,
     pub(super) seen: Option<Seen>,
-    /// What came since the display was stopped.
+    /// The latest results while the display is paused.
     later: Option<Seen>,
     paused: bool,
-    /// What is shown.
     pub pane: Pane,
-    /// The keys are explained.
+    /// The help is shown.
     pub help: bool,
-    /// Lines of the pane that are above it.
+    /// Number of lines scrolled out at the top.
     pub(super) above: usize,
 }
 
 impl Screen {
-    /// Of a capture from `source` into the folder `out`.
+    /// The screen of a capture from `source` into the folder `out`.
     #[must_use]
     pub fn new(source: &str, out: &str, window: Duration) -> Self {
         Self {
@@ -131,7 +121,7 @@ impl Screen {
             out: one_line(out),
             window,
             doing: String::new(),
-            said: None,
+            message: None,
             progress: Progress::default(),
             called: None,
             computed: None,
@@ -145,17 +135,17 @@ impl Screen {
         }
     }
 
-    /// Something begins.
+    /// Sets the current step.
     pub fn begin(&mut self, doing: &str) {
-        (self.doing, self.said) = (one_line(doing), None);
+        (self.doing, self.message) = (one_line(doing), None);
     }
 
-    /// Something is to be said of it.
+    /// Shows a message about the current step.
     pub fn say(&mut self, text: &str) {
-        self.said = Some(one_line(text));
+        self.message = Some(one_line(text));
     }
 
-    /// The session goes on.
+    /// Updates the progress; the capture is running.
     pub fn live(&mut self, progress: Progress) {
         let now = Instant::now();
         if progress.llama_calls > self.progress.llama_calls {
@@ -164,15 +154,15 @@ impl Screen {
         if progress.spans > self.progress.spans || progress.graph_calls > self.progress.graph_calls {
             self.computed = Some(now);
         }
-        (self.progress, self.said) = (progress, None);
+        (self.progress, self.message) = (progress, None);
     }
 
-    /// The last seconds were analysed.
+    /// Shows new results.
     pub fn see(&mut self, seen: Seen) {
         *(if self.paused { &mut self.later } else { &mut self.seen }) = Some(seen);
     }
 
-    /// Stops the display, or lets it go on; the capture goes on.
+    /// Pauses or resumes the display; the capture continues.
     pub fn pause(&mut self) {
         self.paused = !self.paused;
         if let Some(later) = self.later.take() {
@@ -180,7 +170,6 @@ impl Screen {
         }
     }
 
-    /// Whether it stands still.
     #[must_use]
     pub const fn is_paused(&self) -> bool {
         self.paused
@@ -191,18 +180,17 @@ impl Screen {
         (self.pane, self.above) = (pane, 0);
     }
 
-    /// Scrolls it by so many lines; how far that can go is known when it is drawn.
+    /// Scrolls by `lines`; drawing limits the position.
     pub fn scroll(&mut self, lines: isize) {
         self.above = self.above.saturating_add_signed(lines);
     }
 
-    /// The last seconds.
     #[must_use]
     pub const fn seen(&self) -> Option<&Seen> {
         self.seen.as_ref()
     }
 
-    /// Since the program began.
+    /// Time since the program began.
     pub(super) fn elapsed(&self) -> Duration {
         self.begun.elapsed()
     }

@@ -9,9 +9,9 @@ use ratatui::widgets::{Paragraph, Sparkline, SparklineBar};
 use super::DIM;
 use super::screen::Screen;
 
-/// Lines that it takes.
+/// Height in lines.
 pub(super) const LINES: u16 = 3;
-/// Columns beside it, for the scale.
+/// Columns for the scale.
 const SCALE: u16 = 16;
 
 /// Draws the speed of every second that fits.
@@ -23,14 +23,14 @@ pub(super) fn draw(screen: &Screen, area: Rect, frame: &mut Frame<'_>) {
     let last = shown.iter().rev().flatten().next();
     let text = match last {
         Some(last) => vec![
-            Line::raw(format!("{fastest:>8.2} at most")),
+            Line::raw(format!("{fastest:>8.2} max")),
             Line::raw(format!("{last:>8.2} tok/s")),
             Line::styled(format!("{:>8} s", shown.len()), DIM),
         ],
         None => vec![Line::raw(""), Line::styled("tok/s: none yet", DIM)],
     };
     frame.render_widget(Paragraph::new(text), scale);
-    // In thousandths of the fastest, as the bars have eighths of a line.
+    // In thousandths of the maximum: the bars have eighths of a line.
     let height = |v: &f64| (v / fastest.max(f64::MIN_POSITIVE) * 1000.0).round() as u64;
     let bar = |v: &Option<f64>| SparklineBar::from(v.as_ref().map(height));
     let line = Sparkline::default().data(shown.iter().map(bar)).max(1000);

@@ -1,14 +1,13 @@
-//! Tables: the first column to the left, the others to the right, as many as fit.
+//! Tables: the first column is left-aligned, the others right-aligned, as many as fit.
 
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
 use super::DIM;
 
-/// Columns between two.
+/// Characters between two columns.
 const GAP: usize = 2;
 
-/// A table.
 pub(super) struct Table {
     rows: Vec<Vec<String>>,
     styles: Vec<Style>,
@@ -24,7 +23,7 @@ impl Table {
         self.styles.push(Style::new());
     }
 
-    /// Its lines, without the last columns where they do not fit.
+    /// The lines, without the last columns if these do not fit.
     pub(super) fn lines(&self, width: usize) -> Vec<Line<'static>> {
         let columns = self.rows.first().map_or(0, Vec::len);
         let widest = |i: usize| self.rows.iter().filter_map(|r| r.get(i)).map(|c| wide(c)).max().unwrap_or(0);
@@ -50,7 +49,7 @@ impl Table {
     }
 }
 
-/// Columns that a text takes.
+/// Width of a text in characters of the terminal.
 fn wide(text: &str) -> usize {
     Span::raw(text).width()
 }

@@ -1,4 +1,4 @@
-//! Threads: how evenly the work lies.
+//! Threads: the balance of their work.
 
 use ratatui::text::Line;
 
@@ -16,10 +16,10 @@ pub(super) fn lines(seen: &Seen, width: usize) -> Vec<Line<'static>> {
     let mut t = Table::new(&["thread", "operators", "work", "wait", "working", "", "moved"]);
     let workers: Vec<&Thread> = seen.analysis.thread.iter().filter(|t| t.spans > 0).collect();
     if workers.is_empty() {
-        return vec![Line::raw("No thread computed operators in these seconds.")];
+        return vec![Line::raw("No thread computed operators in this window.")];
     }
     for thread in workers {
-        // Without the ends of operators, the work has the waits in it.
+        // Without the ends of operators, the work includes the waits.
         let working =
             thread.wait_ns.and_then(|wait| share(thread.work_ns, thread.work_ns.saturating_add(wait)));
         t.row(vec![
@@ -35,6 +35,6 @@ pub(super) fn lines(seen: &Seen, width: usize) -> Vec<Line<'static>> {
     t.lines(width)
 }
 
-fn share(part: u64, whole: u64) -> Option<f64> {
-    (whole > 0).then(|| part as f64 / whole as f64)
+fn share(part: u64, all: u64) -> Option<f64> {
+    (all > 0).then(|| part as f64 / all as f64)
 }

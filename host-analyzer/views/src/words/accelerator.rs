@@ -1,10 +1,10 @@
-//! Accelerators' own profiles and the shapes of operators, in words.
+//! The sentences about profiles of accelerators, and the shapes of operators.
 
 use super::{count, duration, one_line};
 use profinfer_analysis::accelerator::{Part, ProfileJoin, Shape, Why};
 use profinfer_trace::model::ProfileFormat;
 
-/// How far a profile fits the recording: what does not, first.
+/// How well a profile matches the recording; mismatches come first.
 #[must_use]
 pub fn line(p: &ProfileJoin) -> String {
     let mut parts = Vec::new();
@@ -15,9 +15,9 @@ pub fn line(p: &ProfileJoin) -> String {
         parts.push(format!("{} without a node{first}", kernels(&p.unjoined)));
     }
     let missing = [
-        (p.damaged_lines, "lines cut or mixed with others"),
-        (p.open_blocks, "blocks not whole"),
-        (p.left_out_rows, "rows beyond what is kept"),
+        (p.damaged_lines, "lines truncated or mixed with others"),
+        (p.open_blocks, "incomplete blocks"),
+        (p.left_out_rows, "rows beyond the limit"),
     ];
     parts.extend(missing.iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{} {what}", count(*n))));
     let (without, beyond) = p.unequal();
@@ -25,7 +25,7 @@ pub fn line(p: &ProfileJoin) -> String {
         parts.push(format!("{} executions of nodes without a kernel", count(without)));
     }
     if beyond > 0 {
-        parts.push(format!("{} kernels more than the recording has executions", count(beyond)));
+        parts.push(format!("{} more kernels than the recording has executions", count(beyond)));
     }
     if p.unread_fusions > 0 {
         parts.push(format!(
@@ -34,10 +34,10 @@ pub fn line(p: &ProfileJoin) -> String {
         ));
     }
     if p.grouped.kernels > 0 {
-        parts.push(format!("{} of one of several shapes, not told apart", kernels(&p.grouped)));
+        parts.push(format!("{} with one of several shapes, not distinguished", kernels(&p.grouped)));
     }
     let joined = format!(
-        "{} of {} joined to one shape each, {:.1} % of {} on the device joined or grouped",
+        "{} of {} joined to one shape each; {:.1} % of {} on the device joined or grouped",
         count(p.joined.kernels),
         kernels_of(p.kernels),
         p.share * 100.0,
@@ -59,13 +59,12 @@ fn why(why: Why, format: ProfileFormat) -> String {
     match why {
         Why::NoBackend => format!("the recording has no graph of {}", format.backend()),
         Why::NotTold => {
-            "it does not say what the kernel computed; name cl_profiling.csv of the same run, too".to_owned()
+            "it does not record what the kernel computed; add cl_profiling.csv of the same run".to_owned()
         }
-        Why::NoNode => "no node of the backend is of this name, operator or shape".to_owned(),
+        Why::NoNode => "no node of the backend has this name, operator or shape".to_owned(),
     }
 }
 
-/// The format for people.
 const fn format_name(format: ProfileFormat) -> &'static str {
     match format {
         ProfileFormat::OpenClTable => "table of OpenCL kernels",
@@ -75,7 +74,7 @@ const fn format_name(format: ProfileFormat) -> &'static str {
     }
 }
 
-/// Types and dimensions: `q8_0 m=64 n=1 k=64`, `f32 64×3`, or of several shapes how many.
+/// Types and dimensions: `q8_0 m=64 n=1 k=64`, `f32 64×3`, or the number of shapes.
 #[must_use]
 pub fn shape(shapes: &[Shape]) -> String {
     let [shape] = shapes else { return format!("{} shapes", shapes.len()) };
@@ -89,7 +88,7 @@ pub fn shape(shapes: &[Shape]) -> String {
     }
 }
 
-/// `64×3`: dimensions without the last ones.
+/// `64×3`: dimensions without trailing ones.
 fn dims(ne: &[u64; 4]) -> String {
     let used = ne.iter().rposition(|n| *n != 1).map_or(1, |at| at + 1);
     ne[..used].iter().map(u64::to_string).collect::<Vec<_>>().join("×")

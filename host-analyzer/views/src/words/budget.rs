@@ -1,13 +1,12 @@
-//! The classes of the budget in words.
+//! Names of the classes of the budget.
 
 use profinfer_analysis::budget::Class;
 
-/// A class in a few words.
 #[must_use]
 pub const fn name(class: Class) -> &'static str {
     match class {
         Class::Work => "operators",
-        Class::WorkAndWait => "operators and waits behind them",
+        Class::WorkAndWait => "operators and waits after them",
         Class::WaitPreempted => "waiting for a preempted thread",
         Class::WaitThrottled => "waiting for a throttled thread",
         Class::WaitInterrupted => "waiting for an interrupted thread",
@@ -15,7 +14,7 @@ pub const fn name(class: Class) -> &'static str {
         Class::WaitStartedLate => "waiting for a thread that began late",
         Class::WaitSlowerCore => "waiting for a slower core",
         Class::WaitMoreRows => "waiting for the thread with more rows",
-        Class::WaitUneven => "waiting, cause not seen",
+        Class::WaitUneven => "waiting, cause unknown",
         Class::WaitOneThread => "waiting for operators of one thread",
         Class::Preempted => "preempted",
         Class::Throttled => "throttled",

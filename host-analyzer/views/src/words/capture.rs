@@ -1,4 +1,4 @@
-//! The sentences of what was captured: options, filters, the controller, parts of the tokens.
+//! The sentences about the capture: options, filters, the controller, shares of the tokens.
 
 use super::{count, duration, one_line, phase_name};
 use profinfer_analysis::capture::{self, PhaseCoverage, Step, filter_on};
@@ -13,7 +13,7 @@ pub fn from_part(c: &Coverage) -> String {
     format!("from {} of {} tokens in {bursts}", count(c.traced), count(c.calls))
 }
 
-/// What of the tokens the figures of operators are from.
+/// The tokens that the figures of operators come from.
 #[must_use]
 pub fn parts(parts: &[PhaseCoverage]) -> String {
     let of = |p: &PhaseCoverage| {
@@ -29,23 +29,27 @@ pub fn parts(parts: &[PhaseCoverage]) -> String {
         )
     };
     let parts: Vec<_> = parts.iter().map(of).collect();
-    format!("part: figures of operators are from {}; sums are of these, not scaled", parts.join(", "))
+    format!(
+        "part: figures of operators come from {}; sums cover these only and are not scaled",
+        parts.join(", ")
+    )
 }
 
-/// What a span of a recording without ends is.
+/// The meaning of a span in a recording without ends.
 pub const WITHOUT_ENDS: &str =
-    "without ends: each time goes on to the next start and has the wait behind the operator in it";
+    "without ends: each time lasts until the next start and includes the wait after the operator";
 
-/// A filter that leaves out the rest, beside a table.
+/// A filter, as a note next to a table.
 #[must_use]
 pub fn only(f: &capture::Filter) -> String {
-    format!("filter: only {} {}; the rest was left out and is not 0", on(f.on), one_line(&f.text))
+    format!("filter: only {} {}; everything else was left out and is not 0", on(f.on), one_line(&f.text))
 }
 
-/// Types named whose time is in doubt.
+/// Maximum number of doubtful types that are named.
 const NAMED: usize = 4;
 
-/// How much longer each operator looks by its probe, and of which types that is more than a tenth of the median.
+/// How much time its probe adds to each operator, and the types for which that is more than a tenth
+/// of the median.
 #[must_use]
 pub fn bias(inside_ns: u64, types: &[OpType]) -> String {
     let mut names: Vec<&str> = types.iter().filter(|t| t.biased).map(|t| t.desc.as_str()).collect();
@@ -58,12 +62,12 @@ pub fn bias(inside_ns: u64, types: &[OpType]) -> String {
     };
     let of = match names.len() {
         0 => String::new(),
-        _ => format!("; more than a tenth of the median of {}{more}", named.join(", ")),
+        _ => format!(", more than a tenth of the median of {}{more}", named.join(", ")),
     };
-    format!("each run looks {inside_ns} ns longer by its probes{of}")
+    format!("the probes add {inside_ns} ns to each run{of}")
 }
 
-/// A part as per cent with its sign: `+4.9 %`.
+/// A share as a percentage with its sign: `+4.9 %`.
 #[must_use]
 pub fn signed_percent(part: f64) -> String {
     let decimals = if part.abs() < 0.01 { 2 } else { 1 };
@@ -74,7 +78,7 @@ pub fn signed_percent(part: f64) -> String {
 #[must_use]
 pub fn measured(m: &Measured) -> String {
     format!(
-        "a traced decode token takes {} time ({} to {}, 95 %), all tokens {}: {} traced beside {} untraced ones in {} bursts{}",
+        "a traced decode token takes {} time ({} to {}, 95 %), all tokens {}: {} traced next to {} untraced tokens in {} bursts{}",
         signed_percent(m.slowdown),
         signed_percent(m.low),
         signed_percent(m.high),
@@ -88,7 +92,7 @@ pub fn measured(m: &Measured) -> String {
 
 fn at_edges(e: &MeasuredEdges) -> String {
     format!(
-        "; where probes go in and out, a token {} ({} to {}): {:.1} ms around each burst",
+        "; a token during which probes are placed or removed takes {} ({} to {}): {:.1} ms around each burst",
         signed_percent(e.slowdown),
         signed_percent(e.low),
         signed_percent(e.high),
@@ -96,12 +100,12 @@ fn at_edges(e: &MeasuredEdges) -> String {
     )
 }
 
-/// A slowdown in a few words; `None` where it is not known.
+/// A slowdown in a few words; `None` if it is unknown.
 #[must_use]
 pub fn slowdown(s: &Slowdown) -> Option<String> {
     match s {
         Slowdown::Measured(m) => Some(format!(
-            "decode slowed down by {} ({} to {}) while traced, {} in all: measured",
+            "decode slowed down by {} ({} to {}) while traced, {} overall: measured",
             signed_percent(m.slowdown),
             signed_percent(m.low),
             signed_percent(m.high),
@@ -118,14 +122,14 @@ pub fn slowdown(s: &Slowdown) -> Option<String> {
 #[must_use]
 pub fn filtered(f: &Filter) -> String {
     let paid = match f.place {
-        FilterPlace::Trap => "others have no probe",
-        FilterPlace::Kernel => "others cost a probe's hit",
-        FilterPlace::Agent | FilterPlace::Nowhere => "others cost a probe's hit and a record",
+        FilterPlace::Trap => "other operators have no probe",
+        FilterPlace::Kernel => "each other operator costs a probe hit",
+        FilterPlace::Agent | FilterPlace::Nowhere => "each other operator costs a probe hit and a record",
     };
     format!("filter: only {} {}; {paid}", on(filter_on(f.on)), one_line(&f.text))
 }
 
-/// What a filter looks at, by its name in data.
+/// What a filter selects by; `on` is the name in the data.
 fn on(on: &str) -> &'static str {
     match on {
         "op" => "operators of type",
@@ -143,7 +147,7 @@ pub fn filter_refused(f: &Filter, why: Refusal) -> String {
     format!("not in force: {} {}: {}", option(f.on), one_line(&f.text), refusal(why))
 }
 
-/// The agent's option that asks for a filter.
+/// The agent's option that sets a filter.
 const fn option(on: FilterOn) -> &'static str {
     match on {
         FilterOn::Op => "--only-op",
@@ -170,32 +174,32 @@ pub fn option_refused(option: CaptureOption, why: Refusal) -> String {
 const fn refusal(why: Refusal) -> &'static str {
     match why {
         Refusal::NoOperators => "no operators are captured. Record the operator level (--levels all)",
-        Refusal::NoTokenCalls => "the engine has no token calls that can be probed",
+        Refusal::NoTokenCalls => "the engine has no decode calls that can be probed",
         Refusal::NotCallSites => {
-            "in this build, starts of operators are not told from calls that do nothing without their ends"
+            "in this build, only the ends distinguish operators from calls that do nothing"
         }
         Refusal::Counters => "counters need both ends of an operator. Leave out the counters",
         Refusal::Excluded => "another option excludes it",
-        Refusal::TooMuch => "it is more than the agent takes: at most 16 parts of at most 64 bytes",
-        Refusal::Unseen => "it cannot be seen from outside of the engine",
-        Refusal::Kernel => "the kernel did not take what it needs",
+        Refusal::TooMuch => "it exceeds the agent's limit: 16 parts of 64 bytes",
+        Refusal::Unseen => "it cannot be observed from outside the engine",
+        Refusal::Kernel => "the kernel refused what it needs",
         Refusal::Unreadable => "it could not be read. Check its spelling",
     }
 }
 
-/// Steps told one by one; all are in summary.json.
+/// Maximum number of steps in a sentence; all are in summary.json.
 const SHOWN: usize = 4;
 
 /// What the controller changed.
 #[must_use]
 pub fn steps(steps: &[Step]) -> String {
-    let told: Vec<_> = steps.iter().take(SHOWN).map(step).collect();
+    let shown: Vec<_> = steps.iter().take(SHOWN).map(step).collect();
     let more = match steps.len().saturating_sub(SHOWN) {
         0 => String::new(),
         n => format!("; and {} more", count(n as u64)),
     };
     let changes = if steps.len() == 1 { "1 change".to_owned() } else { format!("{} changes", steps.len()) };
-    format!("controller: {changes} of the duty: {}{more}", told.join("; "))
+    format!("controller: {changes} of the duty: {}{more}", shown.join("; "))
 }
 
 /// One change: `at 12.3 s to 10 % from 100 %: 4.20 tok/s, below 5.00`.
@@ -211,10 +215,10 @@ pub fn step(s: &Step) -> String {
     )
 }
 
-/// The speed or the slowdown that led to a change, beside its limit.
+/// The speed or the slowdown that caused a change, with its limit.
 #[must_use]
 pub fn reason(s: &Step) -> String {
-    let unknown = || "not known".to_owned();
+    let unknown = || "unknown".to_owned();
     if let Some(limit) = s.keep_above_per_s {
         let side = if s.reason == "too_slow" { "below" } else { "above" };
         let speed = s.tokens_per_s.map_or_else(unknown, |v| format!("{v:.2} tok/s"));

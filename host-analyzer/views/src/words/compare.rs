@@ -1,13 +1,13 @@
-//! What a comparison says, for people. Of one run on each side nothing is ever called significant, and of many neither: intervals say it.
+//! The sentences of a comparison. They never say "significant": the intervals show how certain a
+//! difference is.
 
 use super::budget::name as class_name;
 use super::{count, duration, one_line, quantity};
 use profinfer_analysis::compare::{
-    Code, Comparison, Found, Item, Kind, Level, MOST_RUNS, Method, Note, POWER, Power, Row, Thing, Value,
-    Verdict,
+    Code, Comparison, Found, Item, Level, MOST_RUNS, Method, Note, POWER, Power, Row, Thing, Value, Verdict,
 };
 
-/// Texts of a thing that are shown one by one; of more only how many there are.
+/// Maximum number of texts of a thing that are listed; of more, only the number is shown.
 const SHOWN: usize = 4;
 
 /// A share with its sign: `+3.2 %`.
@@ -16,7 +16,7 @@ pub fn change(share: f64) -> String {
     let percent = share * 100.0;
     let decimals = if percent.abs() < 9.95 { 1 } else { 0 };
     let text = format!("{percent:+.decimals$} %");
-    // What rounds to nothing has no sign.
+    // A value that rounds to zero has no sign.
     if text.trim_start_matches(['+', '-']) == "0.0 %" { "0.0 %".to_owned() } else { text }
 }
 
@@ -55,12 +55,12 @@ pub fn verdict(comparison: &Comparison) -> String {
                 None => String::new(),
             };
             format!(
-                "Too few runs to tell ({} of A, {} of B).{seen} From four runs on each side, made in turn, an exact interval can be given.",
+                "Too few runs ({} of A, {} of B).{seen} An exact interval needs four runs on each side, made alternately.",
                 runs[0], runs[1]
             )
         }
         Code::Undecided => format!(
-            "Not decided: a token of B takes {}{between}, which includes no difference as well as one beyond ±{}. More runs tell.",
+            "Inconclusive: a token of B takes {}{between}. The interval includes both no difference and one beyond ±{}. Make more runs.",
             shift(verdict),
             share(verdict.practical)
         ),
@@ -75,19 +75,19 @@ pub fn verdict(comparison: &Comparison) -> String {
     }
 }
 
-/// What runs that scatter like these can tell.
+/// The smallest difference that runs with this variation detect.
 #[must_use]
 pub fn power(power: &Power, practical: f64) -> String {
-    let times = format!("in {:.0} of 100 cases", POWER * 100.0);
-    let told = match power.told {
-        Some(told) => format!("So many runs tell a difference of {} {times}", share(told)),
-        None => "So few runs have no exact interval".to_owned(),
+    let often = format!("{:.0} % of the time", POWER * 100.0);
+    let detected = match power.told {
+        Some(told) => format!("With this many runs a difference of {} is detected {often}", share(told)),
+        None => "This few runs have no exact interval".to_owned(),
     };
     let runs = match power.runs {
-        Some(runs) => format!("about {runs} on each side tell {} as often", share(practical)),
-        None => format!("more than {MOST_RUNS} on each side would be needed to tell {}", share(practical)),
+        Some(runs) => format!("about {runs} runs on each side are needed to detect {}", share(practical)),
+        None => format!("more than {MOST_RUNS} runs on each side are needed to detect {}", share(practical)),
     };
-    format!("Runs of a side scatter by {}. {told}; {runs}.", share(power.scatter))
+    format!("Run-to-run variation is {}. {detected}; {runs}.", share(power.scatter))
 }
 
 /// `3.2 % longer`.
@@ -105,39 +105,34 @@ fn interval(verdict: &Verdict) -> String {
     let ends = format!("{} to {}", change(low), change(high));
     match verdict.method {
         Some(Method::Ranks { coverage }) => {
-            format!(" ({ends}, exact interval of ranks, {:.1} %)", coverage * 100.0)
+            format!(" ({ends}, exact rank interval, {:.1} %)", coverage * 100.0)
         }
         Some(Method::Spread { within, between, seen }) => {
-            let of = if seen {
-                "as runs of one side lie apart"
-            } else {
-                "as sessions of the same thing may lie apart"
-            };
+            let of = if seen { "between the runs of one side" } else { "assumed between sessions" };
             format!(" ({ends}: ±{} within the runs, ±{} {of})", share(within), share(between))
         }
         None => format!(" ({ends})"),
     }
 }
 
-/// A thing in a few words.
 #[must_use]
 pub const fn thing(thing: Thing) -> &'static str {
     match thing {
         Thing::Weights => "weights of the model",
-        Thing::Experts => "experts of a token",
+        Thing::Experts => "experts per token",
         Thing::Draft => "speculative decoding",
-        Thing::Capture => "what was traced",
-        Thing::ModelFile => "file of the model",
-        Thing::EngineVersion => "version of the engine",
-        Thing::EngineBuild => "build of the engine",
+        Thing::Capture => "capture settings",
+        Thing::ModelFile => "model file",
+        Thing::EngineVersion => "engine version",
+        Thing::EngineBuild => "engine build",
         Thing::CpuVariant => "CPU variant",
         Thing::Command => "command line",
         Thing::Threads => "threads",
         Thing::Affinity => "affinity",
         Thing::Environment => "environment",
-        Thing::Quota => "quota of CPU time",
-        Thing::KvCache => "type of the KV cache",
-        Thing::Cells => "cells of the KV cache",
+        Thing::Quota => "CPU quota",
+        Thing::KvCache => "KV cache type",
+        Thing::Cells => "KV cells",
         Thing::Prompt => "position of the first token",
         Thing::Operators => "operators of a token's graph",
         Thing::Backends => "backends",
@@ -148,8 +143,8 @@ pub const fn thing(thing: Thing) -> &'static str {
         Thing::Kernel => "kernel",
         Thing::Agent => "agent",
         Thing::Governor => "governor",
-        Thing::ClockLimit => "limit of the clock",
-        Thing::HugePages => "policy for huge pages",
+        Thing::ClockLimit => "clock limit",
+        Thing::HugePages => "huge page policy",
         Thing::Clock => "clock",
         Thing::Temperature => "temperature",
         Thing::Ceiling => "ceiling",
@@ -158,7 +153,7 @@ pub const fn thing(thing: Thing) -> &'static str {
     }
 }
 
-/// A thing and which one.
+/// A thing and which one, if there are several.
 #[must_use]
 pub fn name(item: &Item) -> String {
     match &*item.key.which {
@@ -167,13 +162,12 @@ pub fn name(item: &Item) -> String {
     }
 }
 
-/// A value in a few words.
 #[must_use]
 pub fn value(of: Thing, value: &Value) -> String {
     match value {
         Value::Unknown => "unknown".to_owned(),
         Value::Texts(texts) if of == Thing::Weights || texts.len() > SHOWN => {
-            format!("{} in all", texts.len())
+            format!("{} in total", texts.len())
         }
         Value::Texts(texts) => one_line(&texts.iter().map(String::as_str).collect::<Vec<_>>().join(", ")),
         Value::Number(n) => number(of, *n),
@@ -185,19 +179,19 @@ fn number(of: Thing, n: f64) -> String {
         Thing::Clock => quantity(n, "hertz"),
         Thing::Temperature => quantity(n, "millidegrees"),
         Thing::ProbeCost => duration(n as u64),
-        // Of a ceiling the unit is in the name of its kind; both sides have the same.
+        // The unit of a ceiling is in the name of its kind, the same on both sides.
         _ => count(n.max(0.0) as u64),
     }
 }
 
-/// The values of one side: once if all runs are alike.
+/// The values of one side; a value that all runs share is named once.
 fn side(item: &Item, side: usize) -> String {
     let mut texts: Vec<String> = item.values[side].iter().map(|v| value(item.key.thing, v)).collect();
     texts.dedup();
     texts.join(" / ")
 }
 
-/// What is to be said of an item that is not the same.
+/// How an item differs.
 #[must_use]
 pub fn item(item: &Item) -> String {
     let only: Vec<String> =
@@ -211,7 +205,7 @@ pub fn item(item: &Item) -> String {
     let what = match item.found {
         Found::Different => "",
         Found::Mixed => " differs between runs of one side",
-        Found::Unknown => " is not known of all runs",
+        Found::Unknown => " is unknown for some runs",
         Found::Same => " is the same",
     };
     format!("{}{what}: {values}", name(item))
@@ -225,7 +219,7 @@ fn only(item: &Item, of: &str, side: usize) -> Option<String> {
     (!texts.is_empty()).then(|| format!("only {of}: {}{more}", shown.join(", ")))
 }
 
-/// Things that are the same, and those that nobody knows, by name.
+/// The names of the things with this result.
 #[must_use]
 pub fn names(gate: &[Item], found: Found) -> Vec<String> {
     let mut names: Vec<String> =
@@ -234,59 +228,48 @@ pub fn names(gate: &[Item], found: Found) -> Vec<String> {
     names
 }
 
-/// What a kind of difference means.
-#[must_use]
-pub const fn kind(kind: Kind) -> &'static str {
-    match kind {
-        Kind::Work => "work",
-        Kind::Surroundings => "surroundings",
-    }
-}
-
-/// A note in a sentence.
 #[must_use]
 pub fn note(note: &Note) -> String {
     match note {
-        Note::DifferentWork => "The runs did not do the same work, and were compared because that was asked for.".to_owned(),
+        Note::DifferentWork => "The runs did not do the same work. They were compared on request.".to_owned(),
         Note::NoCommonPositions => {
             "No position has tokens in all runs: use the same prompt, and generate at least a dozen tokens.".to_owned()
         }
         Note::Tail { mean, median } => format!(
-            "Mean and median of a token's time changed differently ({}, {}): some tokens take much longer than most. The verdict is of the mean.",
+            "Mean and median time per token changed differently ({}, {}): some tokens take much longer than most. The verdict is about the mean.",
             change(*mean),
             change(*median)
         ),
         Note::Disturbed { share: of, few } => {
-            let tells = if *few {
-                "So few runs cannot tell that from a difference."
+            let effect = if *few {
+                "This few runs cannot distinguish that from a difference."
             } else {
-                "What falls on one side more than on the other looks like a difference: see how much of the change it is."
+                "If it affects one side more than the other, it looks like a difference: check how much of the change it is."
             };
-            format!("A thread wanted a CPU that others had, for up to {} of a token's time. {tells}", share(*of))
+            format!("A thread waited for a CPU that others used, for up to {} of a token's time. {effect}", share(*of))
         }
         Note::Runs { mean, shift } => format!(
-            "Some runs are far from the others of their side: the mean over the runs, which the rows sum to, changed by {}, the shift between runs is {}.",
+            "Some runs are far from the others of their side. The mean over the runs, which is the sum of the rows, changed by {}; the shift between runs is {}.",
             change(*mean),
             change(*shift)
         ),
         Note::Positions { mean } => format!(
-            "The tokens of A lie at position {:.0} on average, those of B at {:.0}: the context's growth is a part of the difference.",
+            "The tokens of A are at position {:.0} on average, those of B at {:.0}: a part of the difference is context growth.",
             mean[0], mean[1]
         ),
-        Note::NotInTurn => "All runs of one side were made before those of the other: heat or other load that changed meanwhile looks like a \
-                            difference. Make them in turn (A B B A)."
+        Note::NotInTurn => "All runs of one side were made before those of the other: a change of temperature or load looks like a \
+                            difference. Alternate the runs (A B B A)."
             .to_owned(),
-        Note::NotTraced => "Operators were not captured of enough tokens of every run: what changed within the graphs is not known.".to_owned(),
+        Note::NotTraced => "Some runs have too few tokens with captured operators: the change within the graphs is unknown.".to_owned(),
         Note::RowsNeedRuns { least_p, rows } => format!(
-            "No operator alone can stand among {rows}: with so many runs the least probability is {least_p:.3}. The rows are what was measured."
+            "No single one of {rows} rows can be conclusive: with this many runs the smallest possible p-value is {least_p:.3}. The rows show what was measured."
         ),
         Note::OtherContexts { calls } => {
-            format!("{} decode calls of other contexts were not looked at.", count(*calls))
+            format!("{} decode calls of other contexts were ignored.", count(*calls))
         }
     }
 }
 
-/// Code of a note.
 #[must_use]
 pub const fn note_code(note: &Note) -> &'static str {
     match note {
@@ -303,7 +286,7 @@ pub const fn note_code(note: &Note) -> &'static str {
     }
 }
 
-/// What a row is of.
+/// The name of a row.
 #[must_use]
 pub fn row(row: &Row) -> String {
     match row.level {
@@ -327,6 +310,6 @@ pub fn selection(comparison: &Comparison) -> String {
         Some((first, last)) if first <= last => format!(" at positions {first} to {last}"),
         _ => String::new(),
     };
-    let which = if chosen.traced { "decode tokens that were traced whole" } else { "decode tokens" };
+    let which = if chosen.traced { "completely traced decode tokens" } else { "decode tokens" };
     format!("Compared: {which}{at}{warm_up}.")
 }

@@ -1,4 +1,4 @@
-//! What a session's conditions were, for people.
+//! The conditions of a session, for people.
 
 use super::{duration, quantity, size};
 use profinfer_analysis::fact::Conditions;
@@ -6,10 +6,10 @@ use profinfer_analysis::fact::process::{Cgroup, Process};
 use profinfer_analysis::fact::reading::Limit;
 use profinfer_analysis::fact::system::{Cpu, System};
 
-/// Variables of the environment that are shown; the others are in summary.json.
+/// Maximum number of environment variables shown; the others are in summary.json.
 const SHOWN: usize = 6;
 
-/// What is known of the system: short parts for one line.
+/// The conditions of the system: short parts for one line.
 #[must_use]
 pub fn system(conditions: &Conditions) -> Vec<String> {
     let mut parts = memory(&conditions.system);
@@ -74,7 +74,7 @@ fn memory(system: &System) -> Vec<String> {
     parts
 }
 
-/// What is known of a process: short parts for one line.
+/// The conditions of a process: short parts for one line.
 #[must_use]
 pub fn process(p: &Process) -> Vec<String> {
     let mut parts = Vec::new();
@@ -84,11 +84,11 @@ pub fn process(p: &Process) -> Vec<String> {
         parts.push(format!("memory limited to {}", size(*bytes)));
     }
     if let (Some(own), Some(file)) = (p.rss_anonymous_bytes.value(), p.rss_file_bytes.value()) {
-        parts.push(format!("resident {} of its own and {} of files", size(own.max), size(file.max)));
+        parts.push(format!("resident: {} anonymous, {} of files", size(own.max), size(file.max)));
     }
     if let Some(faults) = p.major_faults.value().filter(|f| f.whole > 0) {
         let decode = faults.decode.map_or(String::new(), |n| format!(", {n} in decode"));
-        parts.push(format!("{} page faults from storage{decode}", faults.whole));
+        parts.push(format!("{} major page faults{decode}", faults.whole));
     }
     parts.extend(p.nice.value().filter(|nice| **nice != 0).map(|nice| format!("nice {nice}")));
     let variables = p.environment.iter().map(|v| match v.value.value() {
@@ -109,7 +109,7 @@ fn quota(group: &Cgroup) -> Option<String> {
     {
         (Some(throttled), Some(periods), Some(ns)) if throttled.whole > 0 => {
             format!(
-                ", stopped in {} of {} periods for {}",
+                ", throttled in {} of {} periods for {}",
                 throttled.whole,
                 periods.whole,
                 duration(ns.whole)

@@ -1,9 +1,9 @@
-//! The sentence of how a session ended.
+//! The sentence about how a session ended.
 
 use super::{duration, one_line, size};
 use profinfer_analysis::ending::{Ending, EndingCode, Memory};
 
-/// What happened, and what to do. `None` where there is nothing to report.
+/// What happened, and what to do. `None` if there is nothing to report.
 #[must_use]
 pub fn sentence(e: &Ending) -> Option<String> {
     let who = who(e);
@@ -12,22 +12,22 @@ pub fn sentence(e: &Ending) -> Option<String> {
         EndingCode::EngineFailed => failed(e, &who),
         EndingCode::EngineEnded => format!(
             "No token was generated: {who} ended before its first token. Its exit status is unknown or 0. Let the agent start it \
-             (`-- COMMAND`) to see its status and its last lines"
+             (`-- COMMAND`) to record its status and its last lines"
         ),
         EndingCode::NoProcess => match &e.waited_for {
             Some(name) => format!(
-                "No process named `{}` appeared while the agent waited. Check the name (`ps -e`), or give it with --name or --target",
+                "No process named `{}` appeared while the agent waited. Check the name (`ps -e`), or set it with --name or --target",
                 one_line(name)
             ),
             None => "No engine process appeared while the agent waited. Check the name that it waits for"
                 .to_owned(),
         },
         EndingCode::NoProbe if e.tried == Some(0) => format!(
-            "Nothing was recorded: no part of llama.cpp or another GGML engine was found in what {who} maps. Check that it is the \
-             engine; `profinfer-agent engine PID` examines a process"
+            "Nothing was recorded: {who} maps no part of llama.cpp or of another GGML engine. Check that it is the engine; \
+             `profinfer-agent engine PID` examines a process"
         ),
         EndingCode::NoProbe => format!(
-            "No probe was attached to {who}, so nothing was recorded. The probes below state the reason; `profinfer-agent engine PID` \
+            "No probe was attached to {who}, so nothing was recorded. The probes below show the reason; `profinfer-agent engine PID` \
              examines a process"
         ),
         EndingCode::CallUnreturned => unreturned(e, &who),
@@ -35,7 +35,7 @@ pub fn sentence(e: &Ending) -> Option<String> {
             let inside = e.inside_pid.map_or_else(String::new, |pid| format!(" (as process {pid})"));
             format!(
                 "Nothing was recorded: {who} runs in a PID namespace below the agent's{inside}, and the kernel assigns no event to it. \
-                 Run the agent on the host, or inside of the engine's container"
+                 Run the agent on the host, or inside the engine's container"
             )
         }
         EndingCode::PackedLibrary => {
@@ -108,7 +108,7 @@ fn memory_words(m: &Memory) -> String {
     parts.extend(m.high_bytes.map(|b| format!("memory.high {}", size(b))));
     parts.extend(m.limit_bytes.map(|b| format!("limit {}", size(b))));
     parts.extend(m.used_bytes.map(|b| format!("{} in use", size(b))));
-    parts.extend(m.high_events.filter(|n| *n > 0).map(|n| format!("memory.high passed {n} times")));
+    parts.extend(m.high_events.filter(|n| *n > 0).map(|n| format!("memory.high exceeded {n} times")));
     parts.extend(
         m.stalled_ns
             .filter(|ns| *ns > 0)
@@ -122,10 +122,10 @@ const fn signal_name(signal: i32) -> &'static str {
         1 => " (SIGHUP)",
         2 => " (SIGINT)",
         4 => " (SIGILL: an instruction that this CPU does not have)",
-        6 => " (SIGABRT: it gave up itself)",
+        6 => " (SIGABRT: it aborted itself)",
         7 => " (SIGBUS)",
         8 => " (SIGFPE)",
-        9 => " (SIGKILL: somebody killed it, or the kernel for want of memory)",
+        9 => " (SIGKILL: a user killed it, or the kernel did because memory ran out)",
         11 => " (SIGSEGV: invalid memory access)",
         13 => " (SIGPIPE)",
         15 => " (SIGTERM)",

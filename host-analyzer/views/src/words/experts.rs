@@ -1,10 +1,10 @@
-//! What the figures of a context say, in a sentence for people: figures only, and beside a share what it would be by chance.
+//! The sentence about the experts of a context: figures only, each share with its value by chance.
 
 use super::size;
 use profinfer_analysis::expert::Routing;
 use profinfer_analysis::phase::Phase;
 
-/// The sentence; `None` when the figures say nothing.
+/// The sentence; `None` without figures.
 #[must_use]
 pub fn sentence(routing: &Routing) -> Option<String> {
     let f = &routing.whole;
@@ -18,18 +18,18 @@ pub fn sentence(routing: &Routing) -> Option<String> {
     let reuse = f.reuse.as_ref().and_then(|r| r.share.zip(r.even_share));
     if let Some((share, even)) = reuse {
         parts.push(format!(
-            "{} of a token's experts are those of the token before (by chance {})",
+            "{} of a token's experts are those of the previous token (by chance {})",
             percent(share),
             percent(even)
         ));
     }
-    // The largest of the pins, by experts that were picked before the uses that they are measured by.
+    // The largest pin. Its experts were picked before the uses that measure it.
     let pin = f.pins.last().and_then(|p| Some((p, p.ahead_share?, p.even_share?)));
     if let Some((pin, share, even)) = pin {
         let bytes = pin.bytes.map_or(String::new(), |b| format!(" ({})", size(b)));
         parts.push(format!(
-            "half of each layer's experts{bytes}, those that the first half of the tokens used most, served {} of the uses \
-             of the second (by chance {})",
+            "the half of each layer's experts{bytes} that the first half of the tokens used most served {} of the uses \
+             of the second half (by chance {})",
             percent(share),
             percent(even)
         ));

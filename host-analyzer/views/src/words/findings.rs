@@ -21,7 +21,7 @@ pub fn headline(h: &Headline) -> String {
     let with = if h.drafted { " with a draft model" } else { "" };
     let mut text = format!("Decode: {speed:.2} tok/s{with}{threads}");
     if let Some(ns) = h.token_ns {
-        text += &format!(", {} a token", duration(ns));
+        text += &format!(", {} per token", duration(ns));
     }
     if let Some(mbu) = h.mbu {
         text += &format!(
@@ -35,14 +35,14 @@ pub fn headline(h: &Headline) -> String {
     }
     if let Slowdown::Measured(m) = &h.slowdown {
         text +=
-            &format!(". A traced token takes {} time, measured", super::capture::signed_percent(m.slowdown));
+            &format!(". A traced token takes {} time (measured)", super::capture::signed_percent(m.slowdown));
     } else if h.probes_share >= 0.01 {
-        text += &format!(". The probes took {:.1} % of a token", h.probes_share * 100.0);
+        text += &format!(". The probes took {:.1} % of a token's time", h.probes_share * 100.0);
     }
     text + "."
 }
 
-/// A finding: what, by which numbers, what to do, what that brings.
+/// A finding: its title, the evidence, the remedy, the gain.
 #[must_use]
 pub fn sentence(f: &Finding) -> String {
     let mut text =
@@ -53,12 +53,12 @@ pub fn sentence(f: &Finding) -> String {
     text
 }
 
-/// What a remedy brings.
+/// The gain of a remedy.
 #[must_use]
 pub fn gain(g: &Gain) -> String {
     let of = match g.of {
-        Gains::Token => "a token",
-        Gains::Request => "until a request's first token",
+        Gains::Token => "per token",
+        Gains::Request => "until the first token of a request",
     };
     let mut text = format!("Gain: {} to {} {of}", duration(g.low_ns), duration(g.high_ns));
     if let (Some(low), Some(high)) = (g.low_tokens_per_s, g.high_tokens_per_s) {
@@ -67,28 +67,28 @@ pub fn gain(g: &Gain) -> String {
     text + "."
 }
 
-/// What was ruled out, with the number that excludes it.
+/// A rule that was ruled out, with the number that excludes it.
 #[must_use]
 pub fn ruled_out(rule: &Rule, evidence: &[Evidence]) -> String {
     let first = evidence.first().map(|e| format!(" ({})", piece(e))).unwrap_or_default();
     format!("{}{first}", rule.title)
 }
 
-/// What could not be told from noise, with the interval in which it lies.
+/// An inconclusive rule, with the interval of its effect.
 #[must_use]
 pub fn noisy(rule: &Rule, evidence: &[Evidence]) -> String {
     format!("{} ({})", rule.title, list(evidence))
 }
 
-/// What could not be told, and what that would need.
+/// A rule without enough data, and what it needs.
 #[must_use]
 pub fn not_known(rule: &Rule, missing: &[Missing]) -> String {
     let needs: Vec<_> = missing.iter().map(needed).collect();
     format!("{}: needs {}", rule.title, needs.join(", "))
 }
 
-/// What the checks lack that could not be made, each with the number of checks that need it, the most first. Facts, counters, sensors and ceilings
-/// are one entry each: a wall of names helps nobody.
+/// The missing data, each with the number of checks that need it, the most needed first. Facts,
+/// counters, sensors and ceilings are one entry each, to keep the list short.
 #[must_use]
 pub fn not_enough_data(findings: &Findings) -> Vec<String> {
     let mut groups: BTreeMap<Group, (BTreeSet<&str>, u64, usize)> = BTreeMap::new();
@@ -177,13 +177,13 @@ fn list(evidence: &[Evidence]) -> String {
     evidence.iter().map(piece).collect::<Vec<_>>().join(", ")
 }
 
-/// A piece of evidence: its key is its name.
+/// One piece of evidence; its key is its name.
 fn piece(e: &Evidence) -> String {
     let words = |key: &str| key.replace('_', " ");
     if let Some(name) = e.key.strip_suffix("_ns_per_token") {
-        format!("{} {} a token", words(name), value(&e.value))
+        format!("{} {} per token", words(name), value(&e.value))
     } else if let Some(name) = e.key.strip_suffix("_per_token") {
-        format!("{} {} a token", value(&e.value), words(name))
+        format!("{} {} per token", value(&e.value), words(name))
     } else {
         format!("{} {}", words(e.key), value(&e.value))
     }
@@ -249,7 +249,7 @@ fn cpu_list(cpus: &[u16]) -> String {
     cpus.iter().map(u16::to_string).collect::<Vec<_>>().join(",")
 }
 
-/// Longest name in a sentence, letters: a command line may have thousands.
+/// Longest name in a sentence, in characters: a command line may have thousands.
 const LONGEST_NAME: usize = 60;
 
 fn short(name: &str) -> String {

@@ -1,4 +1,4 @@
-//! The sentences of health: what happened, how much of it, what to do.
+//! The sentences about the health of a recording: what happened, how often, what to do.
 
 use super::{accelerator, capture, count, one_line};
 use profinfer_analysis::health::{Health, Of, Remark};
@@ -29,25 +29,25 @@ pub fn line(remark: &Remark) -> String {
             format!("refused: the agent could not carry out the plan: {}", one_line(&refused(plan)))
         }
         Remark::AgentError => {
-            "error: the agent ended with an error; its terminal or the probes below say which".into()
+            "error: the agent ended with an error; its terminal or the probes below show which".into()
         }
         Remark::Dropped { of, reason, n, seen, bytes } => dropped(*of, reason, *n, *seen, *bytes),
         Remark::MetLate(late) => format!(
-            "late: process {} was met {:.0} ms after its program began, when its engine was loaded already: its first calls may be \
-             missing. Start engines one after the other, or let the agent start them",
+            "late: the agent found process {} {:.0} ms after its program began, when the engine was already loaded. The first \
+             calls may be missing. Start engines one after the other, or let the agent start them",
             late.pid,
             late.after_ns as f64 / 1e6
         ),
         Remark::RingStalled(s) => format!(
-            "stalled: the agent could not read the ring buffer {} times, up to {:.1} ms, because a thread was preempted while it \
-             wrote a record; part of what is counted as \"ring buffer was full\" was lost during that time",
+            "stalled: the agent could not read the ring buffer {} times, for up to {:.1} ms: a thread was preempted while it \
+             wrote a record. Part of the loss counted as \"ring buffer was full\" happened during that time",
             count(s.count),
             s.longest_ns as f64 / 1e6
         ),
         Remark::TotalsMissing { of, received } => totals_missing(*of, *received),
         Remark::NotHere { of, n, seen } => not_here(*of, *n, *seen),
         Remark::NotBalanced(of) => {
-            format!("unsound: the agent's own totals{} do not add up; {REPORT}", totals_of(*of))
+            format!("inconsistent: the agent's totals{} do not add up; {REPORT}", totals_of(*of))
         }
         Remark::TooMany(of) => too_many(*of),
         Remark::Incomplete { n, counted } => incomplete(*n, *counted),
@@ -60,7 +60,7 @@ pub fn line(remark: &Remark) -> String {
         ),
         Remark::Skipped { kinds, n, first_offset } => skipped(kinds, *n, *first_offset),
         Remark::PartialTopologies { n, all } => format!(
-            "damaged: {} of {} graph topologies arrived in part; their lost tensors have no name here",
+            "damaged: {} of {} graph topologies arrived incomplete; their lost tensors have no name here",
             count(*n),
             count(*all)
         ),
@@ -78,11 +78,11 @@ pub fn line(remark: &Remark) -> String {
         }
         Remark::Off(levels) => {
             let names: Vec<_> = levels.iter().map(|l| l.name()).collect();
-            format!("off: the {} level, as asked", names.join(" and the "))
+            format!("off: the {} level, as requested", names.join(" and the "))
         }
         Remark::NothingSeen(level) => format!(
-            "nothing seen: no event of the {} level. The engine computed nothing while the probes were attached, \
-             or computes elsewhere",
+            "no events: nothing was recorded at the {} level. The engine computed nothing while the probes were \
+             attached, or computes elsewhere",
             level.name()
         ),
         Remark::Edge { of, when, n } => edge(*of, *when, *n),
@@ -90,10 +90,10 @@ pub fn line(remark: &Remark) -> String {
         Remark::FilterRefused { filter, why } => capture::filter_refused(filter, *why),
         Remark::Filtered(filter) => capture::filtered(filter),
         Remark::LeftOut { spans } => {
-            format!("left out: {} operator spans, as the filters ask; they are not lost", count(*spans))
+            format!("left out: {} operator spans, by the filters; they are not lost", count(*spans))
         }
-        Remark::WithoutEnds => "without ends: an operator's time goes on to the next start, with the wait behind it in it; no wait is \
-                                known"
+        Remark::WithoutEnds => "without ends: an operator's time lasts until the next start and includes the wait after it; waits \
+                                are unknown"
             .into(),
         Remark::PartOfTokens(parts) => capture::parts(parts),
         Remark::AcceleratorProfile(profile) => accelerator::line(profile),
@@ -109,12 +109,12 @@ const fn name(of: Of) -> &'static str {
         Of::Spans => "operator spans",
         Of::Nested => "nested calls",
         Of::Experts => "selections of an expert",
-        Of::Sched => "events of the scheduler",
+        Of::Sched => "scheduler events",
         Of::Parts => "sequences of tokens in batches",
     }
 }
 
-/// Totals without a word more are those of the spans, which every session has.
+/// Without a suffix, totals are those of the spans, which every session has.
 const fn totals_of(of: Of) -> &'static str {
     match of {
         Of::Spans => "",
@@ -150,8 +150,8 @@ fn skipped(kinds: &[Skipped], n: u64, first_offset: u64) -> String {
     let named: Vec<_> = kinds.iter().map(|s| format!("{:#04x}: {}", s.kind, count(s.count))).collect();
     let more = if n > kinds.iter().map(|s| s.count).sum() { ", and others" } else { "" };
     format!(
-        "skipped: {} records of kinds that this analyze does not know ({}{more}), first at byte {}: the agent is newer; all else is read. \
-         Take the analyze of the agent's version to see them",
+        "skipped: {} records of unknown kinds ({}{more}), first at byte {}: the agent is newer than this analyze. Everything \
+         else is read. Use the analyze of the agent's version to see them",
         count(n),
         named.join(", "),
         count(first_offset),
@@ -160,16 +160,16 @@ fn skipped(kinds: &[Skipped], n: u64, first_offset: u64) -> String {
 
 fn totals_missing(of: Of, received: u64) -> String {
     match of {
-        Of::Spans => "unknown: the agent's totals did not arrive, so what it dropped cannot be told".into(),
+        Of::Spans => "unknown: the agent's totals did not arrive, so its drops are unknown".into(),
         Of::Nested => format!("unknown: the totals of {} nested calls did not arrive", count(received)),
         Of::Sched => {
-            format!("unknown: the totals of {} events of the scheduler did not arrive", count(received))
+            format!("unknown: the totals of {} scheduler events did not arrive", count(received))
         }
         Of::Parts => {
-            format!("unknown: the totals of batches did not arrive, of {} tokens that did", count(received))
+            format!("unknown: the totals of batches did not arrive; {} of their tokens did", count(received))
         }
         Of::Experts => {
-            "unknown: the agent's totals of experts did not arrive, so what it dropped of them cannot be told"
+            "unknown: the agent's totals of experts did not arrive, so its drops of experts are unknown"
                 .into()
         }
     }
@@ -178,16 +178,16 @@ fn totals_missing(of: Of, received: u64) -> String {
 fn not_here(of: Of, n: u64, seen: u64) -> String {
     match of {
         Of::Spans => format!(
-            "lost: {} operator spans that the kernel saw are neither here nor counted as dropped",
+            "lost: {} operator spans that the kernel saw were neither received nor counted as dropped",
             count(n)
         ),
-        Of::Nested => format!("lost: {} nested calls that the agent sent are not here", count(n)),
-        Of::Sched => format!("lost: {} events of the scheduler that the agent sent are not here", count(n)),
+        Of::Nested => format!("lost: {} nested calls that the agent sent were not received", count(n)),
+        Of::Sched => format!("lost: {} scheduler events that the agent sent were not received", count(n)),
         Of::Parts => format!(
-            "lost: the sequences of {} tokens in batches, which the agent sent, are not here",
+            "lost: the sequences of {} tokens in batches, which the agent sent, were not received",
             count(n)
         ),
-        Of::Experts => format!("lost: {} were sent and did not arrive", part(n, seen, name(of))),
+        Of::Experts => format!("lost: {} were sent and not received", part(n, seen, name(of))),
     }
 }
 
@@ -197,14 +197,14 @@ fn too_many(of: Of) -> String {
         Of::Nested | Of::Sched | Of::Parts => (name(of), "the agent sent"),
         Of::Experts => ("selections of experts", "the agent sent"),
     };
-    format!("unsound: more {what} are here than {by}; {REPORT}")
+    format!("inconsistent: received more {what} than {by}; {REPORT}")
 }
 
 fn incomplete(n: u64, counted: bool) -> String {
     let known = if counted { ", counted above as well" } else { "" };
     format!(
-        "incomplete: {} selections of an expert are missing in graph calls of which others came{known}. Figures of \
-         experts leave out every layer of a call that is not whole",
+        "incomplete: {} selections of an expert are missing in graph calls that have others{known}. Figures of experts \
+         leave out each layer of a call that is incomplete",
         count(n)
     )
 }
@@ -212,34 +212,34 @@ fn incomplete(n: u64, counted: bool) -> String {
 const fn advice(kind: DamageKind) -> &'static str {
     match kind {
         DamageKind::Hello => {
-            "the first bytes were changed on the way. A console rewrites line ends: use a raw line (stty raw), or \
-             `adb exec-out` in place of `adb shell`"
+            "the first bytes were changed in transit. A console rewrites line ends: use a raw line (stty raw), or \
+             `adb exec-out` instead of `adb shell`"
         }
         DamageKind::Overlong | DamageKind::Cobs | DamageKind::Short | DamageKind::Length => {
-            "bytes were lost or changed on the way. Other programs must not write to the same line; check cable and \
+            "bytes were lost or changed in transit. No other program may write to the same line; check cable and \
              speed, or use TCP"
         }
         DamageKind::Checksum => {
-            "bytes were changed on the way: noise on the line. Check the cable, lower the speed, or use TCP"
+            "bytes were changed in transit: noise on the line. Check the cable, lower the speed, or use TCP"
         }
-        DamageKind::Gap => "frames were lost on the way. Check cable and flow control, or use TCP",
-        DamageKind::Repeated => "the link sent bytes twice or out of order; what came again was left out",
+        DamageKind::Gap => "frames were lost in transit. Check cable and flow control, or use TCP",
+        DamageKind::Repeated => "the link sent bytes twice or out of order; the repeated bytes are ignored",
         DamageKind::Malformed => {
-            "the frame is whole and its contents are not: use agent and analyze of the same version"
+            "the frame is intact but its contents are not: use agent and analyze of the same version"
         }
         DamageKind::UnknownKind => "the agent is newer than this analyze: use the same version of both",
-        DamageKind::Unresolved => "what they refer to was lost, so they are not shown",
+        DamageKind::Unresolved => "they refer to lost data, so they are not shown",
     }
 }
 
 fn cut_short(bytes: u64, cut_bytes: u64) -> String {
     let frame = match cut_bytes {
         0 => String::new(),
-        n => format!(", the last {} of them of a frame that is not whole", count(n)),
+        n => format!(", the last {} of them in an incomplete frame", count(n)),
     };
     format!(
-        "cut short: the stream stops after {} bytes without an end{frame}. The link broke, or the agent was killed: \
-         stop it with Ctrl-C once and wait",
+        "cut short: the stream stops after {} bytes without an end{frame}. The link broke, or the agent was killed. \
+         To stop it, press Ctrl-C once and wait",
         count(bytes)
     )
 }
@@ -247,14 +247,14 @@ fn cut_short(bytes: u64, cut_bytes: u64) -> String {
 fn piece(number: u32, goes_on: bool) -> String {
     let rest = if goes_on { "; another one follows" } else { "" };
     format!(
-        "piece: this is number {number} of a recording in pieces, read alone{rest}. Totals are of the whole session; \
-         `analyze FOLDER` joins the pieces"
+        "piece: this is number {number} of a recording in pieces, read alone{rest}. Totals are those of the complete \
+         session; `analyze FOLDER` joins the pieces"
     )
 }
 
 fn not_attached(level: Option<Level>, missing: usize, all: usize, first: &Probe) -> String {
     let name = level.map_or("unknown", Level::name);
-    let whole = match all == missing {
+    let which = match all == missing {
         true => format!("not attached: nothing of the {name} level"),
         false => format!("not attached: {missing} of {all} probes of the {name} level"),
     };
@@ -262,18 +262,18 @@ fn not_attached(level: Option<Level>, missing: usize, all: usize, first: &Probe)
         1 => String::new(),
         n => format!("; and {} more", n - 1),
     };
-    // A function that no file has is in no file.
+    // A function that was not found has no file.
     let file = match first.library.is_empty() {
         true => String::new(),
         false => format!(" in {}", one_line(&first.library)),
     };
     let [what, symbol, note] = [&first.what, &first.symbol, &first.note].map(|text| one_line(text));
-    format!("{whole}: {what} at {symbol}{file}: {note}{others}")
+    format!("{which}: {what} at {symbol}{file}: {note}{others}")
 }
 
 fn complete(spans: u64, calls: u64, experts: u64) -> String {
     let what = match spans {
-        0 => format!("{} token calls", count(calls)),
+        0 => format!("{} decode calls", count(calls)),
         n => format!("{} spans", count(n)),
     };
     let experts = match experts {
@@ -286,9 +286,9 @@ fn complete(spans: u64, calls: u64, experts: u64) -> String {
 const fn absence(reason: Absence) -> &'static str {
     match reason {
         Absence::Unread => "the kernel did not read them",
-        Absence::Mixed => "their thread went to a core of another type in the middle",
+        Absence::Mixed => "their thread moved to a core of another type in the middle",
         Absence::Multiplexed => {
-            "somebody else used the counters too. End other profilers, or count fewer events"
+            "another program used the counters too. End other profilers, or count fewer events"
         }
         Absence::Torn => "their thread lost its CPU while the counters were read",
     }
@@ -306,5 +306,5 @@ fn edge(of: Of, when: When, n: u64) -> String {
         When::Started => "the probes were attached or the session ended",
         When::Ended => "the session ended",
     };
-    format!("edge: {} {who} were running when {when}", count(n))
+    format!("partial: {} {who} were in progress when {when}", count(n))
 }

@@ -1,4 +1,4 @@
-//! Sentences for people, and numbers and foreign text fit for them. Only here do results become prose.
+//! Sentences, numbers and foreign text for people. Only this module turns results into prose.
 
 pub mod accelerator;
 pub mod budget;
@@ -51,11 +51,11 @@ pub fn roles(roles: &[LibraryRole]) -> String {
 pub fn gauge_note(note: &Note) -> &str {
     match note {
         Note::Agent(text) => text,
-        Note::CountedNothing => "it counted nothing, so it does not work on this board",
+        Note::CountedNothing => "it counted nothing; it does not work on this board",
     }
 }
 
-/// A number with its thousands apart: `1,234,567`.
+/// A number with separated thousands: `1,234,567`.
 #[must_use]
 pub fn count(n: u64) -> String {
     let digits = n.to_string();
@@ -89,28 +89,29 @@ pub fn size(bytes: u64) -> String {
     }
 }
 
-/// Which memory a read ceiling is of, to stand after it: ` from 120 MiB`; empty where there is no curve.
+/// The working set of a read ceiling, as a suffix: ` from 120 MiB`; empty without a curve.
 #[must_use]
 pub fn read_from(top: &Top) -> String {
     match (top.working_set_bytes, top.beyond) {
         (None, _) => String::new(),
         (Some(bytes), false) => format!(" from {}", size(bytes)),
-        (Some(bytes), true) => format!(" from {}, the most that was measured", size(bytes)),
+        (Some(bytes), true) => format!(" from {}, the largest that was measured", size(bytes)),
     }
 }
 
-/// What makes a ceiling doubtful.
+/// Why a ceiling is doubtful.
 #[must_use]
 pub const fn doubt(doubt: Doubt) -> &'static str {
     match doubt {
         Doubt::Unstable => "the repetitions differ too much; measure again on a quiet machine",
         Doubt::EngineRan => "an engine ran during the measurement; measure before it starts",
         Doubt::Noted => "the agent noted a doubt",
-        Doubt::Unknown => "a newer agent had a doubt that this version does not know",
+        Doubt::Unknown => "unknown doubt (reported by a newer agent)",
     }
 }
 
-/// A gauge's value with a unit for people: `1.80 GHz`, `46.2 °C`. `unit` is its name in summary.json.
+/// A gauge's value with a unit for people: `1.80 GHz`, `46.2 °C`. `unit` is the unit's name in
+/// summary.json.
 #[must_use]
 pub fn quantity(value: f64, unit: &str) -> String {
     const HERTZ: [&str; 5] = ["Hz", "kHz", "MHz", "GHz", "THz"];
@@ -126,8 +127,8 @@ pub fn quantity(value: f64, unit: &str) -> String {
     }
 }
 
-/// A ceiling with three significant digits: `18.4 GB/s`, `1.23 TOP/s`, `612 ns`. `unit` is its name in summary.json. Memory
-/// makers and papers count 1 GB/s as 10⁹ bytes per second.
+/// A ceiling with three significant digits: `18.4 GB/s`, `1.23 TOP/s`, `612 ns`. `unit` is the
+/// unit's name in summary.json. 1 GB/s is 10⁹ bytes per second, as memory makers and papers count.
 #[must_use]
 pub fn ceiling(value: u64, unit: &str) -> String {
     const BYTES: [&str; 5] = ["B/s", "kB/s", "MB/s", "GB/s", "TB/s"];

@@ -1,4 +1,4 @@
-//! What a prediction says, for people.
+//! The sentences of a prediction.
 
 use super::{duration, one_line, quantity, read_from, size};
 use crate::predict::Answer;
@@ -6,13 +6,13 @@ use profinfer_analysis::predict::{
     Bracket, By, CLOCKS, Census, DECODE_SHARE, Interval, NoCensus, Prediction, Refusal, Speed,
 };
 
-/// The speed first, then what it rests on; or why there is none.
+/// The speed, then what it is based on; or the reason why there is no prediction.
 #[must_use]
 pub fn words(answer: &Answer) -> Vec<String> {
     match answer {
         Answer::Predicted(p) => predicted(p),
         Answer::Bracket(both) => bracket(&both.0, &both.1),
-        Answer::Refused(refusal) => vec![format!("Nothing is predicted: {}.", refused(refusal))],
+        Answer::Refused(refusal) => vec![format!("No prediction: {}.", refused(refusal))],
     }
 }
 
@@ -37,7 +37,7 @@ fn ends(interval: &Interval, tokens: f64) -> String {
 
 fn predicted(p: &Prediction) -> Vec<String> {
     let mut all = vec![format!(
-        "Decode: {} tokens/s ({}) on {} with {} cells of context; with what the application does between two tokens {} tokens/s.",
+        "Decode: {} tokens/s ({}) on {} with {} KV cells; including the application between two tokens: {} tokens/s.",
         speed(p.decode_per_s()),
         ends(&p.decode.interval, 1.0),
         threads(p.threads as usize),
@@ -46,24 +46,24 @@ fn predicted(p: &Prediction) -> Vec<String> {
     )];
     if let (Some(per_s), Some(prefill)) = (p.prefill_per_s(), &p.prefill) {
         all.push(format!(
-            "Prompts: {} tokens/s ({}) for {} tokens at once.",
+            "Prompt processing: {} tokens/s ({}) for {} tokens at once.",
             speed(per_s),
             ends(&prefill.interval, p.prompt as f64),
             p.prompt
         ));
     }
-    all.push(rests_on(&p.decode));
+    all.push(basis(&p.decode));
     let unseen: Vec<&str> =
         p.decode.estimate.types.iter().filter(|(_, t)| t.unseen).map(|(name, _)| name.as_str()).collect();
     if !unseen.is_empty() {
         all.push(format!(
-            "No recording has {}: the figure is the mean of like types, and the interval is at least as wide as those that were seen.",
+            "No recording has {}: the figure is the mean of similar types, and the interval is at least as wide as the measured ones.",
             unseen.join(", ")
         ));
     }
     if p.decode.estimate.alike < 1.0 {
         all.push(format!(
-            "No recording has the same weights in a layer: operators without weights are those of the one that is most alike ({:.0} % of the names).",
+            "No recording has the same weights in a layer: operators without weights come from the most similar recording ({:.0} % of the names).",
             p.decode.estimate.alike * 100.0
         ));
     }
@@ -71,27 +71,29 @@ fn predicted(p: &Prediction) -> Vec<String> {
     all
 }
 
-fn rests_on(speed: &Speed) -> String {
+fn basis(speed: &Speed) -> String {
     match speed.interval.by {
         By::LeftOut => format!(
-            "The interval is of 95 %: {} recordings, each predicted from the others, were so far off.",
+            "The interval covers 95 %: it is the error of {} recordings, each predicted from the others.",
             speed.interval.predictions
         ),
-        By::Few => "The interval is an assumption: with three recordings of different models it is measured."
-            .to_owned(),
+        By::Few => {
+            "The interval is an assumption; from three recordings of different models on it is measured."
+                .to_owned()
+        }
     }
 }
 
 fn recurrent(census: &Census) -> Option<String> {
-    let said = "The state of its recurrent layers is not counted, nor the time of their scans where no recording has them.";
-    census.recurrent.then(|| said.to_owned())
+    let note = "The state of its recurrent layers is not included, nor the time of their scans if no recording has them.";
+    census.recurrent.then(|| note.to_owned())
 }
 
 fn bracket(census: &Census, bracket: &Bracket) -> Vec<String> {
     let per_s = |ns: f64| speed(1e9 / ns.max(1.0));
     let mut all = vec![format!(
         "Decode: between {} and {} tokens/s on {}. This is a bracket: a token reads {}, and decode reaches {:.0} to {:.0} % of the bandwidth{}, \
-         as types and processors have it. A recording of any model on the board gives a figure.",
+         depending on types and processors. A recording of any model on the board gives a figure.",
         per_s(bracket.decode_ns.1),
         per_s(bracket.decode_ns.0),
         threads(bracket.threads),
@@ -101,7 +103,11 @@ fn bracket(census: &Census, bracket: &Bracket) -> Vec<String> {
         read_from(&bracket.read),
     )];
     if let Some((low, high)) = bracket.prefill_ns {
-        all.push(format!("Prompts: between {} and {} tokens/s, likewise.", per_s(high), per_s(low)));
+        all.push(format!(
+            "Prompt processing: between {} and {} tokens/s, likewise.",
+            per_s(high),
+            per_s(low)
+        ));
     }
     all.extend(recurrent(census));
     all
@@ -110,46 +116,48 @@ fn bracket(census: &Census, bracket: &Bracket) -> Vec<String> {
 fn refused(refusal: &Refusal) -> String {
     match refusal {
         Refusal::NoCensus(NoCensus::Split(n)) => {
-            format!("the file is one of {n} of a model; join them with llama-gguf-split --merge")
+            format!("the file is one of {n} parts of a model; join them with llama-gguf-split --merge")
         }
         Refusal::NoCensus(NoCensus::NoLanguageModel) => {
-            "the file has no embeddings or no layers, so it is no model that generates text".to_owned()
+            "the file has no embeddings or no layers, so it is not a model that generates text".to_owned()
         }
         Refusal::NoCensus(NoCensus::ExpertsUsed) => {
-            "the file has experts, and does not tell how many a token uses".to_owned()
+            "the file has experts but not the number that a token uses".to_owned()
         }
-        Refusal::NoOperators => {
-            "a recording has no decode tokens whose operators were all captured, with both ends; \
+        Refusal::NoOperators => "a recording has no decode token with all operators and both their ends; \
                                  record with --levels token,graph,op and without filters"
-                .to_owned()
-        }
+            .to_owned(),
         Refusal::Machines(machines) => format!(
-            "the recordings are of different machines: {}; give those of one",
+            "the recordings are from different machines: {}; pass those of one machine",
             machines.iter().map(|m| one_line(m)).collect::<Vec<_>>().join(", ")
         ),
         Refusal::Board { asked, found } if found.is_empty() => {
-            format!("a recording names no board, and `{}` was asked for", one_line(asked))
+            format!("a recording names no board, but `{}` was requested", one_line(asked))
         }
         Refusal::Board { asked, found } => {
-            format!("a recording is of board `{}`, and `{}` was asked for", one_line(found), one_line(asked))
+            format!(
+                "a recording is from board `{}`, but `{}` was requested",
+                one_line(found),
+                one_line(asked)
+            )
         }
         Refusal::Threads(threads) => format!(
-            "the recordings have different numbers of threads: {}; give those of one number",
+            "the recordings have different thread counts: {}; pass recordings of one thread count",
             threads.iter().map(u32::to_string).collect::<Vec<_>>().join(", ")
         ),
         Refusal::Clocks { name, low, high } => format!(
-            "the clock {} was {} in one recording and {} in another, which is more than {:.0} %; rates follow the clock",
+            "the clock {} was {} in one recording and {} in another, which differ by more than {:.0} %; rates follow the clock",
             one_line(name),
             quantity(*low, "hertz"),
             quantity(*high, "hertz"),
             CLOCKS * 100.0
         ),
         Refusal::Backends(backends) => format!(
-            "operators ran on {}, and only rates of the CPU are known here",
+            "operators ran on {}, but only rates of the CPU are known",
             backends.iter().map(|b| one_line(b)).collect::<Vec<_>>().join(", ")
         ),
         Refusal::Paging { needed, available } => format!(
-            "file and cache take {}, and the board has {} for programs: weights would be read from storage again and again",
+            "file and cache take {}, but the board has {} for programs: it would read weights from storage again and again",
             size(*needed),
             size(*available)
         ),
@@ -158,6 +166,6 @@ fn refused(refusal: &Refusal) -> String {
 
 /// A part of a token's time, with its share.
 #[must_use]
-pub fn part(ns: f64, whole: f64) -> [String; 2] {
-    [duration(ns.round() as u64), format!("{:.1} %", ns * 100.0 / whole.max(1.0))]
+pub fn part(ns: f64, all: f64) -> [String; 2] {
+    [duration(ns.round() as u64), format!("{:.1} %", ns * 100.0 / all.max(1.0))]
 }

@@ -1,10 +1,10 @@
-//! The one sentence of a session that runs.
+//! The sentence about a running session.
 
 use super::duration;
 use super::findings as words;
 use profinfer_analysis::findings::{Finding, Findings, Gain, Gains};
 
-/// How fast the engine was in the last seconds, how near to the ceiling, and the worst finding.
+/// The engine's speed in the last seconds, its share of the ceiling, and the worst finding.
 #[must_use]
 pub fn sentence(findings: &Findings) -> String {
     let speed = words::headline(&findings.headline);
@@ -13,13 +13,15 @@ pub fn sentence(findings: &Findings) -> String {
     }
     let worst = match findings.found.first() {
         Some(finding) => worst(finding),
-        None if findings.ruled_out.is_empty() => "Too few tokens or data to judge what slows it.".to_owned(),
-        None => "Nothing was found that slows it.".to_owned(),
+        None if findings.ruled_out.is_empty() => {
+            "Too few tokens or too little data to find what slows it down.".to_owned()
+        }
+        None => "Nothing was found that slows it down.".to_owned(),
     };
     format!("{speed} {worst}")
 }
 
-/// The finding in short: its name, and what a remedy would bring.
+/// The title of the finding, and the gain of its remedy.
 #[must_use]
 pub fn worst(finding: &Finding) -> String {
     let gain = finding.found.gain.as_ref().map(|g| format!(" ({})", gain(g))).unwrap_or_default();
@@ -28,8 +30,8 @@ pub fn worst(finding: &Finding) -> String {
 
 fn gain(g: &Gain) -> String {
     let of = match g.of {
-        Gains::Token => "a token",
-        Gains::Request => "of a request's first token",
+        Gains::Token => "per token",
+        Gains::Request => "until the first token of a request",
     };
     format!("{} to {} {of}", duration(g.low_ns), duration(g.high_ns))
 }

@@ -25,7 +25,7 @@ pub(crate) fn first_screen(Shown { page, summary, .. }: &Shown) {
     assert!(shown["budget_ends"].as_f64().unwrap() < 900.0, "{shown}");
 }
 
-/// The pieces of each bar are the summary's times, and fill it.
+/// The pieces of each bar are the times of the summary, and fill it.
 fn bars(page: &Value, budget: &Value) {
     let phases = budget["phases"].as_array().unwrap();
     assert!(!phases.is_empty());
@@ -50,7 +50,7 @@ fn one_bar(bar: &Value, parts: &Value, time: &Value) {
     assert!((filled - 100.0).abs() < 0.1, "{filled} % of the bar is filled");
 }
 
-/// Neither the evidence nor the navigation leads to a section that this recording has not.
+/// Neither evidence nor navigation links to a section that this recording does not have.
 pub(crate) fn links_lead_somewhere(page: &Value) {
     assert_eq!(page["dead"], json!([]));
     let navigation = page["navigation"].as_array().unwrap();
@@ -59,7 +59,7 @@ pub(crate) fn links_lead_somewhere(page: &Value) {
     }
 }
 
-/// Whatever the first screen states leads to what it was told from. `dead` says whether the places are there.
+/// Each statement of the first screen links to its source. `dead` lists links without a target.
 pub(crate) fn statements_have_evidence(Shown { page, summary, .. }: &Shown) {
     let statements = page["statements"].as_array().unwrap();
     for statement in statements {
@@ -82,7 +82,7 @@ pub(crate) fn modules(Shown { page, summary, .. }: &Shown) {
     let mut layers = of_phase(&summary["work"]["layers"], "decode");
     layers.sort_by_key(|row| row["layer"].as_u64().unwrap_or(u64::MAX));
     rows_equal(&page["tables"]["layers"], &layers, &keys);
-    // A module's name leads to its operators, all of them.
+    // A module's name links to all its operators.
     let part = &page["exercise"]["part"];
     assert_eq!(part["name"], modules[0]["module"]);
     assert_eq!(part["wall"], modules[0]["wall_ns"]);
@@ -108,7 +108,7 @@ pub(crate) fn interference(Shown { page, summary, .. }: &Shown) {
     assert!(page["answer"]["links"].as_array().unwrap().contains(&json!("#interference")));
 }
 
-/// Below the worker's operators stands who took its CPU; of the other thread nothing is known, which is said.
+/// Below the worker's operators is the task that took its CPU; the other thread is shown as unknown.
 pub(crate) fn thread_states(page: &Value) {
     let tracks = page["thread_states"]["tracks"].as_array().unwrap();
     let [main, worker] = &tracks[..] else { panic!("{tracks:?}") };
@@ -117,12 +117,12 @@ pub(crate) fn thread_states(page: &Value) {
     for row in [main, worker] {
         assert_eq!(row["begins"][0], "unknown", "{row}");
     }
-    // Of four decode calls.
+    // Four decode calls.
     assert_eq!(worker["states"], json!(["running", "preempted", "running"].repeat(4)));
     let by = format!("preempted by {HOSTILE}");
     let told = json!([by, "3.00 ms", format!("by {HOSTILE}, thread 999 of process 998"), "CPU 1"]);
     assert_eq!(worker["taken"].as_array().unwrap()[..4], told.as_array().unwrap()[..]);
-    // It is written into the slice, as far as there is room.
+    // The slice contains the text if there is room.
     let written = worker["written"].as_array().unwrap();
     assert!(written.iter().any(|text| text.as_str().unwrap().starts_with(&by[..60])), "{written:?}");
 }
@@ -136,7 +136,7 @@ pub(crate) fn conditions(Shown { page, .. }: &Shown) {
     assert_eq!(page["absent"], json!(["cpu.governor of CPUs 0-1: there is no such file"]));
     let cpus = page["tables"]["cpus"].as_array().unwrap();
     assert_eq!(cpus.len(), 2);
-    // A column that nothing is known in is not there.
+    // A column without known values is absent.
     assert_eq!((&cpus[1]["capacity"], &cpus[1]["governor"]), (&json!("1024"), &Value::Null));
 }
 

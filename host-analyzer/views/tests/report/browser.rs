@@ -1,4 +1,4 @@
-//! Opens a report in headless Chromium, by `page/tests/read.mjs`, and says what a reader sees.
+//! Opens a report in headless Chromium with `page/tests/read.mjs` and returns what a reader sees.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -8,15 +8,15 @@ use profinfer_trace::model::Model;
 use profinfer_views as views;
 use serde_json::Value;
 
-/// What the script answers when Chromium or its packages are not installed.
+/// Exit status of the script if Chromium or its packages are not installed.
 const NOT_INSTALLED: i32 = 2;
 
 pub(crate) fn frontend() -> PathBuf {
     Path::new(&std::env::var_os("CARGO_MANIFEST_DIR").unwrap()).join("page")
 }
 
-/// Runs a script of the page's package. `None`, with the reason on stderr, when what it needs is not installed;
-/// where `PROFINFER_CHROMIUM` names a browser (scripts/test.sh does that), that is a failure instead.
+/// Runs a script of the page's package. `None`, with the reason on stderr, if a requirement is not
+/// installed. If `PROFINFER_CHROMIUM` names a browser (as in scripts/test.sh), that is a failure.
 pub(crate) fn node(script: &str, args: &[&Path]) -> Option<std::process::Output> {
     let required = std::env::var_os("PROFINFER_CHROMIUM").is_some_and(|v| !v.is_empty());
     let missing = |why: &str| {
@@ -38,7 +38,7 @@ pub(crate) fn node(script: &str, args: &[&Path]) -> Option<std::process::Output>
     Some(output)
 }
 
-/// The page of a session, opened; `None` when there is no browser here.
+/// The opened page of a session; `None` without a browser.
 pub(crate) fn open(model: &Model, analysis: &Analysis) -> Option<Value> {
     let dir = tempfile::tempdir().expect("a temporary folder");
     let page = dir.path().join("report.html");

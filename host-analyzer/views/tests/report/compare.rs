@@ -1,4 +1,5 @@
-//! `compare.html` in a real browser: it shows what compare.json says, loads nothing, and no name becomes a part of the page.
+//! `compare.html` in a real browser: it shows the data of compare.json, loads nothing, and no name
+//! becomes part of the page.
 
 use profinfer_analysis::compare::{Choices, Comparison, Run};
 use profinfer_views::compare::{Names, json, page};
@@ -8,7 +9,7 @@ use crate::HOSTILE;
 use crate::browser::node;
 use profinfer_trace::test_support::tables::{Spec, model};
 
-/// A run of a session as an engine makes it, with a hostile name among its operators.
+/// A run like that of an engine, with a hostile name among its operators.
 fn run(seed: u64, threads: u32) -> Run {
     let mut m = model(&Spec { seed, tokens: 24, threads, ..Spec::default() });
     let hostile = m.texts.intern(HOSTILE);
@@ -62,7 +63,7 @@ fn the_page_of_a_comparison_shows_its_data() {
         "{:?} {sentences:?}",
         shown["differs"]
     );
-    // The dots stand in the order of the means.
+    // The dots are in the order of the means.
     let mut dots: Vec<(u64, f64)> = list(&shown["dots"])
         .iter()
         .map(|d| (d["mean"].as_u64().unwrap(), d["x"].as_f64().unwrap()))

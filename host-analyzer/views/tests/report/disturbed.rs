@@ -10,7 +10,7 @@ use crate::session::{DECODE_NS, PAUSE_NS, PREFILL_NS, with_decodes};
 /// Enough for findings.
 pub(crate) const DISTURBED: u64 = 24;
 
-/// For how long the other task has the worker's CPU in each decode call, ns.
+/// Time for which the other task uses the worker's CPU in each decode call, ns.
 pub(crate) const TAKEN_NS: u64 = 3_000_000;
 /// The worker, and the CPU that it runs on.
 pub(crate) const WORKER: u32 = 4712;
@@ -67,7 +67,8 @@ fn scheduler(m: &mut Model, text: &str) {
     }
 }
 
-/// Makes the worker's first operator of a call longer by what is taken from it, and the other thread wait for it. When it begins to be taken, ns.
+/// Extends the worker's first operator of a call by the time taken from it, and makes the other thread
+/// wait for it. Returns when the time is taken, ns.
 fn held_up(m: &mut Model, decode: u32, worker: ThreadId) -> u64 {
     let rows: Vec<usize> =
         (0..m.spans.len()).filter(|row| m.spans.graph_call[*row] == GraphCallId(decode * 2 + 1)).collect();

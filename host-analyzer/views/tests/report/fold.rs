@@ -1,4 +1,5 @@
-//! The graph folded by module and by layer: no node and no time is lost or counted twice, and what is folded opens again.
+//! The graph folded by module and by layer: no node and no time is lost or counted twice, and folded
+//! boxes open again.
 
 use serde_json::{Value, json};
 
@@ -8,7 +9,7 @@ fn wall(node: &Value) -> u64 {
     node["wall_ns"].as_u64().unwrap_or(0)
 }
 
-/// `first`: what the page begins with.
+/// `first`: the initial state of the page.
 pub(crate) fn by_module_and_layer(Shown { page, dag, .. }: &Shown, first: &str) {
     let folding = &page["folding"];
     assert_eq!(folding["first"], first);

@@ -1,5 +1,5 @@
-//! `report.html` in a real browser: what it shows equals the data, it complains about nothing, it loads
-//! nothing, and no name from the traced process becomes part of the page.
+//! `report.html` in a real browser: it shows the data, reports no error, loads nothing, and no name
+//! from the traced process becomes part of the page.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -36,7 +36,7 @@ fn show(model: Model) -> Option<Shown> {
     Some(Shown { page, summary, dag, model })
 }
 
-/// A value as a cell's or figure's `data-value` tells it.
+/// A value as in the `data-value` of a cell or figure.
 fn told(value: &Value) -> String {
     match value {
         Value::Null => String::new(),
@@ -45,7 +45,7 @@ fn told(value: &Value) -> String {
     }
 }
 
-/// Integers and texts are equal to the letter. Floats may differ in the last digit, which `serde_json` does not
+/// Integers and texts are identical. Floats may differ in the last digit, which `serde_json` does not
 /// read exactly.
 fn same(shown: &Value, expected: &Value) -> bool {
     let shown = shown.as_str().unwrap_or("(absent)");
@@ -69,7 +69,7 @@ fn rows_equal(shown: &Value, expected: &[&Value], keys: &[&str]) {
     }
 }
 
-/// Rows of one phase, the most wall time first; of equals the order of the summary.
+/// Rows of one phase, the most wall time first; equal rows in the order of the summary.
 fn of_phase<'a>(rows: &'a Value, phase: &str) -> Vec<&'a Value> {
     let mut rows: Vec<&Value> = rows.as_array().unwrap().iter().filter(|r| r["phase"] == phase).collect();
     rows.sort_by_key(|r| std::cmp::Reverse(r["wall_ns"].as_u64()));
@@ -85,14 +85,14 @@ fn complains_about_nothing(page: &Value) {
     }
 }
 
-/// One browser for all that a good session shows.
+/// One browser for everything that a healthy session shows.
 #[test]
 fn the_page_of_a_perfect_session_shows_its_data() {
     let Some(shown) = show(session::perfect()) else { return };
     complains_about_nothing(&shown.page);
     assert_eq!(shown.page["health"]["kind"], "health good");
     assert_eq!(shown.page["health"]["lines"], shown.summary["health"]["lines"]);
-    // Of a model without routers nothing is said of experts.
+    // A model without routers shows nothing about experts.
     assert_eq!(shown.page["experts"], json!({}));
     answer::first_screen(&shown);
     answer::links_lead_somewhere(&shown.page);
@@ -105,7 +105,7 @@ fn the_page_of_a_perfect_session_shows_its_data() {
     timeline(&shown);
 }
 
-/// A session in which nothing was traced is never green, however complete its recording is.
+/// A session without any traced call is never green, however complete its recording is.
 #[test]
 fn the_page_of_a_session_without_calls_is_grey_or_red() {
     let failed = EndingRow {
@@ -141,12 +141,13 @@ fn the_page_of_a_real_recording_shows_its_data() {
     answer::first_screen(&shown);
     answer::links_lead_somewhere(&shown.page);
     answer::statements_have_evidence(&shown);
-    // More nodes than can be read in one view.
+    // More nodes than one view can show legibly.
     fold::by_module_and_layer(&shown, "Modules");
     graph(&shown);
 }
 
-/// Both layers of the routed session are alike but for the turn: expert 7 is used by every token, 0 to 4 in turn, 5 and 6 never.
+/// Both layers of the routed session differ only in the turn: each token uses expert 7 and one of 0 to
+/// 4 in turn; none uses 5 and 6.
 #[test]
 fn the_page_of_a_routed_session_shows_its_experts() {
     let Some(Shown { page, summary, .. }) = show(session::routed()) else { return };
@@ -182,7 +183,7 @@ fn the_page_of_a_routed_session_shows_its_experts() {
             };
             assert_eq!(cell["told"][0], format!("layer {line}, expert {column}"));
             assert!(cell["told"][1].as_str().unwrap().starts_with(&words), "{cell}");
-            // One colour for each number of uses.
+            // One colour per number of uses.
             assert_eq!(*colours.entry(uses).or_insert(&cell["colour"]), &cell["colour"], "{cell}");
         }
         let distinct: BTreeSet<&str> = colours.values().map(|c| c.as_str().unwrap()).collect();
@@ -190,7 +191,7 @@ fn the_page_of_a_routed_session_shows_its_experts() {
         assert_eq!(shown["most"], "layer 0, expert 7");
     }
     assert_eq!((&page["overflow"]["1280"], &page["overflow"]["800"]), (&json!(0), &json!(0)));
-    // By hand: nine tokens; 7 eight times again, and of the five in turn the first four again, five tokens later.
+    // By hand: nine tokens; 7 recurs eight times, and of the five in turn the first four recur, five tokens later.
     let whole = &summary["experts"][1]["all_layers"];
     assert_eq!(
         whole["reuse"],
@@ -200,7 +201,7 @@ fn the_page_of_a_routed_session_shows_its_experts() {
     assert_eq!(page["experts"]["decode"]["figures"]["experts.reuse_share"], "0.5");
     assert_eq!(page["experts"]["decode"]["figures"]["experts.used"], "12");
     assert_eq!(whole["bytes_per_batch"], (4 * EXPERT_BYTES) as f64);
-    // Of the prompt's tokens each layer uses 7 and four others.
+    // For the prompt's tokens each layer uses 7 and four others.
     assert_eq!(summary["experts"][0]["all_layers"]["distinct_per_batch"], 10.0);
     let sentence = page["experts"]["decode"]["sentence"].as_str().unwrap();
     assert!(sentence.starts_with("A token reads 4.00 MiB of experts' weights; 50.0 % of"), "{sentence}");
@@ -212,7 +213,7 @@ fn key_figures(Shown { page, summary, .. }: &Shown) {
     let figures = &page["figures"];
     for (key, expected) in [
         ("ttft_ns", &request["ttft_ns"]),
-        // Of the tokens of the first line of the page.
+        // The tokens in the first line of the page.
         ("tpot_ns", &headline["token_ns"]),
         ("tokens_per_s", &headline["tokens_per_s"]),
         ("prefill_tokens_per_s", &summary["tokens"]["prefill"]["tokens_per_s"]),
@@ -223,7 +224,7 @@ fn key_figures(Shown { page, summary, .. }: &Shown) {
         assert!(!expected.is_null(), "{key}");
         assert!(same(&figures[key]["value"], expected), "{key}: {} for {expected}", figures[key]["value"]);
     }
-    // By hand, from the session's own times, so that analysis and page cannot be wrong together.
+    // By hand, from the times of the session, so that a shared error of analysis and page is found.
     assert_eq!(request["ttft_ns"], PREFILL_NS);
     assert_eq!(request["tpot_ns"], DECODE_NS + PAUSE_NS);
     assert_eq!(figures["ttft_ns"]["text"], "40.0 ms");
@@ -258,7 +259,7 @@ fn tables(Shown { page, summary, .. }: &Shown) {
     }
 }
 
-/// Every node and every edge is drawn once, and no box lies on another.
+/// Every node and every edge is drawn once, and no box overlaps another.
 fn graph(Shown { page, dag, .. }: &Shown) {
     let drawn = page["graphs"].as_array().unwrap();
     let graphs = dag["graphs"].as_array().unwrap();
@@ -296,13 +297,13 @@ fn timeline(Shown { page, summary, model, .. }: &Shown) {
         let tracks = summary["tracks"].as_array().unwrap().iter().filter(|t| t["kind"] == kind);
         tracks.map(|t| t["slices"].as_u64().unwrap()).sum()
     };
-    // All calls are alike but for the topology: five of ten are in the page, the prefill among them.
+    // All calls differ only in the topology: five of ten are in the page, including the prefill.
     let spans_of = |call: u32| model.spans.graph_call.iter().filter(|g| g.0 == call * 2 + 1).count() as u64;
     let slices = 5 + 10 + 2 * (0..5).map(spans_of).sum::<u64>();
     assert!(slices < of("token") + of("graph") + of("thread"));
     assert_eq!(page["timeline"]["rows"], "5");
     assert_eq!(page["timeline"]["slices"], slices.to_string());
-    // Without the scheduler level nothing is claimed of the threads.
+    // Without the scheduler level the page claims nothing about the threads.
     assert_eq!((&page["timeline"]["stretches"], &page["thread_states"]["tracks"]), (&json!("0"), &json!([])));
     let hint = page["thread_states"]["hint"].as_str().unwrap();
     assert!(hint.contains("The scheduler level was not recorded"), "{hint}");
@@ -323,11 +324,11 @@ fn names_from_the_traced_process_stay_text() {
     assert_eq!(page["hostile"]["executed"], "undefined");
     assert_eq!(page["hostile"]["images"], 0);
     assert_eq!(page["hostile"]["scripts"], Value::from(vec!["application/gzip"; 3]));
-    // And if it were in the page, its policy would keep it from running, from styling and from asking anyone.
+    // Even in the page, the policy would stop it from running, styling, and sending requests.
     let refused = ["connect-src", "script-src-attr", "script-src-elem", "style-src-attr", "style-src-elem"];
     let nothing = json!({"refused": refused, "ran": "undefined", "answer": "refused", "hidden": false, "styled": false});
     assert_eq!(page["injected"], nothing);
-    // It is shown, as what it is.
+    // It is shown as text.
     assert_eq!(page["heading"], hostile);
     assert_eq!(page["command"], hostile);
     assert_eq!(page["tables"]["probes"][0]["note"], hostile);
@@ -371,7 +372,7 @@ fn a_session_without_anything_has_a_page() {
     }
 }
 
-/// What a reader sees whose browser cannot inflate the data, or whose page is damaged; and where a link to a section leads.
+/// The page in a browser that cannot inflate the data, a damaged page, and the target of a section link.
 #[test]
 fn a_page_that_cannot_be_read_tells_why() {
     let model = session::perfect();
@@ -391,7 +392,7 @@ fn a_page_that_cannot_be_read_tells_why() {
     assert_eq!(shown["section_in_view"], true);
 }
 
-/// Types, format, lint, the page's own unit tests, and the built page.
+/// Types, format, lint, unit tests of the page, and the built page.
 #[test]
 fn the_sources_of_the_page_pass_their_checks_and_give_the_checked_in_page() {
     for script in ["tools/types.mjs", "tools/style.mjs", "tools/unit.mjs", "tools/build.mjs"] {

@@ -1,4 +1,4 @@
-//! A session for the page to show: a real graph, times that the test chooses.
+//! A session for the page: a real graph, with times chosen by the test.
 
 use profinfer_trace::model::{
     DecodeFunction, End, EndReason, ExpertLedger, Gauge, GaugeKind, GaugeUnit, GraphCallId, Layer, Ledger,
@@ -8,7 +8,7 @@ use profinfer_trace::model::{
 /// Listed by llama.cpp itself through ci/drivers/nodes.cpp: call 0 is a prefill, call 1 a decode.
 const LISTING: &str = include_str!("../../page/fixtures/dense.tsv");
 
-/// Nothing that is run; the engine's `ggml_op_is_empty`.
+/// An operator that does not run; the engine's `ggml_op_is_empty`.
 const NEVER_RUN: [&str; 5] = ["NONE", "RESHAPE", "VIEW", "PERMUTE", "TRANSPOSE"];
 
 /// Length of a prefill call, a decode call, and the pause between calls, ns.
@@ -199,20 +199,20 @@ pub(crate) fn with_decodes(llama_calls: u64) -> Model {
     m
 }
 
-/// The same with losses, with edges that make no sense, and with names that try to become part of the page.
+/// The same with losses, invalid edges, and names that try to become part of the page.
 pub(crate) fn hostile(text: &str) -> Model {
     let mut m = routed();
     let evil = m.texts.intern(text);
     for topology in &mut m.topologies.rows {
         let n = topology.n_nodes as usize;
-        // A router's layer is told from these two, or by the name itself.
+        // A router's layer is derived from these two, or from the name.
         for name in ["ffn_gate-1", "blk.1.ffn_gate.weight"] {
             let name = m.texts.find(name);
             topology.nodes.iter_mut().filter(|n| Some(n.name) == name).for_each(|n| n.name = evil);
         }
         topology.nodes[4].name = evil;
         topology.nodes[n].name = evil;
-        // No engine builds these: a source behind its reader, a node that reads itself, a leaf that reads.
+        // No engine builds these: a source after its reader, a node that reads itself, a leaf that reads.
         topology.nodes[10].src.extend([(5, NodeIdx(20)), (6, NodeIdx(10))]);
         topology.nodes[n].src.extend([(0, NodeIdx(3)), (1, NodeIdx(topology.n_nodes + 1))]);
     }
@@ -246,14 +246,14 @@ pub(crate) fn hostile(text: &str) -> Model {
     m
 }
 
-/// Experts of each layer of the routed session, and how many of them a token uses.
+/// Experts per layer of the routed session, and the number that a token uses.
 pub(crate) const EXPERTS: u32 = 8;
 const USED: u32 = 2;
 /// Bytes of one expert.
 pub(crate) const EXPERT_BYTES: u64 = 1 << 20;
 
 /// The same with a router before the `ffn_gate` of both layers: for token t of layer l (counted from the prompt's first) it
-/// chooses expert 7, and one of the first five in turn.
+/// selects expert 7, and one of the first five in turn.
 pub(crate) fn routed() -> Model {
     let mut m = perfect();
     let (op, index) = (m.texts.intern("MUL_MAT_ID"), m.texts.intern("i32"));

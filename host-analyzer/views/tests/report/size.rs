@@ -25,7 +25,7 @@ impl io::Write for Count {
     }
 }
 
-/// With as many nodes as a model of 45 layers has, and four threads.
+/// With the number of nodes of a 45-layer model, and four threads.
 #[test]
 fn a_thousand_tokens_fit_into_the_page() {
     let model = model(&Spec { tokens: 1_000, layers: 45, threads: 4, ..Spec::default() });

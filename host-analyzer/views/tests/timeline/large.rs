@@ -1,5 +1,5 @@
-//! A model of any size, for the bench and for checks that need many slices: some threads, layers of a dense
-//! model, one prefill call and then decode calls. The times come from a small generator, always the same.
+//! A model of any size, for the bench and for tests with many slices: some threads, layers of a dense
+//! model, one prefill call and then decode calls. A small generator makes the same times every run.
 
 use profinfer_trace::model::{
     DecodeFunction, End, EndReason, GraphCallId, Layer, Ledger, LlamaCallId, Model, Node, NodeIdx, Process,
@@ -61,7 +61,7 @@ pub(crate) fn model(spans: usize, threads: u32, layers: u32) -> Model {
         let starts = [now, now + 3_000];
         now += 8_000;
         let backend_call = GraphCallId(2 * call as u32 + 1);
-        // Every operator ends for all threads at once; each starts and ends its work when it likes in between.
+        // An operator ends for all threads at once; within it, each thread starts and ends its work at any time.
         let mut ends = Vec::new();
         for _ in 0..n_nodes {
             let length = 600 + random.below(40_000) * if call == 0 { 40 } else { 1 };
@@ -72,7 +72,7 @@ pub(crate) fn model(spans: usize, threads: u32, layers: u32) -> Model {
             for (i, (from, to)) in ends.iter().enumerate() {
                 let begin = from + random.below(200);
                 let work = 100 + random.below(to - begin - 150);
-                // The norm is computed together with the multiplication behind it.
+                // The norm is computed together with the multiplication after it.
                 if i % LAYER.len() == 1 {
                     continue;
                 }

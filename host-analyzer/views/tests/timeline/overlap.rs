@@ -1,4 +1,4 @@
-//! Models that no healthy recording gives: calls and operators that overlap without nesting.
+//! Models unlike any healthy recording: calls and operators that overlap without nesting.
 
 use profinfer_analysis::track::{Edge, Slice, TrackKind, tracks};
 use profinfer_trace::model::{
@@ -85,7 +85,7 @@ fn slices_that_overlap_get_tracks_of_their_own() {
             (TrackKind::Token, "token".to_owned(), 2, 15),
             (TrackKind::Token, "token, overlapping 1".to_owned(), 1, 20),
             (TrackKind::Graph, "graph".to_owned(), 1, 1),
-            // The wait from 150 to 180 stands before the work from 160 to 200, which then begins in the wait.
+            // The wait from 150 to 180 precedes the work from 160 to 200, which then begins in the wait.
             (TrackKind::Thread, "t 7".to_owned(), 5, 100 + 10 + 5 + 30 + 5),
             (TrackKind::Thread, "t 7, overlapping 1".to_owned(), 1, 40),
         ]
@@ -100,7 +100,7 @@ proptest! {
     ) {
         let m = model(&calls, &spans);
         let mut seen = Vec::new();
-        // What `edges` says of every slice: begin, end.
+        // Begin and end of every slice, from `edges`.
         let mut by_edges = Vec::new();
         for track in tracks(&m) {
             let bounds: Vec<_> = track.order.iter().map(|s| s.bounds(&m)).collect();

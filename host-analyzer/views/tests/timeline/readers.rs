@@ -14,7 +14,7 @@ pub(crate) fn python() -> Option<PathBuf> {
     Some(profinfer_skip::needed_path("PROFINFER_VENV", "scripts/test.sh")?.join("bin/python"))
 }
 
-/// The three files, in a folder of their own.
+/// The three files, in a separate folder.
 pub(crate) struct Files {
     folder: tempfile::TempDir,
 }
@@ -35,12 +35,12 @@ impl Files {
         self.folder.path().join(name)
     }
 
-    /// Slices of `timeline.json` as its reader sees them.
+    /// Slices of `timeline.json` from its reader.
     pub(crate) fn chrome_slices(&self, python: &Path) -> Vec<Value> {
         dump(python, "validate_chrome.py", &self.path("timeline.json"), &self.path("summary.json"), &[])
     }
 
-    /// Slices of `timeline.pftrace` as its reader sees them.
+    /// Slices of `timeline.pftrace` from its reader.
     pub(crate) fn perfetto_slices(&self, python: &Path) -> Vec<Value> {
         self.perfetto_slices_of(python, "timeline.pftrace", &[])
     }

@@ -1,4 +1,4 @@
-//! A small model made by hand, with everything that a timeline can show, and what is to be shown for it.
+//! A small hand-made model with everything that a timeline can show, and the expected slices.
 
 use profinfer_trace::model::{
     DecodeFunction, Gauge, GaugeKind, GaugeUnit, GraphCallId, Layer, LlamaCallId, Model, Node, NodeIdx,
@@ -6,15 +6,15 @@ use profinfer_trace::model::{
 };
 use serde_json::{Value, json};
 
-/// Start of the session; a time of which 64-bit floats in microseconds could not hold the nanoseconds.
+/// Start of the session; 64-bit floats in microseconds cannot represent its nanoseconds.
 pub(crate) const T0: u64 = 9_007_199_254_740_993_000;
 
 const NORM: &str = "n\"or\\m\n\u{1}";
 const NO_WAIT_SEEN: u32 = WAIT_UNKNOWN;
 
-/// Two calling threads with a context each, in two processes with a name and without; a worker; a process that the
-/// stream told nothing of. Fused operators, missing waits, a migration, a lost tensor, a failed call, and names with
-/// quotes, control and other characters.
+/// Two calling threads with a context each, in two processes with and without a name; a worker; a
+/// process that the stream does not describe. Fused operators, missing waits, a migration, a lost
+/// tensor, a failed call, and names with quotes, control and other characters.
 pub(crate) fn model() -> Model {
     let mut m = Model::default();
     m.session.start_ns = T0;
@@ -61,7 +61,7 @@ pub(crate) fn model() -> Model {
         (1, 0, 0, 1, 1160, 100, 40, Some(0), false),
         (1, 0, 2, 2, 1300, 200, 250, Some(3), true),
         (1, 1, 0, 1, 1165, 120, NO_WAIT_SEEN, Some(1), false),
-        // Where it ran is not known, and nothing is left to be said of it.
+        // Its CPU is unknown, and it has no argument.
         (1, 1, 3, 3, 1400, 0, 7, None, false),
         (2, 2, 0, 0, 1560, 190, 0, Some(65_534), false),
         (3, 0, 0, 0, 2110, 10, 20, Some(0), false),
@@ -84,7 +84,7 @@ pub(crate) fn model() -> Model {
     m
 }
 
-/// A frequency, a temperature with a hole, traffic of the memory, and one that was not there.
+/// A frequency, a temperature with a gap, memory traffic, and an absent gauge.
 fn gauges() -> Vec<Gauge> {
     let gauge = |name: &str, kind, unit, rows: &[(u64, Option<i64>)]| Gauge {
         name: name.to_owned(),
@@ -160,7 +160,7 @@ fn push_graph(
     g.parent.push(None);
 }
 
-/// Nodes of 4x8 floats; the first is computed from a weight, each further one from the one before.
+/// Nodes of 4x8 floats; the first is computed from a weight, each later one from its predecessor.
 fn topology(m: &mut Model, pid: u32, nodes: &[(&str, &str, &str)]) -> Topology {
     let node = |m: &mut Model, (name, op, desc), dtype, ne, src| Node {
         name: m.texts.intern(name),

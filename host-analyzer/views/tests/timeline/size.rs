@@ -1,4 +1,4 @@
-//! How large `timeline.pftrace` is, what it leaves out for that, and its parts.
+//! The size of `timeline.pftrace`, the waits it leaves out, and its parts.
 
 use profinfer_analysis::Analysis;
 use profinfer_trace::model::Model;
@@ -8,10 +8,10 @@ use serde_json::Value;
 use crate::readers::{Files, python};
 use crate::{large, overlap, sample};
 
-/// What the file may take of a span, with everything in it.
+/// Maximum bytes of the file per span, everything included.
 const BYTES_A_SPAN: usize = 30;
 
-/// Bytes of the file, which are at most as many as its model may have, and about as many as announced.
+/// Bytes of the file: at most the limit for its model, and about the announced size.
 fn checked_len(model: &Model) -> usize {
     let analysis = Analysis::compute(model);
     let mut file = Vec::new();
@@ -27,13 +27,13 @@ fn checked_len(model: &Model) -> usize {
     len
 }
 
-/// A recording of a real engine, so short that every text counts; see tests/data/PROVENANCE.toml.
+/// A recording of a real engine, so short that every text matters; see tests/data/PROVENANCE.toml.
 #[test]
 fn a_span_of_a_real_recording_takes_30_bytes_at_most() {
     checked_len(&profinfer_trace::read(include_bytes!("../../../tests/data/demo.pfi")).expect("a recording"));
 }
 
-/// Everything takes `times` as long.
+/// Everything takes `times` times as long.
 fn slower(model: &mut Model, times: u64) {
     let start = model.session.start_ns;
     let Model { spans, llama_calls, graph_calls, .. } = model;
@@ -46,7 +46,8 @@ fn slower(model: &mut Model, times: u64) {
     spans.wait_ns.iter_mut().for_each(|ns| *ns *= times as u32);
 }
 
-/// With 30 layers the same node comes again within the 32 KiB that the compression looks back, with 200 it does not.
+/// With 30 layers the same node recurs within the 32 KiB window of the compression, with 200 it does
+/// not.
 #[test]
 fn a_span_takes_30_bytes_at_most_if_every_wait_is_shown() {
     for layers in [30, 200] {
@@ -78,7 +79,7 @@ fn waits_from_a_microsecond_on_are_shown() {
 /// The parts, and the slices of each and of the undivided file.
 type Parts = (Vec<Part>, Vec<Vec<Value>>, Vec<Value>);
 
-/// Slices of each part, as the reader sees them.
+/// Slices of each part, from the reader.
 fn read_parts(model: &Model, at_most: u64) -> Option<Parts> {
     let python = python()?;
     let files = Files::write(model);
@@ -94,7 +95,7 @@ fn read_parts(model: &Model, at_most: u64) -> Option<Parts> {
     Some((parts, slices, files.perfetto_slices(&python)))
 }
 
-/// Every slice is in one part, which is the one where it begins, and no part has too many.
+/// Every slice is in the part where it begins and in no other, and no part has too many.
 fn parts_have_each_slice_once(model: &Model, at_most: u64) {
     let Some((parts, slices, whole)) = read_parts(model, at_most) else { return };
     for (i, (p, slices)) in parts.iter().zip(&slices).enumerate() {
@@ -105,7 +106,7 @@ fn parts_have_each_slice_once(model: &Model, at_most: u64) {
             assert!((p.from_ns..p.to_ns).contains(&s[3].as_u64().expect("a start")), "{s} in {p:?}");
         }
     }
-    // Depth in a part is without what began before it.
+    // Depth in a part does not count slices that began before it.
     let without_depth = |slices: Vec<Value>| {
         let text = |mut s: Value| {
             s[2] = Value::Null;

@@ -1,4 +1,4 @@
-//! Perfetto's own trace_processor reads what is written for it and, of ftrace's text, sees the same.
+//! Perfetto's trace_processor reads its file and the ftrace text, and finds the same slices.
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -25,7 +25,7 @@ fn ask<'a>(python: &Path, arguments: impl IntoIterator<Item = &'a OsStr>) -> Str
 fn read(python: &Path, path: &Path) -> Vec<Slice> {
     let text = ask(python, [path.as_os_str()]);
     let rows = text.lines().filter_map(|line| serde_json::from_str(line).ok());
-    // The health is an instant at the start of Perfetto's file, of no process.
+    // The health is an instant at the start of Perfetto's file, outside all processes.
     let mut slices: Vec<Slice> = rows.filter(|row: &Slice| row.0 != 0).collect();
     slices.sort_by(|a, b| (&a.2, a.3).cmp(&(&b.2, b.3)));
     slices
@@ -47,7 +47,7 @@ fn both_are_read_alike(model: &Model) {
     for slices in [&mut text, &mut binary] {
         slices.sort_by(|a, b| (a.1, &a.2, a.3).cmp(&(b.1, &b.2, b.3)));
     }
-    // What the text has more are waits that are too short; its reader's lengths may be on the other side of the limit.
+    // The text also has waits that are too short; its reader's lengths may cross the limit.
     let mut next = binary.iter().peekable();
     let before = text.len();
     text.retain(|t| {
@@ -55,7 +55,7 @@ fn both_are_read_alike(model: &Model) {
         same.is_some() || t.2 != "barrier" || t.4 > limit + 2
     });
     assert_eq!((text.len(), before - text.len()), (binary.len(), waits));
-    // Its reader of texts takes seconds as binary fractions.
+    // The text reader of trace_processor reads seconds as binary fractions.
     let near = |a: u64, b: u64| a.abs_diff(b) <= 1;
     let alike = |a: &Slice, b: &Slice| {
         (a.0, a.1, &a.2) == (b.0, b.1, &b.2) && near(a.3, b.3) && a.4.abs_diff(b.4) <= 2
@@ -80,7 +80,7 @@ fn of_many_slices() {
 /// Name, category, CPU, waits left out, number, sum of lengths.
 type Group = (String, Option<String>, Option<u64>, Option<u64>, u64, u64);
 
-/// Of slices by name, category and arguments, trace_processor counts and sums what the tables have.
+/// By name, category and arguments, trace_processor counts and sums the same slices as the tables.
 #[test]
 fn of_arguments_and_of_what_is_left_out() {
     let Some(python) = python() else { return };
@@ -123,7 +123,7 @@ fn of_arguments_and_of_what_is_left_out() {
     assert_eq!(left_out, [(short.len() as u64, 1)]);
 }
 
-/// Each part is a trace of its own, and together they have what one file has.
+/// Each part is a separate trace, and together they have the slices of the undivided file.
 #[test]
 fn of_parts() {
     let Some(python) = python() else { return };

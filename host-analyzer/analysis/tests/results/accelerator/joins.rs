@@ -238,8 +238,8 @@ fn what_does_not_join_is_said_first() {
     let said: String =
         text.lines().skip_while(|l| !l.contains("accelerator profile")).take(4).collect::<Vec<_>>().join(" ");
     let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
-    let first = "1 kernel (7.00 µs on the device) without a node, first `SOFT_MAX`: no node of the backend is of this name, operator or \
-                 shape; 1 lines cut or mixed with others;";
+    let first = "1 kernel (7.00 µs on the device) without a node, first `SOFT_MAX`: no node of the backend has this name, operator or \
+                 shape; 1 lines truncated or mixed with others;";
     assert!(said.contains(first), "{said}");
     let line = text.lines().find(|l| l.starts_with("MUL_MAT q8_0 m=64 n=1 k=64")).unwrap();
     assert!(line.contains("Vulkan") && line.contains("3.00 µs") && line.contains("1.50 µs"), "{line}");

@@ -69,10 +69,10 @@ fn the_terminal_shows_the_sum() {
     let mut text = Vec::new();
     terminal::compare::compare(&c, &Names::default(), 100, &mut text).unwrap();
     let text = String::from_utf8(text).unwrap();
-    let together: Vec<&str> = text.lines().filter(|l| l.starts_with("together")).collect();
+    let totals: Vec<&str> = text.lines().filter(|l| l.starts_with("total")).collect();
     assert!(
-        !together.is_empty()
-            && together.iter().all(|l| l.contains("450 ns") && l.contains("540 ns") && l.contains("+90 ns")),
+        !totals.is_empty()
+            && totals.iter().all(|l| l.contains("450 ns") && l.contains("540 ns") && l.contains("+90 ns")),
         "{text}"
     );
     assert!(text.contains("B is slower: a token takes 20 % longer"), "{text}");

@@ -104,10 +104,10 @@ fn every_view_has_the_numbers() {
     let rows = summary["findings"]["noisy"].as_array().unwrap();
     let row = rows.iter().find(|row| row["code"] == "preempted").unwrap();
     let sentence = row["sentence"].as_str().unwrap();
-    assert!(sentence.contains("at least 0 ns a token, at most 169 ns a token"), "{sentence}");
+    assert!(sentence.contains("at least 0 ns per token, at most 169 ns per token"), "{sentence}");
     let mut terminal = Vec::new();
     profinfer_views::terminal::terminal(&m, &a, &mut terminal).unwrap();
     let terminal = String::from_utf8(terminal).unwrap();
-    assert!(terminal.contains("Too noisy to tell: Other tasks take the engine's CPUs"), "{terminal}");
+    assert!(terminal.contains("Inconclusive: Other tasks take the engine's CPUs"), "{terminal}");
     assert_eq!(findings(&m).noisy.len(), 1);
 }

@@ -249,7 +249,7 @@ fn report(
     match output {
         Output::Text(out) => {
             let _ = views::terminal::within(model, &analysis, columns(), out);
-            let _ = output::files(&written, &options.only, folder, out);
+            let _ = output::files(&options.only, folder, out);
         }
         Output::Json(results) => {
             results.push(EngineResult::new(pid, folder, written, views::summary::document(model, &analysis)));

@@ -7,7 +7,6 @@ use serde::Serialize;
 
 use crate::args::format::Format;
 use crate::capture::live::LinkReport;
-use crate::write::Written;
 use profinfer_schema::Summary;
 
 /// The object.
@@ -34,15 +33,12 @@ pub(crate) struct EngineResult {
     folder: String,
     /// Names of the files in the folder.
     files: Vec<String>,
-    /// A file of the default set that would be large and was not written.
-    left_out: Option<&'static str>,
     summary: Summary,
 }
 
 impl EngineResult {
-    pub(super) fn new(pid: Option<u32>, folder: &Path, written: Written, summary: Summary) -> Self {
-        let Written { files, left_out } = written;
-        Self { pid, folder: folder.display().to_string(), files, left_out, summary }
+    pub(super) fn new(pid: Option<u32>, folder: &Path, files: Vec<String>, summary: Summary) -> Self {
+        Self { pid, folder: folder.display().to_string(), files, summary }
     }
 }
 
@@ -69,21 +65,8 @@ impl Output {
     }
 }
 
-/// The last lines: where the files are.
-pub(super) fn files(
-    written: &Written,
-    only: &[String],
-    folder: &Path,
-    out: &mut dyn Write,
-) -> io::Result<()> {
+/// The last line: where the files are.
+pub(super) fn files(only: &[String], folder: &Path, out: &mut dyn Write) -> io::Result<()> {
     let names = if only.is_empty() { "open report.html".to_owned() } else { only.join(", ") };
-    writeln!(out, "\nwritten to {}: {names}", folder.display())?;
-    match written.left_out {
-        Some(name) => writeln!(
-            out,
-            "{name} was not written because it would be large; timeline.pftrace has the same content, \
-             --timeline-json writes it"
-        ),
-        None => Ok(()),
-    }
+    writeln!(out, "\nwritten to {}: {names}", folder.display())
 }

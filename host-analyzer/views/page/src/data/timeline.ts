@@ -1,4 +1,4 @@
-// Types of the timeline excerpt in the page; host-analyzer/views/src/report_timeline writes it.
+// Types of the timeline excerpt in the page; host-analyzer/views/src/timeline/page writes it.
 //
 // The excerpt is the first request that generated something, up to its fourth decode call. If none
 // of these calls was traced, it starts before the first traced call. It has at most 20,000 slices,

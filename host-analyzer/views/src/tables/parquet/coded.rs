@@ -1,7 +1,7 @@
-//! A coded column as Parquet's pages: the list as a dictionary, the places as its indices.
+//! A coded column as pages of Parquet: the list is the dictionary, with the indices of the rows.
 //!
-//! The writer of the library takes any dictionary apart and hashes the value of every row to make its own, which took half of the time
-//! of `ops.parquet`. Here the list is the dictionary.
+//! The library's writer decodes any dictionary and hashes the value of every row to build a new one,
+//! which took half of the time of `ops.parquet`. Here the list is the dictionary.
 
 use std::io::Write;
 use std::sync::Arc;
@@ -30,7 +30,7 @@ impl Chunks {
         Ok(Self(Compressor::new(LEVEL)?))
     }
 
-    /// The bytes of a chunk, and what the file has to say of it.
+    /// The bytes of a chunk and its metadata.
     pub(super) fn chunk(&mut self, column: &Coded, of: &ColumnDescPtr) -> Result<(Bytes, ColumnCloseResult)> {
         let mut places: Vec<u32> = (0..column.keys.len()).map(|row| column.place(row)).collect();
         let rows = places.len();
@@ -95,7 +95,7 @@ fn count(n: usize) -> Result<u32> {
     u32::try_from(n).map_err(|_| ParquetError::General(format!("{n} values in one page")))
 }
 
-/// Which rows have a value, with their length before them.
+/// The definition levels (which rows have a value), with their length first.
 fn levels(present: &[u32], data: &mut Vec<u8>) {
     data.extend_from_slice(&[0; 4]);
     pack(present, 1, data);
@@ -103,7 +103,7 @@ fn levels(present: &[u32], data: &mut Vec<u8>) {
     data[..4].copy_from_slice(&len.to_le_bytes());
 }
 
-/// The list in the encoding PLAIN. Numbers below 32 bits have as many there.
+/// The list in the encoding PLAIN, where numbers below 32 bits take 32 bits.
 fn plain(values: &Values) -> Vec<u8> {
     match values {
         Values::U16(list) => list.iter().flat_map(|v| u32::from(*v).to_le_bytes()).collect(),
@@ -119,7 +119,8 @@ fn plain(values: &Values) -> Vec<u8> {
     }
 }
 
-/// Least and greatest value. Numbers are stored as signed ones, and compared as unsigned ones, as the column's type says.
+/// Minimum and maximum. Numbers are stored as signed but compared as unsigned, as the type of the
+/// column requires.
 fn statistics(values: &Values, absent: u64) -> Statistics {
     fn ends<T: Ord, U>(list: &[T], stored: impl Fn(&T) -> U) -> (Option<U>, Option<U>) {
         (list.iter().min().map(&stored), list.iter().max().map(&stored))

@@ -1,14 +1,15 @@
-//! Small numbers packed as Parquet's hybrid of runs and bits.
+//! Small numbers in Parquet's hybrid of runs and packed bits.
 //!
-//! Source: "Run Length Encoding / Bit-Packing Hybrid" of the Parquet format's Encodings.md. A run is its length times two, then the number in
-//! whole bytes. Packed numbers are their count in eights times two plus one, then the numbers at `width` bits each, the lowest bit first.
+//! Source: "Run Length Encoding / Bit-Packing Hybrid" in Encodings.md of the Parquet format. A run is
+//! its length times two, then the number in full bytes. Packed numbers are their count in eights
+//! times two plus one, then the numbers at `width` bits each, the lowest bit first.
 
-/// Numbers that are packed together.
+/// Numbers per packed group.
 const EIGHT: usize = 8;
-/// A run pays from so many equal eights on.
+/// A run is smaller from this many equal groups on.
 const RUN: usize = 2;
 
-/// Bits that numbers below `n` need.
+/// Bits for numbers below `n`.
 pub(super) fn width(n: usize) -> u32 {
     usize::BITS - n.saturating_sub(1).leading_zeros()
 }
@@ -31,7 +32,7 @@ pub(super) fn pack(numbers: &[u32], width: u32, out: &mut Vec<u8>) {
     pack_bits(&numbers[packed..], width, out);
 }
 
-/// How many of the first numbers are equal: whole eights, or all of them to the end.
+/// How many of the first numbers are equal: a multiple of eight, or all up to the end.
 fn run(numbers: &[u32]) -> usize {
     let first = numbers[0];
     let same = |eight: &&[u32]| eight.iter().all(|n| *n == first);
@@ -39,7 +40,7 @@ fn run(numbers: &[u32]) -> usize {
     len.min(numbers.len())
 }
 
-/// Appends numbers at `width` bits each, filled up with zeros to eight.
+/// Appends numbers at `width` bits each, padded with zeros to a multiple of eight.
 fn pack_bits(numbers: &[u32], width: u32, out: &mut Vec<u8>) {
     if numbers.is_empty() {
         return;
@@ -89,12 +90,12 @@ mod tests {
     fn runs_and_what_lies_between() {
         assert_eq!(packed(&[5; 100], 3), [200, 1, 5]);
         assert_eq!(packed(&[300; 17], 9), [34, 44, 1]);
-        // One number alone needs no bits.
+        // A single number needs no bits.
         assert_eq!(packed(&[0; 20], 0), [40]);
         let mut mixed = vec![1, 0, 1, 0, 1, 0, 1, 0];
         mixed.extend([1; 19]);
         assert_eq!(packed(&mixed, 1), [3, 0b0101_0101, 38, 1]);
-        // A rest is filled up.
+        // A remainder is padded.
         assert_eq!(packed(&[1, 0, 1], 1), [3, 0b101]);
     }
 

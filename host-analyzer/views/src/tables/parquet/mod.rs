@@ -18,7 +18,7 @@ use self::coded::Chunks;
 use super::Table;
 use super::column::{Column, Part};
 
-/// Of zstd.
+/// Level of zstd.
 const LEVEL: i32 = 1;
 
 /// Writes a table.
@@ -28,14 +28,14 @@ pub(super) fn write(table: &impl Table, out: &mut dyn Write) -> io::Result<()> {
 
 fn write_all(table: &impl Table, out: &mut dyn Write) -> Result<(), ParquetError> {
     let schema = Arc::new(schema(&table.rows(0..0)));
-    // The writer wants a sink that may be sent to another thread; a buffer is one.
+    // The writer requires a sink that is `Send`; a buffer is.
     let writer = ArrowWriter::try_new(Vec::new(), Arc::clone(&schema), Some(properties(&schema)?))?;
     let (mut writer, factory) = writer.into_serialized_writer()?;
     let described = writer.schema_descr().columns().to_vec();
     let mut chunks = Chunks::new()?;
     for (n, rows) in table.parts().filter(|rows| !rows.is_empty()).enumerate() {
         let part = table.rows(rows);
-        // A part is a row group, and then leaves the memory of the writer.
+        // A chunk is a row group, which the writer then releases.
         let mut group = writer.next_row_group()?;
         let plain = factory.create_column_writers(n)?;
         let columns = schema.fields().iter().zip(&described).zip(plain).zip(&part.columns);
@@ -70,10 +70,10 @@ fn properties(schema: &Schema) -> Result<WriterProperties, ParquetError> {
     let mut properties = WriterProperties::builder()
         .set_compression(Compression::ZSTD(ZstdLevel::try_new(LEVEL)?))
         .set_statistics_enabled(EnabledStatistics::Chunk)
-        // It tells where pages are, for readers that skip some by the pages' statistics, which there are none of.
+        // The offset index is for readers that skip pages by statistics, which these pages do not have.
         .set_offset_index_disabled(true)
         .set_created_by("ProfInfer analyze".into());
-    // Times hardly ever repeat but differ little: a dictionary costs time and gains nothing.
+    // Times rarely repeat but differ little: a dictionary costs time and gains nothing.
     for field in schema.fields() {
         if field.data_type() == &DataType::Int64 {
             let column = ColumnPath::from(field.name().as_str());

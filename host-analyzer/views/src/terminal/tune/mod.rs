@@ -1,4 +1,4 @@
-//! Tried settings on the terminal: what to take, then the curve.
+//! Measured settings on the terminal: the recommendation, then the curve.
 
 mod prediction;
 
@@ -10,10 +10,10 @@ use profinfer_analysis::tune::{Setting, Tried, Tuning};
 
 pub use prediction::prediction;
 
-/// Columns of a bar.
+/// Width of a bar.
 const BAR: usize = 8;
 
-/// Writes what was tried in at most `width` columns.
+/// Writes the measured settings in at most `width` columns.
 ///
 /// # Errors
 /// Those of `out`.
@@ -51,14 +51,14 @@ pub fn tune(tuning: &Tuning, settings: &[Setting], width: usize, out: &mut dyn W
     out.left_out()
 }
 
-/// Clocks and power, where there are sensors.
+/// Clocks and power, if there are sensors.
 fn sensors(tuning: &Tuning, settings: &[Setting], out: &mut Sheet<'_>) -> io::Result<()> {
     let rows = || settings.iter().zip(&tuning.tried).filter_map(|(s, t)| Some((s, t.as_ref()?)));
     let any = |of: fn(&Tried) -> bool| rows().any(|(_, t)| of(t));
     if !any(|t| !t.clocks.is_empty() || !t.watts.is_empty()) {
         return Ok(());
     }
-    let mut t = table(&["setting", "clocks while tokens were generated", "power", "energy of a token"]);
+    let mut t = table(&["setting", "clocks while tokens were generated", "power", "energy per token"]);
     for (setting, tried) in rows() {
         let clocks: Vec<String> =
             tried.clocks.iter().map(|(name, hz)| format!("{} {:.0} MHz", one_line(name), hz / 1e6)).collect();

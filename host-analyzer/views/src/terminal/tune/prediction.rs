@@ -1,4 +1,4 @@
-//! Foreseen settings on the terminal: what to try, then the curve, then what it was made of.
+//! Estimated settings on the terminal: what to try, the curve, then the parts of a token's time.
 
 use std::io::{self, Write};
 
@@ -7,7 +7,8 @@ use super::BAR;
 use crate::words::{duration, one_line, tune as words};
 use profinfer_analysis::tune::Prediction;
 
-/// Writes what is foreseen in at most `width` columns. `source` is the recording, when settings are to be tried next.
+/// Writes the estimate in at most `width` columns. `source` is the recording, if settings are to be
+/// tried next.
 ///
 /// # Errors
 /// Those of `out`.
@@ -30,7 +31,7 @@ pub fn prediction(
     }
     writeln!(out)?;
     let best = prediction.settings.iter().map(|s| s.token_ns).fold(f64::INFINITY, f64::min);
-    let mut t = table(&["foreseen", "cores", "token", "tokens/s", "", ""]);
+    let mut t = table(&["estimated", "cores", "token", "tokens/s", "", ""]);
     for setting in &prediction.settings {
         t.add_row([
             cut(&words::name(setting), 24),
@@ -45,7 +46,7 @@ pub fn prediction(
     writeln!(out)?;
     let recorded = &prediction.makeup;
     let of = format!("{} tokens, {} threads", recorded.tokens, recorded.threads);
-    let mut t = table(&[&of, "of a token", "scales with"]);
+    let mut t = table(&[&of, "per token", "scales with"]);
     for (part, time, scales) in words::parts(prediction) {
         t.add_row([part, time, scales.to_owned()]);
     }

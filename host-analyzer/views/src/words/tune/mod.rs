@@ -1,4 +1,4 @@
-//! What tried settings say, and what one recording says of others, for people.
+//! The sentences about measured settings, and about estimates for others from one recording.
 
 mod prediction;
 
@@ -8,22 +8,27 @@ use profinfer_analysis::tune::{Setting, Standing, Tried, Tuning};
 
 pub use prediction::{foreseen, lacking, name, parts, range, standing_of};
 
-/// What to take, in one sentence or some.
+/// The recommended setting, in one or more sentences.
 #[must_use]
 pub fn advice(tuning: &Tuning, settings: &[Setting]) -> Vec<String> {
     let (Some(fastest), Some(choice)) = (tuning.fastest, tuning.choice) else {
-        return vec!["No setting has decode tokens that can be compared.".to_owned()];
+        return vec!["No setting has comparable decode tokens.".to_owned()];
     };
     let name = |i: usize| one_line(&settings[i].name);
     let speed = |i: usize| tuning.tried[i].as_ref().map_or_else(String::new, tokens_per_s);
     let most = change(tuning.choices.practical).trim_start_matches('+').to_owned();
-    let mut said = Vec::new();
+    let mut sentences = Vec::new();
     if choice == fastest {
-        said.push(format!("Take {}: {}, the fastest of {}.", name(fastest), speed(fastest), settings.len()));
+        sentences.push(format!(
+            "Use {}: {}, the fastest of {}.",
+            name(fastest),
+            speed(fastest),
+            settings.len()
+        ));
     } else {
         let tried = tuning.tried[choice].as_ref();
-        said.push(format!(
-            "Take {}: {}, within {most} of the fastest ({}, {}){}.",
+        sentences.push(format!(
+            "Use {}: {}, within {most} of the fastest ({}, {}){}.",
             name(choice),
             speed(choice),
             name(fastest),
@@ -33,8 +38,8 @@ pub fn advice(tuning: &Tuning, settings: &[Setting]) -> Vec<String> {
     }
     if !tuning.open.is_empty() {
         let names: Vec<String> = tuning.open.iter().map(|i| name(*i)).collect();
-        said.push(format!(
-            "Whether {} would do as well is not decided: more rounds (--rounds) or longer runs tell.",
+        sentences.push(format!(
+            "Inconclusive for {}: more rounds (--rounds) or longer runs are needed to decide.",
             names.join(" or ")
         ));
     }
@@ -43,12 +48,12 @@ pub fn advice(tuning: &Tuning, settings: &[Setting]) -> Vec<String> {
         .map(name)
         .collect();
     if !other.is_empty() {
-        said.push(format!(
-            "{} did other work than the fastest and cannot be compared with it.",
+        sentences.push(format!(
+            "{} did other work than the fastest setting and cannot be compared with it.",
             other.join(", ")
         ));
     }
-    said
+    sentences
 }
 
 /// `12.3 tokens/s`.
@@ -57,7 +62,7 @@ pub fn tokens_per_s(tried: &Tried) -> String {
     format!("{} tokens/s", figure(1e9 / tried.token_ns.max(1) as f64))
 }
 
-/// By how much a token takes longer, with the interval: `+1.2 % (+0.4 % to +2.0 %)`.
+/// The additional time per token, with its interval: `+1.2 % (+0.4 % to +2.0 %)`.
 #[must_use]
 pub fn longer(tried: &Tried) -> String {
     let Some(longer) = tried.longer else { return "–".to_owned() };
@@ -67,19 +72,18 @@ pub fn longer(tried: &Tried) -> String {
     }
 }
 
-/// How a setting stands.
 #[must_use]
 pub const fn standing(standing: Standing) -> &'static str {
     match standing {
         Standing::Fastest => "fastest",
         Standing::AsFast => "as fast",
         Standing::Slower => "slower",
-        Standing::Undecided => "not decided",
+        Standing::Undecided => "inconclusive",
         Standing::OtherWork => "other work",
     }
 }
 
-/// Three digits.
+/// A number with three digits.
 #[must_use]
 pub fn figure(value: f64) -> String {
     let decimals = match value.abs() {
@@ -119,6 +123,6 @@ pub fn best_so_far(settings: &[Setting], warm_up: usize) -> String {
     };
     let best = settings.iter().filter_map(|s| Some((s, mean(s)?))).min_by(|a, b| a.1.total_cmp(&b.1));
     best.map_or_else(String::new, |(s, ns)| {
-        format!("fastest so far {} with {} tokens/s", one_line(&s.name), figure(1e9 / ns))
+        format!("fastest so far: {} with {} tokens/s", one_line(&s.name), figure(1e9 / ns))
     })
 }

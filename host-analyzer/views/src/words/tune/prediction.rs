@@ -1,4 +1,4 @@
-//! What one recording says of other settings, for people.
+//! The sentences of an estimate for other settings from one recording.
 
 use super::super::one_line;
 use super::{cpus, figure};
@@ -6,34 +6,34 @@ use crate::words::{duration, read_from};
 use profinfer_analysis::compare::DISTURBED;
 use profinfer_analysis::tune::{Foreseen, Lacking, Prediction};
 
-/// What a recording lacks for a prediction, and what to do.
+/// What a recording lacks for an estimate, and what to do.
 #[must_use]
 pub fn lacking(lacking: &Lacking) -> (String, String) {
-    const BENCH: &str = "give --ceilings with a file that `profinfer-agent bench --out FILE` wrote on the board, or record with --bench";
+    const BENCH: &str = "pass --ceilings with a file from `profinfer-agent bench --out FILE` on the board, or record with --bench";
     let (answer, help) = match lacking {
         Lacking::Ceilings => ("it has no ceilings of the board".to_owned(), BENCH),
         Lacking::Ceiling { kind, threads } => {
             let kind = kind.name();
             (
                 format!(
-                    "the setting that was recorded has {threads} threads, and no ceiling `{kind}` that is not doubtful was measured with as many"
+                    "the recorded setting has {threads} threads, but there is no reliable `{kind}` ceiling for this many"
                 ),
                 BENCH,
             )
         }
         Lacking::Settings => {
-            ("ceilings are of one setting only, so there is no other to foresee".to_owned(), BENCH)
+            ("the ceilings cover one setting only, so there is no other to estimate".to_owned(), BENCH)
         }
         Lacking::Ends => (
-            "it has no ends of operators, so that no wait is told from work".to_owned(),
-            "record with both probes of an operator: without --probes start",
+            "it has no ends of operators, so waits cannot be distinguished from work".to_owned(),
+            "record both probes of an operator: without --probes start",
         ),
         Lacking::AllOperators => {
             ("a filter left operators out".to_owned(), "record all operators of all threads")
         }
         Lacking::Tokens { found, needed, warm_up } => (
             format!(
-                "it has {found} decode tokens whose operators were captured, behind the first {warm_up}, and {needed} are needed"
+                "after the first {warm_up}, it has {found} decode tokens with captured operators; {needed} are needed"
             ),
             "record a run that generates more tokens, with the level `op`",
         ),
@@ -41,28 +41,28 @@ pub fn lacking(lacking: &Lacking) -> (String, String) {
     (answer, help.to_owned())
 }
 
-/// Its name, as `analyze tune --run` calls it: `t4@4-7`.
+/// The name of a setting, as in `analyze tune --run`: `t4@4-7`.
 #[must_use]
 pub fn name(setting: &Foreseen) -> String {
     format!("t{}@{}", setting.threads, cpus(&setting.cpus))
 }
 
-/// What is foreseen. `source` is the recording, when settings are to be tried next.
+/// The estimate. `source` is the recording, if settings are to be tried next.
 #[must_use]
 pub fn foreseen(prediction: &Prediction, source: Option<&str>) -> Vec<String> {
     let settings = &prediction.settings;
     let speed = |i: usize| format!("{}: {} tokens/s", name(&settings[i]), range(&settings[i]));
     let best = (0..settings.len()).min_by(|a, b| settings[*a].token_ns.total_cmp(&settings[*b].token_ns));
-    let mut said = Vec::new();
+    let mut sentences = Vec::new();
     let most = format!("{:.1}", prediction.practical * 100.0);
     match (prediction.choice, best) {
-        (Some(choice), _) => said.push(format!(
-            "Foreseen, not tried: take {}, within {most} % of the best of {} settings however the ceilings are read.",
+        (Some(choice), _) => sentences.push(format!(
+            "Estimated, not measured: use {}, within {most} % of the best of {} settings for every reading of the ceilings.",
             speed(choice),
             settings.len(),
         )),
-        (None, Some(best)) => said.push(format!(
-            "Foreseen, not tried: {} is likely the fastest of {} settings, but not sure.",
+        (None, Some(best)) => sentences.push(format!(
+            "Estimated, not measured: {} is likely the fastest of {} settings, but not certain.",
             speed(best),
             settings.len(),
         )),
@@ -70,32 +70,32 @@ pub fn foreseen(prediction: &Prediction, source: Option<&str>) -> Vec<String> {
     }
     let plausible: Vec<String> = settings.iter().filter(|s| s.plausible).map(name).collect();
     if let Some(source) = source {
-        said.push(format!(
+        sentences.push(format!(
             "Try {}: analyze tune {} --run -- COMMAND",
             match &plausible[..] {
-                [one] => format!("{one} against another one"),
+                [one] => format!("{one} against another setting"),
                 [first @ .., last] => format!("{} and {last}", first.join(", ")),
                 [] => "some".to_owned(),
             },
             one_line(source),
         ));
     }
-    said.push(match (prediction.cached, prediction.memory_share) {
-        (true, _) => "The weights are read faster than memory can be: they lie in a cache, and the arithmetic is what scales.".to_owned(),
+    sentences.push(match (prediction.cached, prediction.memory_share) {
+        (true, _) => "The weights are read faster than memory allows: they are in a cache, and time scales with the arithmetic.".to_owned(),
         (false, share) => format!(
-            "{:.0} % of the operators' time is what their weights and KV cache take at the read ceiling{}; the rest scales with the arithmetic.",
-            share * 100.0,
+            "Reading weights and KV cache at the read ceiling{} takes {:.0} % of the operators' time; the rest scales with the arithmetic.",
             prediction.read.as_ref().map(read_from).unwrap_or_default(),
+            share * 100.0,
         ),
     });
     let taken = prediction.makeup.taken_ns / prediction.makeup.token_ns.max(1.0);
     if taken > DISTURBED {
-        said.push(format!(
-            "Other tasks and interrupts took {:.0} % of the recorded token: a recording of a quiet machine says more.",
+        sentences.push(format!(
+            "Other tasks and interrupts took {:.0} % of the recorded token: a recording on a quiet machine is more accurate.",
             taken * 100.0
         ));
     }
-    said
+    sentences
 }
 
 /// Tokens per second, with the interval: `12.3 (11.0 to 14.0)`.
@@ -105,7 +105,7 @@ pub fn range(setting: &Foreseen) -> String {
     format!("{} ({} to {})", speed(setting.token_ns), speed(setting.high_ns), speed(setting.low_ns))
 }
 
-/// How a foreseen setting stands.
+/// The standing of an estimated setting.
 #[must_use]
 pub const fn standing_of(setting: &Foreseen) -> &'static str {
     match (setting.recorded, setting.plausible) {
@@ -116,7 +116,7 @@ pub const fn standing_of(setting: &Foreseen) -> &'static str {
     }
 }
 
-/// What the recorded token is made of: a part, its time, and what it scales with.
+/// The parts of the recorded token's time: name, time, and what it scales with.
 #[must_use]
 pub fn parts(prediction: &Prediction) -> Vec<(String, String, &'static str)> {
     let m = &prediction.makeup;
@@ -128,8 +128,8 @@ pub fn parts(prediction: &Prediction) -> Vec<(String, String, &'static str)> {
         ("between operators, barriers", m.between_ns, "barriers by threads"),
         ("sampling, application, graph", m.serial_ns, "one thread"),
         ("waiting for a late thread", m.waits_ns, "stays; gone with one thread"),
-        ("other tasks, interrupts", m.taken_ns, "stays; gone where it is quiet"),
-        ("all else", m.other_ns, "stays"),
+        ("other tasks, interrupts", m.taken_ns, "stays; gone on a quiet machine"),
+        ("everything else", m.other_ns, "stays"),
     ];
     let share = |ns: f64| 100.0 * ns / m.token_ns.max(1.0);
     rows.into_iter()

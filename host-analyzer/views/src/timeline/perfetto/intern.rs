@@ -1,4 +1,4 @@
-//! Texts that are sent once per sequence and then named by a number.
+//! Texts that are sent once per sequence and then referred to by number.
 
 use std::collections::HashMap;
 
@@ -6,7 +6,7 @@ use prost::Message;
 
 use super::message::{InternedData, InternedString};
 
-/// What a text is used for; each has numbers of its own.
+/// The use of a text; each use has separate numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Kind {
     Category,
@@ -19,25 +19,25 @@ pub(super) enum Kind {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Entry(usize);
 
-/// All texts. A text has the same number in every sequence, though each sequence has to define it.
+/// All texts. A text has the same number in every sequence, but each sequence must define it.
 #[derive(Default)]
 pub(super) struct Interner {
     known: HashMap<(Kind, String), (u64, Entry)>,
     used: [u64; 4],
     entries: Vec<Definition>,
-    /// Kept only for its memory.
+    /// Kept to reuse the allocation.
     message: Vec<u8>,
 }
 
 struct Definition {
     /// The `InternedData` message that defines it.
     message: Vec<u8>,
-    /// Sequence that has the definition; the sequences are written one after the other. 0 for none.
+    /// Sequence that has the definition; 0 for none. Sequences are written one after another.
     sequence: u32,
 }
 
 impl Interner {
-    /// The number of `text`, made if it is new.
+    /// The number of `text`; a new text gets a new number.
     pub(super) fn intern(&mut self, kind: Kind, text: &str) -> (u64, Entry) {
         let key = (kind, text.to_owned());
         if let Some(known) = self.known.get(&key) {
@@ -74,6 +74,6 @@ fn definition(kind: Kind, iid: u64, text: &str) -> Vec<u8> {
         Kind::ArgumentName => &mut data.debug_annotation_names,
         Kind::ArgumentText => &mut data.debug_annotation_string_values,
     } = one;
-    // Messages written one after the other are one message in protobuf: repeated fields add up.
+    // Concatenated messages are one message in protobuf: repeated fields add up.
     data.encode_to_vec()
 }

@@ -1,23 +1,24 @@
-//! The part of Perfetto's schema that we write: messages declared by hand, with the official field numbers.
+//! The part of Perfetto's schema that we write: messages declared by hand, with the official field
+//! numbers.
 //!
-//! Source: `protos/perfetto/trace/perfetto_trace.proto` of Perfetto 59; a test reads our files with the classes
-//! generated from it, and fails on a field that it does not know. Optional fields that are left out cost nothing.
+//! Source: `protos/perfetto/trace/perfetto_trace.proto` of Perfetto 59. A test reads our files with
+//! the classes generated from it and fails on an unknown field. Absent optional fields cost nothing.
 
 use prost::{Enumeration, Message};
 
-/// `Trace.packet`: a trace file is nothing but such fields.
+/// `Trace.packet`: a trace file consists of these fields only.
 pub(super) const TRACE_PACKET: u32 = 1;
-/// `TracePacket.compressed_packets`: packets as a zlib stream. Readers of 2020 and later know it.
+/// `TracePacket.compressed_packets`: packets as a zlib stream. Readers support it since 2020.
 pub(super) const COMPRESSED_PACKETS: u32 = 50;
 
 /// `BuiltinClock.BUILTIN_CLOCK_REALTIME`.
 pub(super) const CLOCK_REALTIME: u32 = 1;
 /// `BuiltinClock.BUILTIN_CLOCK_MONOTONIC`.
 pub(super) const CLOCK_MONOTONIC: u32 = 3;
-/// First of the numbers that a sequence may give to clocks of its own (64 to 127).
+/// First of the ids for clocks of a sequence (64 to 127).
 pub(super) const CLOCK_INCREMENTAL: u32 = 64;
 
-/// `TracePacket.SequenceFlags`: the packet starts the sequence's interning anew.
+/// `TracePacket.SequenceFlags`: the packet resets the interned data of the sequence.
 pub(super) const INCREMENTAL_STATE_CLEARED: u32 = 1;
 /// `TracePacket.SequenceFlags`: the packet refers to interned data or defaults.
 pub(super) const NEEDS_INCREMENTAL_STATE: u32 = 2;

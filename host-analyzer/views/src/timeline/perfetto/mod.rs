@@ -1,39 +1,37 @@
 //! `timeline.pftrace`: Perfetto's own format, for ui.perfetto.dev and trace_processor.
 //!
-//! Stage: view. From: the `track` analysis. To: a protobuf `Trace` of track events. Promises: the same tracks and
-//! slices as `timeline.json`, without the shortest waits, which are counted; times are ns of the session's monotonic clock; texts are
-//! sent once per track. Packets are compressed.
+//! Stage: view. From: the walk over the timeline. To: a protobuf `Trace` of track events.
+//! Promises: barrier waits shorter than 1 µs are left out and counted; everything else of the
+//! timeline is there. Times are ns of the session's monotonic clock. Each track sends a text once.
+//! Packets are compressed.
 
 mod descriptor;
-mod gauge;
 mod intern;
 mod message;
 mod packet;
 mod part;
-mod probes;
 mod sequence;
-mod state;
+mod sink;
 mod template;
 
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use prost::Message;
 
+use self::descriptor::Parent;
 use self::intern::Interner;
 use self::message::TracePacket;
 use self::packet::{Bundle, Forms};
-use self::part::is_left_out;
 use self::template::{ArgumentNames, Template};
-use super::timeline::buffer::Buffer;
-use super::timeline::label;
-use super::timeline::metadata;
-use super::timeline::process::processes;
+use super::buffer::Buffer;
+use super::{gauge, label, metadata, rows, walk};
 use profinfer_analysis::Analysis;
 use profinfer_analysis::per_node::PerNode;
 use profinfer_analysis::track::Slice;
-use profinfer_trace::model::Model;
+use profinfer_trace::model::{Model, TaskId, ThreadState};
 
-/// Sequence of the packets that belong to no track; the tracks have those behind it.
+/// Sequence of the packets that belong to no track. The sequences of the tracks have higher ids.
 const COMMON_SEQUENCE: u32 = 1;
 
 pub use part::{Part, SLICES, WAIT_FROM_NS, bytes, parts};
@@ -53,44 +51,17 @@ pub fn perfetto(model: &Model, analysis: &Analysis, out: &mut dyn Write) -> io::
 pub fn part(model: &Model, analysis: &Analysis, part: Part, out: &mut dyn Write) -> io::Result<()> {
     let mut file = File::new(model, analysis, part, out);
     descriptor::head(&mut file)?;
-    let probes = super::timeline::probes::tracks(model, analysis, metadata::origin_ns(model, analysis));
-    let states = super::timeline::state::tracks(model);
-    for process in processes(model, &analysis.track) {
-        let mut shown = Vec::new();
-        for (rank, track) in (0..).zip(process.tracks) {
-            let slices = part.of_track(model, track);
-            match track.order.range(slices.clone()).all(|slice| is_left_out(model, slice)) {
-                true => track.order.range(slices).for_each(|slice| file.left_out.add(model, slice)),
-                false => shown.push((rank, track, slices)),
-            }
-        }
-        let mut rank = i32::try_from(process.tracks.len()).unwrap_or(i32::MAX);
-        let mut ranked = |is_shown: bool| {
-            rank = rank.saturating_add(1);
-            is_shown.then_some(rank)
-        };
-        let states: Vec<_> = (states.iter().filter(|s| s.process == process.pid))
-            .filter_map(|s| Some((ranked(s.pieces.iter().any(|p| part.has(p.start_ns)))?, s)))
-            .collect();
-        let probes: Vec<_> = (probes.iter().filter(|p| p.process == process.pid))
-            .filter_map(|p| Some((ranked(p.stretches.iter().any(|s| part.has(s.start_ns)))?, p)))
-            .collect();
-        if shown.is_empty() && states.is_empty() && probes.is_empty() {
-            continue;
-        }
-        let parent = descriptor::process(&mut file, &process)?;
-        for (rank, track, slices) in shown {
-            let uuid = descriptor::track(&mut file, track, parent, rank)?;
-            sequence::sequence(&mut file, track, slices, uuid)?;
-        }
-        for (rank, track) in states {
-            state::track(&mut file, track, parent, rank)?;
-        }
-        for (rank, track) in probes {
-            probes::track(&mut file, track, parent, rank)?;
-        }
+    let mut processes = rows::all(model, analysis, metadata::origin_ns(model, analysis));
+    for process in &mut processes {
+        process.rows.retain_mut(|row| part.restrict(model, row, &mut file.left_out));
     }
-    gauge::gauges(&mut file)?;
+    processes.retain(|process| !process.rows.is_empty());
+    let mut counters = gauge::counters(model, analysis);
+    for counter in &mut counters {
+        counter.points.retain(|(at, _)| part.has(*at));
+    }
+    counters.retain(|counter| !counter.points.is_empty());
+    walk::by_row(model, &processes, &counters, &mut file)?;
     descriptor::left_out(&mut file)?;
     file.bundle.finish(&mut file.out.bytes)?;
     file.out.flush()
@@ -118,14 +89,21 @@ struct File<'a> {
     texts: Interner,
     names: ArgumentNames,
     nodes: PerNode<Template>,
+    states: BTreeMap<(ThreadState, Option<TaskId>), Template>,
     barrier: Template,
     /// The end of a slice: the same for all of a sequence.
     end: Forms<u32>,
     bundle: Bundle,
     part: Part,
     left_out: LeftOut,
-    /// The track with what is to be known of the file.
+    /// Track of the events about the file itself.
     health: u64,
+    /// The current process.
+    parent: Parent,
+    /// Track above the counters; 0 before the first.
+    board: u64,
+    /// Track of the current counter.
+    counter: u64,
     /// No time in the file is before it.
     origin_ns: u64,
     sequences: u32,
@@ -139,6 +117,7 @@ impl<'a> File<'a> {
             names: ArgumentNames::new(&mut texts),
             barrier: Template::new(&mut texts, &label::barrier(), &[]),
             nodes: PerNode::new(model),
+            states: BTreeMap::new(),
             model,
             analysis,
             out: Buffer::new(out),
@@ -148,20 +127,23 @@ impl<'a> File<'a> {
             part,
             left_out: LeftOut::default(),
             health: 0,
+            parent: Parent::default(),
+            board: 0,
+            counter: 0,
             origin_ns: metadata::origin_ns(model, analysis).max(part.from_ns),
             sequences: COMMON_SEQUENCE,
             uuids: 0,
         }
     }
 
-    /// Writes a packet that prost encodes, after those that were laid out by hand.
+    /// Writes a packet that prost encodes, after the packets that were laid out by hand.
     fn packet(&mut self, packet: &TracePacket) -> io::Result<()> {
         self.bundle.finish(&mut self.out.bytes)?;
         packet::field(&mut self.out.bytes, packet::PACKET, &packet.encode_to_vec());
         self.out.flush_if_full()
     }
 
-    /// To be called between slices.
+    /// Call it between slices.
     #[inline]
     fn flush_if_full(&mut self) -> io::Result<()> {
         if self.bundle.is_full() {

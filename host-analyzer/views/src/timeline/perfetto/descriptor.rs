@@ -3,21 +3,22 @@
 use std::io;
 
 use super::message::{
-    Attribute, CLOCK_MONOTONIC, CLOCK_REALTIME, ChildTracksOrdering, Clock, ClockSnapshot, DebugAnnotation,
-    EventType, ProcessDescriptor, ThreadDescriptor, TraceAttributes, TracePacket, TrackDescriptor,
-    TrackEvent,
+    Attribute, CLOCK_MONOTONIC, CLOCK_REALTIME, ChildTracksOrdering, Clock, ClockSnapshot, CounterDescriptor,
+    DebugAnnotation, EventType, ProcessDescriptor, ThreadDescriptor, TraceAttributes, TracePacket,
+    TrackDescriptor, TrackEvent,
 };
 use super::{COMMON_SEQUENCE, File, WAIT_FROM_NS};
+use crate::timeline::gauge::Counter;
 use crate::timeline::metadata::{self, HEALTH};
-use crate::timeline::process::Process;
+use crate::timeline::rows::{Content, Process, Row};
 use crate::words;
-use profinfer_analysis::track::{Track, TrackKind};
+use profinfer_analysis::track::TrackKind;
 
-/// Where tracks of a process belong.
-#[derive(Clone, Copy)]
+/// The process to which tracks belong.
+#[derive(Clone, Copy, Default)]
 pub(super) struct Parent {
-    pub(super) uuid: u64,
-    /// Process id; `None` where it is not one.
+    uuid: u64,
+    /// `None` if it is unknown.
     pid: Option<i32>,
 }
 
@@ -28,18 +29,12 @@ pub(super) fn head(file: &mut File<'_>) -> io::Result<()> {
         trace_attributes: Some(TraceAttributes { attribute: attributes(file) }),
         ..TracePacket::default()
     }))?;
-    let uuid = file.next_uuid();
-    file.packet(&describe(TrackDescriptor {
-        uuid: Some(uuid),
-        name: Some(HEALTH.to_owned()),
-        ..TrackDescriptor::default()
-    }))?;
-    file.health = uuid;
+    file.health = group(file, HEALTH)?;
     let event = health(file);
     instant(file, event)
 }
 
-/// An event at the start of the file, where a person sees it first.
+/// An event at the start of the file, where a user sees it first.
 fn instant(file: &mut File<'_>, event: TrackEvent) -> io::Result<()> {
     let start = metadata::first_ns(file.model, file.analysis).max(file.part.from_ns);
     file.packet(&common(TracePacket {
@@ -54,7 +49,7 @@ fn instant(file: &mut File<'_>, event: TrackEvent) -> io::Result<()> {
     }))
 }
 
-/// The waits that are not in the file, as an event next to the health's and as attributes.
+/// The waits that are not in the file, as an event next to the health event and as attributes.
 pub(super) fn left_out(file: &mut File<'_>) -> io::Result<()> {
     let numbers = [
         ("waits_left_out", file.left_out.waits),
@@ -85,9 +80,9 @@ pub(super) fn left_out(file: &mut File<'_>) -> io::Result<()> {
     instant(file, event)
 }
 
-/// Describes a process.
-pub(super) fn process(file: &mut File<'_>, process: &Process<'_>) -> io::Result<Parent> {
-    // 0 stands for a process that is not known, which to Perfetto would be the kernel's idle task.
+/// Describes a process; the following tracks belong to it.
+pub(super) fn process(file: &mut File<'_>, process: &Process<'_>) -> io::Result<()> {
+    // 0 means an unknown process; to Perfetto it would be the kernel's idle task.
     let pid = i32::try_from(process.pid).ok().filter(|pid| *pid > 0);
     let uuid = file.next_uuid();
     let mut descriptor = TrackDescriptor {
@@ -103,26 +98,54 @@ pub(super) fn process(file: &mut File<'_>, process: &Process<'_>) -> io::Result<
         descriptor.name = Some(process.name.clone());
     }
     file.packet(&describe(descriptor))?;
-    Ok(Parent { uuid, pid })
+    file.parent = Parent { uuid, pid };
+    Ok(())
 }
 
-/// Describes a track and gives its id: a thread's own track as such, any other as a named one of its process.
-pub(super) fn track(file: &mut File<'_>, track: &Track, parent: Parent, rank: i32) -> io::Result<u64> {
-    let uuid = file.next_uuid();
+/// Describes a track and returns its id: the track of a thread as that thread, any other as a named
+/// track of its process.
+pub(super) fn track(file: &mut File<'_>, row: &Row<'_>) -> io::Result<u64> {
+    let (uuid, parent) = (file.next_uuid(), file.parent);
     let mut descriptor = TrackDescriptor { uuid: Some(uuid), ..TrackDescriptor::default() };
-    if parent.pid.is_some() && track.kind == TrackKind::Thread && track.lane == 0 {
-        let name = file.model.texts.get(file.model.threads.get(track.thread).name);
-        descriptor.thread = Some(ThreadDescriptor {
-            pid: parent.pid,
-            tid: Some(i64::from(track.tid)),
-            thread_name: Some(name.to_owned()).filter(|n| !n.is_empty()),
-        });
-    } else {
-        descriptor.name = Some(track.track.clone());
-        descriptor.parent_uuid = Some(parent.uuid);
-        descriptor.sibling_order_rank = Some(rank);
+    match &row.content {
+        Content::Slices(track, _)
+            if parent.pid.is_some() && track.kind == TrackKind::Thread && track.lane == 0 =>
+        {
+            let name = file.model.texts.get(file.model.threads.get(track.thread).name);
+            descriptor.thread = Some(ThreadDescriptor {
+                pid: parent.pid,
+                tid: Some(i64::from(track.tid)),
+                thread_name: Some(name.to_owned()).filter(|n| !n.is_empty()),
+            });
+        }
+        _ => {
+            descriptor.name = Some(row.name.clone());
+            descriptor.parent_uuid = Some(parent.uuid);
+            descriptor.sibling_order_rank = Some(row.rank);
+        }
     }
     file.packet(&describe(descriptor))?;
+    Ok(uuid)
+}
+
+/// Describes a track with a name only, which holds others together.
+pub(super) fn group(file: &mut File<'_>, name: &str) -> io::Result<u64> {
+    let uuid = file.next_uuid();
+    let name = Some(name.to_owned());
+    file.packet(&describe(TrackDescriptor { uuid: Some(uuid), name, ..TrackDescriptor::default() }))?;
+    Ok(uuid)
+}
+
+/// Describes a counter below `parent_uuid`.
+pub(super) fn counter(file: &mut File<'_>, counter: &Counter<'_>, parent_uuid: u64) -> io::Result<u64> {
+    let uuid = file.next_uuid();
+    file.packet(&describe(TrackDescriptor {
+        uuid: Some(uuid),
+        name: Some(counter.name.to_owned()),
+        parent_uuid: Some(parent_uuid),
+        counter: Some(CounterDescriptor { unit_name: Some(counter.unit.to_owned()) }),
+        ..TrackDescriptor::default()
+    }))?;
     Ok(uuid)
 }
 
@@ -130,17 +153,17 @@ pub(super) fn common(packet: TracePacket) -> TracePacket {
     TracePacket { trusted_packet_sequence_id: Some(COMMON_SEQUENCE), ..packet }
 }
 
-pub(super) fn describe(descriptor: TrackDescriptor) -> TracePacket {
+fn describe(descriptor: TrackDescriptor) -> TracePacket {
     common(TracePacket { track_descriptor: Some(descriptor), ..TracePacket::default() })
 }
 
-/// All times are of the monotonic clock; the wall clock at its side, where the session has read both.
+/// All times are of the monotonic clock. The wall clock is added if the session has read both.
 fn clocks(file: &File<'_>) -> TracePacket {
     let session = &file.model.session;
     let clock = |id, ns| Clock { clock_id: Some(id), timestamp: Some(ns), ..Clock::default() };
     let mut clocks = vec![clock(CLOCK_MONOTONIC, file.origin_ns)];
     if session.start_ns != 0 && session.start_unix_ns != 0 {
-        // The origin of a file can be before the start of the session, and that of a part after it.
+        // The origin of a file can be before the start of the session, that of a part after it.
         let unix = session.start_unix_ns.checked_add(file.origin_ns);
         let unix = unix.and_then(|ns| ns.checked_sub(session.start_ns));
         clocks.extend(unix.map(|ns| clock(CLOCK_REALTIME, ns)));

@@ -1,26 +1,22 @@
-//! Rows of threads' states, with who had the CPUs that they wanted.
+//! States of threads and the tasks that had their CPUs, in order of first use.
 
 use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::{Kind, Row, number};
-use profinfer_analysis::sched::pieces::Piece;
-use profinfer_analysis::track::Track;
 use profinfer_trace::model::{Model, TaskId, ThreadState};
 
-/// Longest command line of a task in the page, bytes: a compiler's has thousands.
+/// Longest command line of a task in the page, bytes: that of a compiler has thousands.
 const LONGEST_COMMAND: usize = 80;
 
-/// Thread id, process, name, command line, and whether it is a thread of a traced process itself.
+/// Thread id, process, name, command line, and whether it is a thread of a traced process.
 #[derive(Serialize)]
 pub(super) struct Task<'a>(u32, u32, &'a str, &'a str, bool);
 
-/// Name of the state, and who had the CPU.
+/// Name of the state, and the task that had the CPU.
 #[derive(Serialize)]
 pub(super) struct State(&'static str, Option<usize>);
 
-/// States and tasks that slices refer to, in order of first use.
 pub(super) struct States<'a> {
     model: &'a Model,
     pub(super) tasks: Vec<Task<'a>>,
@@ -40,23 +36,13 @@ impl<'a> States<'a> {
         }
     }
 
-    /// The row below the one of a thread: start, which may lie before the window, length, state, CPU.
-    pub(super) fn row(&mut self, track: &Track, pieces: &[Piece], origin: u64) -> Row {
-        let mut slices = Vec::with_capacity(pieces.len() * 4);
-        for piece in pieces {
-            let start = number(piece.start_ns).saturating_sub(number(origin));
-            let state = self.state(piece.state, piece.task(self.model));
-            slices.extend([start, number(piece.end_ns - piece.start_ns), number(state), piece.cpu.into()]);
-        }
-        Row { kind: Kind::State, process: track.process, track: format!("{} state", track.tid), slices }
-    }
-
-    fn state(&mut self, state: ThreadState, task: Option<TaskId>) -> usize {
+    /// The row of a state, and of who had the CPU.
+    pub(super) fn row(&mut self, state: ThreadState, task: Option<TaskId>) -> usize {
         if let Some(id) = self.row_ids.get(&(state, task)) {
             return *id;
         }
         let known = task.and_then(|TaskId(t)| self.model.sched.tasks.get(t as usize));
-        // A CPU that does nothing although a thread wants to go on: its group's quota is used up.
+        // The CPU idles although the thread is runnable: the quota of its control group is used up.
         let throttled = state == ThreadState::Preempted && known.is_some_and(|t| t.tid == 0);
         let name = if throttled { "throttled" } else { state.name() };
         let by = task.filter(|_| known.is_some_and(|t| t.tid != 0)).map(|task| self.task(task));

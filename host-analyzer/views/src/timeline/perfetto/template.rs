@@ -1,4 +1,4 @@
-//! A slice's beginning, encoded once and used for every execution.
+//! The begin event of a slice, encoded once and used for every execution.
 
 use prost::Message;
 
@@ -7,7 +7,7 @@ use super::message::{DebugAnnotation, EventType, TrackEvent};
 use super::packet::{Bundle, Forms, annotate_bool, annotate_uint};
 use crate::timeline::label::{CPU, Label, MIGRATED, Value};
 
-/// What differs between executions of the same node: sequence, CPU, and whether the thread has migrated.
+/// What differs between executions of a node: sequence, CPU, and whether the thread migrated.
 type Of = (u32, Option<u16>, bool);
 
 /// Names of the arguments that differ between executions of the same node.
@@ -25,19 +25,19 @@ impl ArgumentNames {
     }
 }
 
-/// An encoded `TrackEvent`, and the texts that it refers to.
+/// An encoded `TrackEvent`, and its texts.
 pub(super) struct Template {
-    /// What follows the arguments that differ between executions. These come first, because templates that follow each other then
-    /// often begin with the same bytes.
+    /// Everything after the arguments that differ between executions. Those come first: consecutive
+    /// templates then often begin with the same bytes.
     track_event: Vec<u8>,
     needs: Vec<Entry>,
-    /// Sequence that has all of them; 0 for none.
+    /// Sequence that has all texts; 0 for none.
     sequence: u32,
     forms: Forms<Of>,
 }
 
 impl Template {
-    /// `more` are names of arguments that will be added.
+    /// `more` are the names of arguments to be added.
     pub(super) fn new(texts: &mut Interner, label: &Label, more: &[Entry]) -> Self {
         let mut needs = more.to_vec();
         let mut iid = |kind, text: &str| {
@@ -52,12 +52,12 @@ impl Template {
             name_iid: Some(iid(Kind::EventName, &label.name)),
             ..TrackEvent::default()
         };
-        // Messages written one after the other are one message in protobuf.
+        // Concatenated messages are one message in protobuf.
         let track_event = [args.encode_to_vec(), names.encode_to_vec()].concat();
         Self { track_event, needs, sequence: 0, forms: Forms::default() }
     }
 
-    /// Begins a slice, `delta` ns after the event before, and defines first what the sequence lacks.
+    /// Begins a slice `delta` ns after the previous event; first defines texts that the sequence lacks.
     #[inline]
     pub(super) fn begin(
         &mut self,

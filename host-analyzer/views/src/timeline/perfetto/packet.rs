@@ -1,7 +1,8 @@
 //! Packets of slices, laid out by hand: a recording has millions of them.
 //!
-//! What `prost` reads of the bytes is the [`super::message::TracePacket`] that was meant; a test holds the two together. The time
-//! comes last and takes one of three lengths, so that everything before it is identical for all slices of a node.
+//! `prost` decodes the bytes to the intended [`super::message::TracePacket`]; a test verifies that. The
+//! time comes last and has one of three lengths, so that everything before it is identical for all
+//! slices of a node.
 
 use std::io::{self, Write};
 
@@ -13,7 +14,7 @@ use super::message::{COMPRESSED_PACKETS, NEEDS_INCREMENTAL_STATE, TRACE_PACKET};
 const VARINT: u32 = 0;
 const BYTES: u32 = 2;
 
-/// Key of a field below 16, the only ones that slices need.
+/// Key of a field below 16; slices need no others.
 const fn key(field: u32, wire_type: u32) -> u8 {
     assert!(field < 16, "the key would take two bytes");
     (field << 3 | wire_type) as u8
@@ -31,10 +32,10 @@ const ANNOTATION_NAME_IID: u8 = key(1, VARINT);
 const ANNOTATION_BOOL: u8 = key(2, VARINT);
 const ANNOTATION_UINT: u8 = key(3, VARINT);
 
-/// Bytes of the time, from which on it takes the next of them.
+/// Lengths of the time in bytes, each with the first value that needs the next length.
 const TIMES: [(usize, u64); 3] = [(2, 1 << 14), (3, 1 << 21), (10, u64::MAX)];
 
-/// Bytes from which on a bundle is compressed and written: Perfetto wants less than 512 KiB.
+/// Size in bytes from which a bundle is compressed and written: Perfetto requires less than 512 KiB.
 const BUNDLE: usize = 440 * 1024;
 
 /// Appends a base-128 varint.
@@ -55,22 +56,22 @@ pub(super) fn field(bytes: &mut Vec<u8>, key: u8, content: &[u8]) {
     bytes.extend_from_slice(content);
 }
 
-/// A slice's beginning or end but for its time, for each length of it. It is made when it is needed.
+/// Begin or end of a slice without its time, for each length of the time. Made on first use.
 #[derive(Default)]
 pub(super) struct Forms<Of>([(Option<Of>, Vec<u8>); 3]);
 
-/// Packets of one sequence after the other, on their way to the file.
+/// Packets of one sequence after another, before they are written.
 #[derive(Default)]
 pub(super) struct Bundle {
     packets: Vec<u8>,
-    /// Kept only for their memory.
+    /// Kept to reuse the allocation, like `stream`.
     event: Vec<u8>,
     stream: Vec<u8>,
 }
 
 impl Bundle {
-    /// Adds an event of `sequence`, `delta` ns after the one before it. `forms` has it if it was made for the same `of`; if not,
-    /// `make` gives the encoded `TrackEvent`.
+    /// Adds an event of `sequence`, `delta` ns after the previous one. `forms` contains it if it was
+    /// made for the same `of`; otherwise `make` encodes the `TrackEvent`.
     #[inline]
     pub(super) fn event<Of: PartialEq>(
         &mut self,
@@ -113,16 +114,16 @@ impl Bundle {
         field(&mut self.packets, PACKET, content);
     }
 
-    /// There is enough for the file.
+    /// Whether the bundle is due to be written.
     #[inline]
     pub(super) const fn is_full(&self) -> bool {
         self.packets.len() >= BUNDLE
     }
 
-    /// Appends all that was added to the bytes of the file.
+    /// Appends everything that was added to the bytes of the file.
     ///
     /// # Errors
-    /// None: what is written to is memory.
+    /// None: it writes to memory.
     pub(super) fn finish(&mut self, out: &mut Vec<u8>) -> io::Result<()> {
         if self.packets.is_empty() {
             return Ok(());
@@ -153,7 +154,7 @@ fn common(sequence: u32, content: &mut Vec<u8>) {
     content.extend_from_slice(&[SEQUENCE_FLAGS, NEEDS_INCREMENTAL_STATE as u8]);
 }
 
-/// A packet up to the time, which will take `len` bytes.
+/// A packet up to the time, which takes `len` bytes.
 fn without_time(sequence: u32, track_event: &[u8], len: usize, packet: &mut Vec<u8>) {
     let mut content = Vec::with_capacity(track_event.len() + 16);
     common(sequence, &mut content);
@@ -185,7 +186,7 @@ fn annotate(track_event: &mut Vec<u8>, name_iid: u64, value_key: u8, value: u64)
     varint(track_event, name_iid);
     track_event.push(value_key);
     varint(track_event, value);
-    // Two keys and two varints of at most ten bytes: the length fits in the one byte left for it.
+    // Two keys and two varints of at most ten bytes: the length fits into the reserved byte.
     track_event[start - 1] = (track_event.len() - start) as u8;
 }
 
@@ -197,11 +198,11 @@ mod tests {
     use prost::Message;
 
     use super::*;
-    use crate::perfetto::message::{
+    use crate::timeline::perfetto::message::{
         DebugAnnotation, EventType, InternedData, InternedString, TracePacket, TrackEvent,
     };
 
-    /// The packets of a file, with those of bundles in their places.
+    /// The packets of a file, with bundles unpacked.
     fn packets(mut file: &[u8]) -> Vec<TracePacket> {
         let mut all = Vec::new();
         while let Some((key, rest)) = file.split_first() {

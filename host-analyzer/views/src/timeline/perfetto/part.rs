@@ -1,25 +1,30 @@
-//! Parts of a recording, by time: a viewer keeps every slice in memory, so that there is an end to what it can open.
+//! Parts of a recording, by time: a viewer keeps every slice in memory, which limits what it can open.
 
 use std::ops::Range;
 
-use crate::timeline::{metadata, state};
+use super::LeftOut;
+use crate::timeline::metadata;
+use crate::timeline::rows::{Content, Row};
 use profinfer_analysis::Analysis;
+use profinfer_analysis::sched::pieces::{Piece, pieces};
 use profinfer_analysis::track::{Slice, Track};
 use profinfer_trace::model::Model;
 
-/// Waits that are shorter are left out, and counted: of some engines they are half of all slices, and no screen shows them.
+/// Shorter waits are left out and counted: with some engines they are half of all slices, and no
+/// screen shows them.
 pub const WAIT_FROM_NS: u32 = 1_000;
 
-/// Slices that Perfetto's trace_processor opens in the 2 GB that its page had for many years: four million take 1.9 GB there.
+/// Slices that Perfetto's trace_processor opens in 2 GB, the limit of its page for many years: four
+/// million slices take 1.9 GB.
 pub const SLICES: u64 = 3_000_000;
 
-/// Bytes of a work slice, of any other, and of a call, as recordings have them.
+/// Measured bytes of a work slice, of any other slice, and of a call.
 const BYTES: [u64; 3] = [13, 5, 90];
 
-/// How often stretches that are too long are divided again.
+/// Maximum number of rounds that divide stretches with too many slices.
 const ROUNDS: u32 = 16;
 
-/// The slices that begin in some time.
+/// The slices that begin in a range of time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Part {
     /// From 1.
@@ -28,7 +33,7 @@ pub struct Part {
     pub of: usize,
     /// Of the session's clock; 0 for the first part.
     pub from_ns: u64,
-    /// Where the next part begins; the end of time for the last.
+    /// Start of the next part; `u64::MAX` for the last.
     pub to_ns: u64,
 }
 
@@ -36,7 +41,7 @@ impl Part {
     /// All slices.
     pub const WHOLE: Self = Self { number: 1, of: 1, from_ns: 0, to_ns: u64::MAX };
 
-    /// Name of its file.
+    /// Name of the file.
     #[must_use]
     pub fn name(&self) -> String {
         match self.of {
@@ -45,13 +50,37 @@ impl Part {
         }
     }
 
-    /// Whether what begins at `ns` belongs to it.
+    /// Whether a slice that begins at `ns` belongs to this part.
     pub(super) const fn has(&self, ns: u64) -> bool {
         self.from_ns <= ns && (ns < self.to_ns || self.of == self.number)
     }
 
-    /// Its slices of a track, by place.
-    pub(super) fn of_track(&self, model: &Model, track: &Track) -> Range<usize> {
+    /// Cuts a row to the slices that begin in this part. Returns whether it shows any; waits of a
+    /// row that is left out are counted here.
+    pub(super) fn restrict(&self, model: &Model, row: &mut Row<'_>, left_out: &mut LeftOut) -> bool {
+        match &mut row.content {
+            Content::Slices(track, range) => {
+                *range = self.of_track(model, track);
+                let mut slices = track.order.range(range.clone());
+                let shown = slices.any(|slice| !is_left_out(model, slice));
+                if !shown {
+                    track.order.range(range.clone()).for_each(|slice| left_out.add(model, slice));
+                }
+                shown
+            }
+            Content::States(pieces) => {
+                pieces.retain(|p| self.has(p.start_ns));
+                !pieces.is_empty()
+            }
+            Content::Probes(stretches) => {
+                stretches.retain(|s| self.has(s.start_ns));
+                !stretches.is_empty()
+            }
+        }
+    }
+
+    /// The slices of a track that begin in this part, as positions of its order.
+    fn of_track(&self, model: &Model, track: &Track) -> Range<usize> {
         let before = |ns| track.order.partition_point(|s| s.bounds(model).0 < ns);
         let end = if self.number == self.of { track.order.len() } else { before(self.to_ns) };
         before(self.from_ns)..end
@@ -64,7 +93,8 @@ pub(super) fn is_left_out(model: &Model, slice: Slice) -> bool {
     matches!(slice, Slice::Barrier(span) if model.spans.wait_ns[span.0 as usize] < WAIT_FROM_NS)
 }
 
-/// The recording in as few parts as have at most `slices` slices each, cut where a `llama_decode` call begins if possible.
+/// Divides the recording into as few parts as possible with at most `slices` slices each, if possible
+/// at the start of a `llama_decode` call.
 #[must_use]
 pub fn parts(model: &Model, analysis: &Analysis, slices: u64) -> Vec<Part> {
     let states = model.sched.states.start_ns.len() as u64;
@@ -100,7 +130,8 @@ pub fn bytes(model: &Model, analysis: &Analysis) -> u64 {
     spans * BYTES[0] + others * BYTES[1] + calls * BYTES[2]
 }
 
-/// Stretches of time, by their starts, and the number of slices in each: at most `slices`, unless that many begin at one time.
+/// Stretches of time, by their starts, and the number of slices in each: at most `slices`, unless more
+/// begin at one time.
 fn stretches(model: &Model, analysis: &Analysis, slices: u64) -> (Vec<u64>, Vec<u64>) {
     let mut cuts: Vec<u64> = std::iter::once(0).chain(model.llama_calls.start_ns.iter().copied()).collect();
     cuts.sort_unstable();
@@ -115,7 +146,7 @@ fn stretches(model: &Model, analysis: &Analysis, slices: u64) -> (Vec<u64>, Vec<
         }
         let ends = cuts[1..].iter().copied().chain([end]);
         let divided = cuts.iter().zip(ends).zip(&counts).flat_map(|((from, to), n)| {
-            // What is before the first slice would be divided for nothing.
+            // Dividing the time before the first slice would gain nothing.
             let (start, pieces) = ((*from).max(first), (n.div_ceil(slices.max(1)) * 2).min(1 << 16));
             let length = to.saturating_sub(start);
             let inside = (1..pieces)
@@ -146,8 +177,9 @@ fn count(model: &Model, analysis: &Analysis, cuts: &[u64]) -> Vec<u64> {
         let shown = track.order.iter().filter(|s| !is_left_out(model, *s));
         add(&mut shown.map(|s| s.bounds(model).0));
     }
-    for track in state::tracks(model) {
-        add(&mut track.pieces.iter().map(|p| p.start_ns));
+    let pieces: Vec<Piece> = pieces(model).collect();
+    for of_thread in pieces.chunk_by(|a, b| a.thread == b.thread) {
+        add(&mut of_thread.iter().map(|p| p.start_ns));
     }
     counts
 }
