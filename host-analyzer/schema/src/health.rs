@@ -87,8 +87,8 @@ pub struct SkippedKind {
     pub count: u64,
 }
 
-/// Operator spans by stage since the session began. `kernel` is the sum of `received`, `dropped`,
-/// `left_out`, `empty`, `no_start` and `unaccounted`. `kernel`, `dropped`, `no_start`, `no_end` and
+/// Operator spans by stage since the session began. `kernel` is the sum `received` + `dropped` +
+/// `left_out` + `empty` + `no_start` + `unaccounted`. `kernel`, `dropped`, `no_start`, `no_end` and
 /// `unaccounted` are `null` if the agent's totals did not arrive.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SpanSum {

@@ -1617,7 +1617,7 @@ export interface Source {
   role: string;
 }
 
-/** Operator spans by stage since the session began: `kernel` = `received` + `dropped` + `left_out` + `empty` + `no_start` + `unaccounted`. */
+/** Operator spans by stage since the session began. */
 export interface SpanSum {
   kernel: number | null;
   received: number;
