@@ -154,7 +154,7 @@ fn what_is_no_recording_in_pieces_is_refused() {
         (&[first, "other.pfi"][..], "another session"),
         (&[first, first], "the same piece"),
         (&[first, "nothing.pfi"], "No such file"),
-        (&[first, "--rotate", "10"], "its unit is one of"),
+        (&[first, "--rotate", "10"], "--rotate <SIZE|TIME>"),
     ] {
         let output = analyze(folder.path(), sources);
         let said = String::from_utf8_lossy(&output.stderr);

@@ -5,8 +5,7 @@
 
 use std::io::{self, Write};
 
-use super::files::View;
-use super::{page_data, timeline};
+use super::{dag, page_data, summary, timeline};
 use profinfer_analysis::Analysis;
 use profinfer_trace::model::Model;
 
@@ -21,11 +20,9 @@ const MARK: &str = "<!--profinfer:data-->";
 pub fn report(model: &Model, analysis: &Analysis, out: &mut dyn Write) -> io::Result<()> {
     let (head, tail) = PAGE.split_once(MARK).unwrap_or((PAGE, ""));
     out.write_all(head.as_bytes())?;
-    let data: [(&str, View); 3] =
-        [("summary", super::summary::summary), ("dag", super::dag::dag), ("timeline", timeline::page::page)];
-    for (id, view) in data {
-        page_data::element(id, out, |to| view(model, analysis, to))?;
-    }
+    page_data::element("summary", out, |to| summary::summary(model, analysis, to))?;
+    page_data::element("dag", out, |to| dag::dag(model, analysis, to))?;
+    page_data::element("timeline", out, |to| timeline::page::page(model, analysis, to))?;
     out.write_all(tail.as_bytes())
 }
 

@@ -322,12 +322,12 @@ fn a_process_of_that_name_that_is_no_engine() {
     let mut after = sleep("0.2");
     assert!(wait(&mut after));
     let begun = Instant::now();
-    while !place.said().contains(&format!("process {} (no-engine) has ended", after.id())) {
+    while !place.said().contains(&format!("process {} (no-engine) ended", after.id())) {
         assert!(begun.elapsed() < Duration::from_secs(30), "{}", place.said());
         std::thread::sleep(Duration::from_millis(50));
     }
     assert!(
-        place.said().contains(&format!("process {} (no-engine) has that name", before.id())),
+        place.said().contains(&format!("process {} (no-engine) has this name", before.id())),
         "{}",
         place.said()
     );

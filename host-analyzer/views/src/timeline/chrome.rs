@@ -20,10 +20,12 @@ use std::io::{self, BufWriter, Write};
 use serde_json::{Value, json};
 
 use super::gauge::{self, Counter, Number};
-use super::label::{self, CPU, MIGRATED, label};
+use super::item::{Item, cpu, label};
+use super::label::{self, CPU, MIGRATED};
 use super::metadata::{self, HEALTH};
-use super::rows::{self, Content, Process, Row};
-use super::walk::{self, Item, TimelineSink};
+use super::row::{Content, Process, Row};
+use super::rows;
+use super::walk::{self, TimelineSink};
 use crate::words;
 use profinfer_analysis::Analysis;
 use profinfer_analysis::track::TrackKind;
@@ -98,7 +100,7 @@ impl TimelineSink for File<'_, '_> {
             ((*key).to_owned(), value)
         };
         let mut args: serde_json::Map<_, _> = label.args.iter().map(arg).collect();
-        if let Some((cpu, migrated)) = label::cpu(self.model, item) {
+        if let Some((cpu, migrated)) = cpu(self.model, item) {
             args.insert(CPU.to_owned(), json!(cpu));
             if migrated {
                 args.insert(MIGRATED.to_owned(), json!(true));

@@ -18,10 +18,11 @@ use std::io::{self, Write};
 
 use super::buffer::Buffer;
 use super::gauge::{self, Counter, Number};
-use super::label::label;
+use super::item::{Item, label};
 use super::metadata;
-use super::rows::{self, Content, Row};
-use super::walk::{self, Item, TimelineSink};
+use super::row::{Content, Row};
+use super::rows;
+use super::walk::{self, TimelineSink};
 use crate::foreign::marker;
 use crate::words;
 use profinfer_analysis::Analysis;

@@ -1,8 +1,5 @@
 //! Name, categories and arguments of slices.
 
-use super::walk::Item;
-use super::{probes, state};
-use profinfer_analysis::Analysis;
 use profinfer_analysis::graph::layer_name;
 use profinfer_analysis::phase::{Phase, Phases};
 use profinfer_analysis::track::Slice;
@@ -33,30 +30,17 @@ pub(super) struct Label {
     pub(super) args: Vec<(&'static str, Value)>,
 }
 
-/// The label of a slice, without its CPU.
-pub(super) fn label(model: &Model, analysis: &Analysis, item: Item<'_>) -> Label {
-    match item {
-        Item::Slice(Slice::Decode(id)) => decode(model, &analysis.phases, id),
-        Item::Slice(Slice::Graph(id)) => graph(model, id),
-        Item::Slice(Slice::Barrier(_)) => barrier(),
-        Item::Slice(Slice::Work(SpanId(i))) => {
+/// The label of a slice of a track, without its CPU.
+pub(super) fn slice(model: &Model, phases: &Phases, slice: Slice) -> Label {
+    match slice {
+        Slice::Decode(id) => decode(model, phases, id),
+        Slice::Graph(id) => graph(model, id),
+        Slice::Barrier(_) => barrier(),
+        Slice::Work(SpanId(i)) => {
             let (spans, i) = (&model.spans, i as usize);
             let topology = model.graph_calls.topology[spans.graph_call[i].0 as usize];
             operator(model, topology, spans.node[i], spans.last_node[i])
         }
-        Item::State(piece) => state::label(model, piece.state, piece.task(model)),
-        Item::Probes(stretch) => probes::label(analysis, stretch.what),
-    }
-}
-
-/// The CPU of a slice if it is recorded, and whether the thread migrated during the slice.
-pub(super) fn cpu(model: &Model, item: Item<'_>) -> Option<(u16, bool)> {
-    match item {
-        Item::Slice(Slice::Work(SpanId(i))) => {
-            Some((model.spans.cpu[i as usize]?, model.spans.migrated[i as usize]))
-        }
-        Item::State(piece) => Some((piece.cpu, false)),
-        _ => None,
     }
 }
 

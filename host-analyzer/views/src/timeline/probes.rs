@@ -1,7 +1,7 @@
 //! Operator probes on and off, and the controller's steps, as rows of the timeline.
 
 use super::label::{Label, Value};
-use super::rows::{Content, Row};
+use super::row::{Content, Row};
 use crate::words;
 use profinfer_analysis::Analysis;
 use profinfer_analysis::duty::stretches::{Stretch, What, probes, steps};

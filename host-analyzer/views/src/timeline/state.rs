@@ -1,7 +1,7 @@
 //! The scheduler's states of each thread, as rows of the timeline.
 
 use super::label::{Label, Value};
-use super::rows::{Content, Row};
+use super::row::{Content, Row};
 use profinfer_analysis::sched::pieces::{Piece, pieces};
 use profinfer_trace::model::{Model, TaskId, ThreadState};
 

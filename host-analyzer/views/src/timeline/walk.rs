@@ -8,10 +8,9 @@ use std::collections::BinaryHeap;
 use std::io;
 
 use super::gauge::{Counter, Number};
-use super::rows::{Content, Process, Row};
-use profinfer_analysis::duty::stretches::Stretch;
-use profinfer_analysis::sched::pieces::Piece;
-use profinfer_analysis::track::{Edge, Slice};
+use super::item::Item;
+use super::row::{Content, Process, Row};
+use profinfer_analysis::track::Edge;
 use profinfer_trace::model::Model;
 
 /// A format of the timeline.
@@ -47,25 +46,6 @@ pub(super) trait TimelineSink {
 
     fn counter(&mut self, _: &Counter<'_>, _at_ns: u64, _: Number) -> io::Result<()> {
         Ok(())
-    }
-}
-
-/// What a slice shows.
-#[derive(Clone, Copy)]
-pub(super) enum Item<'a> {
-    Slice(Slice),
-    State(&'a Piece),
-    Probes(&'a Stretch),
-}
-
-impl Item<'_> {
-    /// Start and end, ns of the session's clock.
-    pub(super) fn bounds(self, model: &Model) -> (u64, u64) {
-        match self {
-            Self::Slice(slice) => slice.bounds(model),
-            Self::State(piece) => (piece.start_ns, piece.end_ns),
-            Self::Probes(stretch) => (stretch.start_ns, stretch.end_ns),
-        }
     }
 }
 

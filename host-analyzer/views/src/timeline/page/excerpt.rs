@@ -1,7 +1,8 @@
 //! The rows of the excerpt.
 
 use crate::timeline::probes as all_probes;
-use crate::timeline::rows::{self, Content, Process, Row};
+use crate::timeline::row::{Content, Process, Row};
+use crate::timeline::rows;
 use profinfer_analysis::Analysis;
 use profinfer_analysis::excerpt::Excerpt;
 use profinfer_analysis::sched::shown::{MAX_SHOWN, Shown};

@@ -13,10 +13,11 @@ use serde::Serialize;
 
 use self::nodes::{Node, Nodes};
 use self::state::{State, States, Task};
+use super::item::Item;
 use super::label::Value;
 use super::probes;
-use super::rows::{self, Content};
-use super::walk::{self, Item, TimelineSink};
+use super::row::{self, Content};
+use super::walk::{self, TimelineSink};
 use crate::SCHEMA;
 use profinfer_analysis::Analysis;
 use profinfer_analysis::duty::stretches::What;
@@ -128,7 +129,7 @@ pub(crate) fn page(model: &Model, analysis: &Analysis, out: &mut dyn Write) -> i
 impl TimelineSink for Page<'_> {
     type Track = Row;
 
-    fn track(&mut self, row: &rows::Row<'_>) -> io::Result<Row> {
+    fn track(&mut self, row: &row::Row<'_>) -> io::Result<Row> {
         let (kind, slices) = match &row.content {
             Content::Slices(track, range) => {
                 let kind = match track.kind {

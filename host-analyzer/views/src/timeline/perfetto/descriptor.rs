@@ -10,7 +10,7 @@ use super::message::{
 use super::{COMMON_SEQUENCE, File, WAIT_FROM_NS};
 use crate::timeline::gauge::Counter;
 use crate::timeline::metadata::{self, HEALTH};
-use crate::timeline::rows::{Content, Process, Row};
+use crate::timeline::row::{Content, Process, Row};
 use crate::words;
 use profinfer_analysis::track::TrackKind;
 

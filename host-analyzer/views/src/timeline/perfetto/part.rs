@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::LeftOut;
 use crate::timeline::metadata;
-use crate::timeline::rows::{Content, Row};
+use crate::timeline::row::{Content, Row};
 use profinfer_analysis::Analysis;
 use profinfer_analysis::sched::pieces::{Piece, pieces};
 use profinfer_analysis::track::{Slice, Track};

@@ -7,9 +7,9 @@ use super::part::is_left_out;
 use super::sequence::Sequence;
 use super::{File, descriptor};
 use crate::timeline::gauge::{Counter, GROUP, Number};
-use crate::timeline::label::label;
-use crate::timeline::rows::{Process, Row};
-use crate::timeline::walk::{Item, TimelineSink};
+use crate::timeline::item::{Item, label};
+use crate::timeline::row::{Process, Row};
+use crate::timeline::walk::TimelineSink;
 use profinfer_analysis::track::Slice;
 use profinfer_trace::model::SpanId;
 
