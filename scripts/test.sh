@@ -58,8 +58,9 @@ LONGEST=1500
 : >"$dir/summary"
 # Set `cpu` to the CPU time of the steps so far, in seconds: that of the children of this process.
 read_cpu() {
-	times >"$dir/times.$BASHPID"
-	cpu=$(awk 'NR == 2 { gsub("s", ""); for (i = 1; i <= 2; i++) { split($i, t, "m"); s += t[1] * 60 + t[2] } printf "%d", s }' "$dir/times.$BASHPID")
+	local file=$dir/times.$BASHPID
+	times >"$file"
+	cpu=$(awk 'NR == 2 { gsub("s", ""); for (i = 1; i <= 2; i++) { split($i, t, "m"); s += t[1] * 60 + t[2] } printf "%d", s }' "$file")
 }
 # step NAME COMMAND...
 step() {
