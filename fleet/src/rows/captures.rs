@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use profinfer_schema::{CeilingKind, Engine, GaugeFigures, Phase, Summary};
+use profinfer_schema::{CeilingKind, Engine, GaugeFigures, LibraryRole, Phase, Summary};
 
 use super::column::{Cell, Column, columns, name, text};
 use super::{SCHEMA, identity};
@@ -89,7 +89,7 @@ pub(super) fn engine_label(summary: &Summary) -> Option<String> {
     let version = text(&engine.version).or_else(|| text(&engine.name))?;
     let words: Vec<&str> = version.split([' ', ',', '(', ')']).filter(|w| !w.is_empty()).collect();
     let mut libraries = summary.session.libraries.iter();
-    let tokens = libraries.find(|l| l.role.split(", ").any(|r| r == "token"));
+    let tokens = libraries.find(|l| l.roles.contains(&LibraryRole::Token));
     let build = tokens
         .and_then(|l| text(&l.build_id))
         .map(|id| format!(".{}", id.chars().take(8).collect::<String>()));

@@ -56,8 +56,31 @@ pub struct Library {
     pub path: String,
     /// Build id in hex.
     pub build_id: String,
-    /// Roles, separated by commas.
-    pub role: String,
+    /// What it is to the engine; empty if it has no part of the engine that is traced.
+    pub roles: Vec<LibraryRole>,
+}
+
+/// What a file is to the engine.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum LibraryRole {
+    /// It has the functions of the token level, for example `llama_decode`.
+    #[default]
+    Token,
+    /// It has the scheduler of graphs.
+    Graph,
+    /// It computes graphs on the CPU.
+    CpuGraph,
+    /// It computes operators on the CPU.
+    CpuOperators,
+    /// It has functions of other backends.
+    BackendFunctions,
+    /// It has the names of operators and types, and the accessors that give the layout of structs.
+    NamesAndLayout,
+    /// A value of a newer `analyze`.
+    #[serde(untagged)]
+    #[schemars(skip)]
+    Newer(String),
 }
 
 /// A probe.

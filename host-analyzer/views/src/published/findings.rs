@@ -2,7 +2,7 @@
 
 use super::Publish;
 use crate::words;
-use profinfer_analysis::findings::{self, Evidence, Found, Requirement as Missing, Rule};
+use profinfer_analysis::findings::{self, Evidence, Found, Requirement, Rule};
 use profinfer_schema as schema;
 
 fields! {
@@ -65,7 +65,7 @@ fn verdict(rule: &Rule, evidence: &[Evidence], sentence: Sentence) -> schema::Ru
     }
 }
 
-fn unknown(rule: &Rule, missing: &[Missing]) -> schema::NotKnown {
+fn unknown(rule: &Rule, missing: &[Requirement]) -> schema::NotKnown {
     schema::NotKnown {
         code: rule.code.to_owned(),
         sentence: words::findings::not_known(rule, missing),

@@ -1,28 +1,18 @@
 //! `session`: what was recorded, and where.
 
 use super::Publish;
-use crate::words;
 use profinfer_schema as schema;
 use profinfer_trace::model::{self, Level};
 
 fields! {
     model::Process => Process { pid, name, command, engine_version }
+    model::Library => Library { pid, path, build_id, roles }
     model::Probe => Probe { pid, level, what, symbol, library, offset, attached, note }
     model::Counter => Counter { name, event, pmu, cpus, attached, note } - { slot }
 }
 
-impl Publish for model::Library {
-    type Form = schema::Library;
-
-    fn publish(&self) -> Self::Form {
-        let Self { pid, path, build_id, roles } = self;
-        schema::Library {
-            pid: *pid,
-            path: path.publish(),
-            build_id: build_id.publish(),
-            role: words::roles(roles),
-        }
-    }
+names! {
+    model::LibraryRole => LibraryRole { Token, Graph, CpuGraph, CpuOperators, BackendFunctions, NamesAndLayout }
 }
 
 impl Publish for Level {

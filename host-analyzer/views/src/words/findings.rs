@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::{count, duration, one_line, quantity, size};
 use profinfer_analysis::duty::Slowdown;
 use profinfer_analysis::findings::{
-    Evidence, Finding, Findings, Gain, Gains, Headline, Remedy, Requirement as Missing, Rule, Value,
+    Evidence, Finding, Findings, Gain, Gains, Headline, Remedy, Requirement, Rule, Value,
 };
 
 /// How fast the engine decodes.
@@ -82,7 +82,7 @@ pub fn noisy(rule: &Rule, evidence: &[Evidence]) -> String {
 
 /// A rule without enough data, and what it needs.
 #[must_use]
-pub fn not_known(rule: &Rule, missing: &[Missing]) -> String {
+pub fn not_known(rule: &Rule, missing: &[Requirement]) -> String {
     let needs: Vec<_> = missing.iter().map(needed).collect();
     format!("{}: needs {}", rule.title, needs.join(", "))
 }
@@ -135,41 +135,41 @@ enum Group {
 }
 
 /// The group of a piece of missing data, its name inside it, and the number that is needed.
-fn group(missing: &Missing) -> (Group, Option<&'static str>, u64) {
+fn group(missing: &Requirement) -> (Group, Option<&'static str>, u64) {
     match missing {
-        Missing::DecodeCalls(n) => (Group::DecodeTokens, None, *n),
-        Missing::TracedCalls(n) => (Group::Traced, None, *n),
-        Missing::Level(name) => (Group::Levels, Some(name), 0),
-        Missing::Ceiling(name) => (Group::Ceilings, Some(name), 0),
-        Missing::Fact(name) => (Group::Facts, Some(name), 0),
-        Missing::Counter(name) => (Group::Counters, Some(name), 0),
-        Missing::Gauge(name) => (Group::Sensors, Some(name), 0),
-        Missing::Ends => (Group::Other, Some("ends of operators (not --ends none)"), 0),
-        Missing::Cpus => (Group::Other, Some("CPUs of operators"), 0),
-        Missing::AllOperators => (Group::Other, Some("all operators of all threads (no filter)"), 0),
-        Missing::ContextSteps => (Group::Other, Some("a longer text (three steps of the KV cache)"), 0),
-        Missing::Rounds => (Group::Other, Some("rounds of draft and target with a known outcome"), 0),
+        Requirement::DecodeCalls(n) => (Group::DecodeTokens, None, *n),
+        Requirement::TracedCalls(n) => (Group::Traced, None, *n),
+        Requirement::Level(name) => (Group::Levels, Some(name), 0),
+        Requirement::Ceiling(name) => (Group::Ceilings, Some(name), 0),
+        Requirement::Fact(name) => (Group::Facts, Some(name), 0),
+        Requirement::Counter(name) => (Group::Counters, Some(name), 0),
+        Requirement::Gauge(name) => (Group::Sensors, Some(name), 0),
+        Requirement::Ends => (Group::Other, Some("ends of operators (not --ends none)"), 0),
+        Requirement::Cpus => (Group::Other, Some("CPUs of operators"), 0),
+        Requirement::AllOperators => (Group::Other, Some("all operators of all threads (no filter)"), 0),
+        Requirement::ContextSteps => (Group::Other, Some("a longer text (three steps of the KV cache)"), 0),
+        Requirement::Rounds => (Group::Other, Some("rounds of draft and target with a known outcome"), 0),
     }
 }
 
 /// What a rule needs.
 #[must_use]
-pub fn needed(missing: &Missing) -> String {
+pub fn needed(missing: &Requirement) -> String {
     match missing {
-        Missing::DecodeCalls(n) => format!("{n} decode tokens"),
-        Missing::TracedCalls(n) => {
+        Requirement::DecodeCalls(n) => format!("{n} decode tokens"),
+        Requirement::TracedCalls(n) => {
             format!("{n} decode tokens with their operators (a higher duty, or a longer run)")
         }
-        Missing::Ends => "the ends of operators (not --ends none)".to_owned(),
-        Missing::Cpus => "the CPUs on which operators ran".to_owned(),
-        Missing::AllOperators => "all operators of all threads (no filter)".to_owned(),
-        Missing::Level(name) => format!("the {name} level (--levels all)"),
-        Missing::Ceiling(name) => format!("the {name} ceiling (--bench)"),
-        Missing::Fact(name) => format!("the fact {name}"),
-        Missing::Counter(name) => format!("the counter {name}"),
-        Missing::Gauge(name) => format!("the sensor of {name}"),
-        Missing::ContextSteps => "a longer text (three steps of the KV cache)".to_owned(),
-        Missing::Rounds => "rounds of draft and target whose outcome is known".to_owned(),
+        Requirement::Ends => "the ends of operators (not --ends none)".to_owned(),
+        Requirement::Cpus => "the CPUs on which operators ran".to_owned(),
+        Requirement::AllOperators => "all operators of all threads (no filter)".to_owned(),
+        Requirement::Level(name) => format!("the {name} level (--levels all)"),
+        Requirement::Ceiling(name) => format!("the {name} ceiling (--bench)"),
+        Requirement::Fact(name) => format!("the fact {name}"),
+        Requirement::Counter(name) => format!("the counter {name}"),
+        Requirement::Gauge(name) => format!("the sensor of {name}"),
+        Requirement::ContextSteps => "a longer text (three steps of the KV cache)".to_owned(),
+        Requirement::Rounds => "rounds of draft and target whose outcome is known".to_owned(),
     }
 }
 

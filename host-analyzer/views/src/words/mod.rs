@@ -18,7 +18,7 @@ pub mod watch;
 use profinfer_analysis::gauge::Note;
 use profinfer_analysis::phase::Phase;
 use profinfer_analysis::roof::Top;
-use profinfer_trace::model::{Doubt, LibraryRole};
+use profinfer_trace::model::Doubt;
 
 pub use crate::foreign::one_line;
 
@@ -30,20 +30,6 @@ pub const fn phase_name(phase: Phase) -> &'static str {
         Phase::WarmUp => "warm-up",
         other => other.name(),
     }
-}
-
-/// What a file is to an engine: `CPU graph, CPU operators`; empty where it has no role.
-#[must_use]
-pub fn roles(roles: &[LibraryRole]) -> String {
-    let name = |role: &LibraryRole| match role {
-        LibraryRole::Token => "token",
-        LibraryRole::Graph => "graph",
-        LibraryRole::CpuGraph => "CPU graph",
-        LibraryRole::CpuOperators => "CPU operators",
-        LibraryRole::BackendFunctions => "functions of backends",
-        LibraryRole::NamesAndLayout => "names and layout",
-    };
-    roles.iter().map(name).collect::<Vec<_>>().join(", ")
 }
 
 /// Why a gauge has no values or no figures; empty when there is nothing to say.

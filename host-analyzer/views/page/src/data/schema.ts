@@ -886,8 +886,17 @@ export interface Library {
   pid: number;
   path: string;
   build_id: string;
-  role: string;
+  roles: LibraryRole[];
 }
+
+/** What a file is to the engine. */
+export type LibraryRole =
+  | "token"
+  | "graph"
+  | "cpu_graph"
+  | "cpu_operators"
+  | "backend_functions"
+  | "names_and_layout";
 
 /** Slowdown of the tokens during which probes were attached or detached, compared with the same line: pauses, and partly traced operators. */
 export interface MeasuredEdges {
