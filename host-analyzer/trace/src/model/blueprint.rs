@@ -43,7 +43,7 @@ impl Blueprint {
         self.of_layer(key, 0)
     }
 
-    /// As [`Self::setting`] for one layer, where each layer has a value.
+    /// As [`Self::number`] for one layer, where each layer has a value.
     #[must_use]
     pub fn of_layer(&self, key: &str, layer: u64) -> Option<u64> {
         let values = self.numbers.get(&format!("{}.{key}", self.architecture))?;
