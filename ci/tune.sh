@@ -41,10 +41,10 @@ for model in "${models[@]}"; do
 	say "$model"
 	"$agent" record --bench --out "$dir/$model.pfi" -- sh -c "exec taskset $(mask_of "0-$((cpus - 1))") ${command//'{threads}'/$cpus}" >"$dir/$model.log" 2>&1 ||
 		die "the recording failed" "$(tail -n 3 "$dir/$model.log")"
-	"$analyze" tune "$dir/$model.pfi" --out "$dir/$model-foreseen"
+	"$analyze" tune "$dir/$model.pfi" --out "$dir/$model-estimated"
 	"$analyze" tune --run --threads "$(seq -s , $((cpus * 2)))" --cpus "$sets" --rounds "$rounds" --agent "$agent" --out "$dir/$model" -- "$command"
 	sweep "$dir/$model-sweep" "$dir/$model" "$command"
-	python3 ci/tune/judge.py "$dir/$model/tune.json" "$dir/$model-foreseen/tune.json" "$dir/$model-sweep" || status=1
+	python3 ci/tune/judge.py "$dir/$model/tune.json" "$dir/$model-estimated/tune.json" "$dir/$model-sweep" || status=1
 done
 note "in $SECONDS s"
 exit $status

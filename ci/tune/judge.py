@@ -1,7 +1,7 @@
 """judge.py SERIES PREDICTION SWEEP: is the setting that `analyze tune --run` recommends within 3 % of the best of a full sweep?
 
 SERIES and PREDICTION are files tune.json, SWEEP is a folder with NAME.ROUND.log, what the engine's driver says of a run without the agent: its
-own list of calls. Prints each setting's time by the engine, by the series and as foreseen. Exit status 1: not within 3 %, noise allowed for; 2: there is so much noise
+own list of calls. Prints each setting's time by the engine, by the series and as estimated. Exit status 1: not within 3 %, noise allowed for; 2: there is so much noise
 that nothing can be said.
 """
 import collections
@@ -35,17 +35,17 @@ def main(series, prediction, sweep):
     tuned = json.load(open(series))
     # With doubtful ceilings, there are no estimates.
     known = pathlib.Path(prediction).exists()
-    foreseen = json.load(open(prediction))["prediction"] if known else {"settings": [], "plausible": []}
+    estimated = json.load(open(prediction))["prediction"] if known else {"settings": [], "plausible": []}
     runs = collections.defaultdict(dict)
     for log in pathlib.Path(sweep).glob("*.log"):
         name, number = log.stem.rsplit(".", 1)
         runs[name][number] = token_ns(log)
     medians = {name: statistics.median(times.values()) for name, times in runs.items()}
     best = min(medians, key=medians.get)
-    print("setting\tby the engine, ms\tto the best\tby analyze, ms\tdifference\tforeseen, ms\tlow\thigh\terror\tin the interval")
+    print("setting\tby the engine, ms\tto the best\tby analyze, ms\tdifference\testimated, ms\tlow\thigh\terror\tin the interval")
     errors = []
     for name in sorted(medians, key=medians.get):
-        row, guess = own_of(tuned, name), own_of(foreseen, name)
+        row, guess = own_of(tuned, name), own_of(estimated, name)
         cells = [name, f"{medians[name] / 1e6:.3f}", f"{medians[name] / medians[best] - 1:+.1%}"]
         cells += [f"{row['token_ns'] / 1e6:.3f}", f"{row['token_ns'] / medians[name] - 1:+.1%}"] if row else ["-", "-"]
         if guess:
@@ -55,12 +55,12 @@ def main(series, prediction, sweep):
             cells += [f"{guess[key] / 1e6:.3f}" for key in ("token_ns", "low_ns", "high_ns")]
             cells += [f"{error:+.1%}", "recorded" if guess["recorded"] else "yes" if inside else "no"]
         else:
-            cells += ["not foreseen"]
+            cells += ["not estimated"]
         print("\t".join(cells))
     others = [abs(error) for error, recorded in errors if not recorded]
     if others:
-        print(f"foreseen from one recording: median error {statistics.median(others):.1%} of {len(others)} other settings, foreseen to try: {', '.join(foreseen['plausible'])}")
-        tried = [name for name in foreseen["plausible"] if name in medians]
+        print(f"estimated from one recording: median error {statistics.median(others):.1%} of {len(others)} other settings, estimated to try: {', '.join(estimated['plausible'])}")
+        tried = [name for name in estimated["plausible"] if name in medians]
         if tried:
             least = min(medians[name] for name in tried)
             print(f"the best of those to try is {least / medians[best] - 1:+.1%} from the best of all")

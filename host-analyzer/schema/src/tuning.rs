@@ -13,7 +13,7 @@ pub struct Tuning {
     /// True until this version is released. Fields of a draft may still change.
     #[serde(default = "crate::draft")]
     pub draft: bool,
-    /// `tried`, or `foreseen` where nothing was tried.
+    /// `tried`, or `estimated` where nothing was tried.
     pub status: String,
     /// What the terminal prints first.
     pub advice: Vec<String>,

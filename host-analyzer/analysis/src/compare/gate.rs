@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::surroundings::{Key, Kind, Surroundings, Tolerance, Value};
+use super::environment::{Environment, Key, Kind, Tolerance, Value};
 
 /// One property on both sides.
 #[derive(Debug, Clone, PartialEq)]
@@ -67,7 +67,7 @@ fn texts(value: &Value) -> impl Iterator<Item = &String> + '_ {
 
 /// Every property of any run: differences first, and work before environment.
 #[must_use]
-pub(super) fn gate(sides: [Vec<&Surroundings>; 2]) -> Vec<Item> {
+pub(super) fn gate(sides: [Vec<&Environment>; 2]) -> Vec<Item> {
     let keys: BTreeSet<&Key> = sides.iter().flatten().flat_map(|run| run.keys()).collect();
     let item = |key: &Key| {
         let values =
@@ -76,7 +76,7 @@ pub(super) fn gate(sides: [Vec<&Surroundings>; 2]) -> Vec<Item> {
         Item { key: key.clone(), kind: key.thing.kind(), found, values }
     };
     let mut items: Vec<Item> = keys.into_iter().map(item).collect();
-    items.sort_by_key(|i| (i.found, i.kind == Kind::Surroundings, i.key.thing));
+    items.sort_by_key(|i| (i.found, i.kind == Kind::Environment, i.key.thing));
     items
 }
 

@@ -7,6 +7,7 @@
 //! each level sum to the change to the nanosecond. A verdict of few runs claims no more than the
 //! spread between sessions allows.
 
+mod environment;
 mod gate;
 mod power;
 mod read;
@@ -14,18 +15,17 @@ mod rows;
 mod run;
 mod select;
 mod side;
-mod surroundings;
 mod verdict;
 
 pub use crate::stats::blocking::half_width;
 pub use crate::stats::rank::{Interval, Shift, distribution, least_p, p_value, shift, stand};
+pub use environment::{Environment, Key, Kind, Thing, Value};
 pub use gate::{Found, Item};
 pub use power::{MOST_RUNS, POWER, Power};
 pub use rows::{FALSE_SHARE, Level, Row};
 pub use run::{Leaf, Run, Token};
 pub use select::{FEWEST_TOKENS, Selection};
 pub use side::{RunFigures, Side};
-pub use surroundings::{Key, Kind, Surroundings, Thing, Value};
 pub use verdict::{Code, DISTURBED, Method, PRACTICAL, RUNS_FOR_RANKS, SPREAD, Verdict};
 
 /// Choices of the user.
@@ -129,7 +129,7 @@ impl Comparison {
     #[must_use]
     pub fn new(a: &[Run], b: &[Run], choices: Choices) -> Self {
         let runs = [a, b];
-        let gate = gate::gate(runs.map(|side| side.iter().map(|run| &run.surroundings).collect()));
+        let gate = gate::gate(runs.map(|side| side.iter().map(|run| &run.environment).collect()));
         let all: Vec<&Run> = runs.into_iter().flatten().collect();
         let selection = Selection::compute(&all, choices.warm_up);
         let sides = runs.map(|side| Side {

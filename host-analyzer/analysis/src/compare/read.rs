@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::surroundings::{Surroundings, Thing, Value};
+use super::environment::{Environment, Thing, Value};
 use crate::results::fact::Conditions;
 use crate::results::gauge::gauges;
 use crate::results::{ceiling, engine, weight};
@@ -12,8 +12,8 @@ use profinfer_trace::model::{
 };
 
 /// The environment of the run with the `llama_decode` calls `calls`, all of process `pid`.
-pub(super) fn surroundings(model: &Model, phases: &Phases, pid: u32, calls: &[usize]) -> Surroundings {
-    let mut found = Surroundings::default();
+pub(super) fn environment(model: &Model, phases: &Phases, pid: u32, calls: &[usize]) -> Environment {
+    let mut found = Environment::default();
     let graphs = Graphs::compute(model, calls);
     found.set(Thing::Weights, graphs.weights(model));
     found.set(Thing::Experts, graphs.experts(model));
@@ -145,7 +145,7 @@ fn capture(model: &Model) -> Value {
     Value::texts(levels.chain(fixed).chain(counters).chain(filters))
 }
 
-fn of_process(model: &Model, pid: u32, found: &mut Surroundings) {
+fn of_process(model: &Model, pid: u32, found: &mut Environment) {
     let session = &model.session;
     let process = session.processes.iter().find(|p| p.pid == pid);
     let engine = engine::engines(model).into_iter().find(|e| e.pid == pid);
@@ -180,7 +180,7 @@ fn threads(model: &Model, phases: &Phases, calls: &[usize]) -> Value {
     Value::number(most.map(|n| n as f64))
 }
 
-fn of_machine(model: &Model, found: &mut Surroundings) {
+fn of_machine(model: &Model, found: &mut Environment) {
     let session = &model.session;
     found.set(Thing::Board, Value::text(&session.board));
     found.set(Thing::Cpu, Value::text(&session.cpu_model));
@@ -191,7 +191,7 @@ fn of_machine(model: &Model, found: &mut Surroundings) {
     found.set(Thing::Losses, Value::text(whole));
 }
 
-fn conditions(model: &Model, phases: &Phases, pid: u32, found: &mut Surroundings) {
+fn conditions(model: &Model, phases: &Phases, pid: u32, found: &mut Environment) {
     let conditions = Conditions::compute(model, phases);
     let list = |cpus: &[u16]| cpus.iter().map(u16::to_string).collect::<Vec<_>>().join(",");
     if let Some(process) = conditions.process(pid) {
@@ -230,7 +230,7 @@ fn conditions(model: &Model, phases: &Phases, pid: u32, found: &mut Surroundings
 }
 
 /// Measurements of the session: clocks and temperatures in decode, ceilings, probes.
-fn measured(model: &Model, phases: &Phases, found: &mut Surroundings) {
+fn measured(model: &Model, phases: &Phases, found: &mut Environment) {
     for gauge in gauges(model, phases) {
         let thing = match gauge.kind {
             "frequency" => Thing::Clock,

@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use super::environment::Environment;
 use super::read;
-use super::surroundings::Surroundings;
 use crate::results::budget::{Budget, Class};
 use crate::shared::name::without_layer;
 use crate::shared::phase::{Phase, Phases};
@@ -21,7 +21,7 @@ pub struct Run {
     /// Decode calls of other contexts and processes, which are ignored.
     pub other_calls: u64,
     /// Its work and its environment.
-    pub surroundings: Surroundings,
+    pub environment: Environment,
     /// The scheduler level was recorded.
     pub scheduler: bool,
     /// The parts into which tokens are split.
@@ -92,7 +92,7 @@ impl Run {
             start_unix_ns: model.session.start_unix_ns,
             start_ns: model.session.start_ns,
             other_calls: (all - calls.len()) as u64,
-            surroundings: read::surroundings(model, &phases, pid, &calls),
+            environment: read::environment(model, &phases, pid, &calls),
             tokens,
             scheduler: budget.scheduler,
             leaves: leaves.rows,

@@ -11,7 +11,7 @@ mod prediction;
 mod speeds;
 
 pub use makeup::{Lacking, Makeup, Share};
-pub use prediction::{Foreseen, Prediction, UNMODELLED};
+pub use prediction::{EstimatedSetting, Prediction, UNMODELLED};
 
 use super::compare::{Choices, Code, Comparison, Run, RunFigures, Selection, Side};
 use crate::results::gauge::{self, Gauge};

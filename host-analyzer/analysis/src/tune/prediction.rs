@@ -71,7 +71,7 @@ const LIKELY: Case =
 
 /// An estimated setting.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Foreseen {
+pub struct EstimatedSetting {
     /// Threads, each on a separate CPU.
     pub threads: u32,
     pub cpus: Vec<u16>,
@@ -104,7 +104,7 @@ pub struct Prediction {
     /// The read ceiling of the recorded setting, for the bytes that a token reads.
     pub read: Option<Top>,
     /// Fewest threads first.
-    pub settings: Vec<Foreseen>,
+    pub settings: Vec<EstimatedSetting>,
     /// The fewest threads that are in every case within the smallest difference that matters of the
     /// best; `None` where the cases differ.
     pub choice: Option<usize>,
@@ -140,7 +140,7 @@ impl Prediction {
         let recorded = on.map(|f| sorted(&f.ceiling.cpus)).unwrap_or_default();
         let token = Token { makeup: &makeup, now: &now, recorded: &recorded, cached };
 
-        let mut found: Vec<Foreseen> =
+        let mut found: Vec<EstimatedSetting> =
             settings.iter().map(|(cpus, core, then)| token.predict(cpus, core.as_ref(), then)).collect();
         for case in cases() {
             let times: Vec<f64> = settings.iter().map(|(_, _, then)| token.ns(then, case)).collect();
@@ -215,9 +215,9 @@ struct Token<'a> {
 }
 
 impl Token<'_> {
-    fn predict(&self, cpus: &[u16], core: Option<&String>, then: &Speeds) -> Foreseen {
+    fn predict(&self, cpus: &[u16], core: Option<&String>, then: &Speeds) -> EstimatedSetting {
         let token_ns = self.ns(then, LIKELY);
-        Foreseen {
+        EstimatedSetting {
             threads: then.threads,
             cpus: cpus.to_vec(),
             core: core.cloned(),

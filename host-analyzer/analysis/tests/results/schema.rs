@@ -18,7 +18,7 @@ use serde_json::Value;
 
 use crate::models::{calls, duty, planted, routed};
 use crate::views::{View, bytes as written, everything};
-use crate::{accelerator, compare, foreseen, predict, server, tune};
+use crate::{accelerator, compare, estimated, predict, server, tune};
 
 const DEMO: &[u8] = include_bytes!("../../../tests/data/demo.pfi");
 
@@ -55,7 +55,7 @@ fn documents() -> Vec<(&'static str, Vec<Vec<u8>>)> {
         ("summary", of(summary::summary)),
         ("dag", of(dag::dag)),
         ("compare", compare::schema::written()),
-        ("tune", vec![foreseen::written(), tune::written()]),
+        ("tune", vec![estimated::written(), tune::written()]),
         ("predict", predict::schema::written()),
         ("backends", vec![side_by_side()]),
     ]

@@ -93,7 +93,7 @@ fn the_curve_is_the_engines_own() {
 /// less the cost of the probes, and its parts sum to it. A recording without ceilings is refused;
 /// ceilings of another file are accepted.
 #[test]
-fn a_recording_is_foreseen_as_it_was() {
+fn a_recording_is_estimated_as_it_was() {
     let Some(parts) = parts() else { return };
     let Some(bin) = engine("PROFINFER_ENGINE_DIR") else { return };
     let dir = tempfile::tempdir().unwrap();
@@ -126,9 +126,9 @@ fn a_recording_is_foreseen_as_it_was() {
     let output = foresee(&["--ceilings", "c.pfi"]);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let json: Value = serde_json::from_slice(&std::fs::read(path("out").join("tune.json")).unwrap()).unwrap();
-    assert_eq!(json["status"], "foreseen");
-    let foreseen = &json["prediction"];
-    let recorded = &foreseen["recorded"];
+    assert_eq!(json["status"], "estimated");
+    let estimated = &json["prediction"];
+    let recorded = &estimated["recorded"];
     let of = |key: &str| recorded[key].as_f64().unwrap();
     let operators = recorded["operators"].as_array().unwrap();
     let work: f64 = operators.iter().map(|o| o["ns"].as_f64().unwrap()).sum();
@@ -152,12 +152,12 @@ fn a_recording_is_foreseen_as_it_was() {
         products.clone().all(|o| o["arithmetic"] == "int8" && o["bytes"].as_f64().unwrap() > 0.0),
         "{recorded:#}"
     );
-    let settings = foreseen["settings"].as_array().unwrap();
+    let settings = estimated["settings"].as_array().unwrap();
     let own = settings.iter().find(|s| s["recorded"] == true).unwrap();
     assert_eq!((&own["threads"], own["token_ns"].as_f64().unwrap().round()), (&1.into(), token.round()));
     assert!(
         settings.iter().all(|s| s["low_ns"].as_f64().unwrap() <= s["high_ns"].as_f64().unwrap()),
-        "{foreseen:#}"
+        "{estimated:#}"
     );
     let shown = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(shown.contains("Estimated, not measured") && shown.contains("--run -- COMMAND"), "{shown}");

@@ -10,5 +10,5 @@ names! {
         Board, Cpu, Cpus, Kernel, Agent, Governor, ClockLimit, HugePages, Clock, Temperature, Ceiling,
         ProbeCost, Losses,
     }
-    compare::Kind => ThingKind { Work } + { Surroundings => Environment }
+    compare::Kind => ThingKind { Work } + { Environment => Environment }
 }

@@ -25,7 +25,7 @@ pub fn json(
 /// The content of `tune.json`.
 #[must_use]
 pub fn document(prediction: Option<&Prediction>, tried: Option<(&Tuning, &[Setting])>) -> schema::Tuning {
-    let foreseen = prediction.map(prediction::document);
+    let estimated = prediction.map(prediction::document);
     match (tried, prediction) {
         (Some((tuning, settings)), _) => {
             let name = |i: usize| settings[i].name.clone();
@@ -39,20 +39,20 @@ pub fn document(prediction: Option<&Prediction>, tried: Option<(&Tuning, &[Setti
                 open: tuning.open.iter().map(|i| name(*i)).collect(),
                 practical_share: tuning.choices.practical,
                 settings: settings.iter().zip(&tuning.tried).map(|(s, t)| row(s, t.as_ref())).collect(),
-                prediction: foreseen,
+                prediction: estimated,
             }
         }
         (None, prediction) => schema::Tuning {
             schema: SCHEMA,
             draft: DRAFT,
-            status: "foreseen".to_owned(),
-            advice: prediction.map_or_else(Vec::new, |p| words::tune::foreseen(p, None)),
+            status: "estimated".to_owned(),
+            advice: prediction.map_or_else(Vec::new, |p| words::tune::estimated(p, None)),
             fastest: None,
             choice: None,
             open: Vec::new(),
             practical_share: prediction.map_or(0.0, |p| p.practical),
             settings: Vec::new(),
-            prediction: foreseen,
+            prediction: estimated,
         },
     }
 }

@@ -2,7 +2,7 @@
 
 use super::words;
 use crate::published::Publish;
-use profinfer_analysis::tune::{Foreseen, Prediction, Share};
+use profinfer_analysis::tune::{EstimatedSetting, Prediction, Share};
 use profinfer_schema as schema;
 
 pub(super) fn document(prediction: &Prediction) -> schema::TuningPrediction {
@@ -43,7 +43,7 @@ fn operator(share: &Share) -> schema::OperatorShare {
     }
 }
 
-fn row(setting: &Foreseen) -> schema::PredictedSetting {
+fn row(setting: &EstimatedSetting) -> schema::PredictedSetting {
     schema::PredictedSetting {
         name: words::tune::name(setting),
         threads: setting.threads,

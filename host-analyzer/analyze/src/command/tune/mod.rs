@@ -24,7 +24,7 @@ use profinfer_views as views;
 pub(crate) fn tune(options: &Tune) -> Result<()> {
     let (source, run) = (options.source.as_deref(), options.run);
     let prediction = match source {
-        Some(source) if run || recording::is_one(source)? => Some(recording::foreseen(source, options)?),
+        Some(source) if run || recording::is_one(source)? => Some(recording::estimated(source, options)?),
         _ => None,
     };
     let tried = match source {

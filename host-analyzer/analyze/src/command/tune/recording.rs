@@ -17,7 +17,7 @@ pub(super) fn is_one(source: &Path) -> Result<bool> {
 }
 
 /// The estimates for other settings.
-pub(super) fn foreseen(source: &Path, options: &Tune) -> Result<Prediction> {
+pub(super) fn estimated(source: &Path, options: &Tune) -> Result<Prediction> {
     let mut model = record::one_engine(&[source.to_owned()])?;
     if let Some(path) = &options.ceilings {
         for line in ceilings::replace(&mut model, ceilings::read(path, &record::read)?) {

@@ -19,7 +19,7 @@ pub fn prediction(
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let out = &mut Sheet::new(out, width);
-    for (i, sentence) in words::foreseen(prediction, source).iter().enumerate() {
+    for (i, sentence) in words::estimated(prediction, source).iter().enumerate() {
         let colour = match (i, prediction.choice) {
             (0, Some(_)) => Colour::Good,
             (0, None) => Colour::Warn,

@@ -6,7 +6,7 @@ use super::compare::change;
 use super::one_line;
 use profinfer_analysis::tune::{Setting, Standing, Tried, Tuning};
 
-pub use prediction::{foreseen, lacking, name, parts, range, standing_of};
+pub use prediction::{estimated, lacking, name, parts, range, standing_of};
 
 /// The recommended setting, in one or more sentences.
 #[must_use]

@@ -4,7 +4,7 @@ use super::super::one_line;
 use super::{cpus, figure};
 use crate::words::{duration, read_from};
 use profinfer_analysis::compare::DISTURBED;
-use profinfer_analysis::tune::{Foreseen, Lacking, Prediction};
+use profinfer_analysis::tune::{EstimatedSetting, Lacking, Prediction};
 
 /// What a recording lacks for an estimate, and what to do.
 #[must_use]
@@ -43,13 +43,13 @@ pub fn lacking(lacking: &Lacking) -> (String, String) {
 
 /// The name of a setting, as in `analyze tune --run`: `t4@4-7`.
 #[must_use]
-pub fn name(setting: &Foreseen) -> String {
+pub fn name(setting: &EstimatedSetting) -> String {
     format!("t{}@{}", setting.threads, cpus(&setting.cpus))
 }
 
 /// The estimate. `source` is the recording, if settings are to be tried next.
 #[must_use]
-pub fn foreseen(prediction: &Prediction, source: Option<&str>) -> Vec<String> {
+pub fn estimated(prediction: &Prediction, source: Option<&str>) -> Vec<String> {
     let settings = &prediction.settings;
     let speed = |i: usize| format!("{}: {} tokens/s", name(&settings[i]), range(&settings[i]));
     let best = (0..settings.len()).min_by(|a, b| settings[*a].token_ns.total_cmp(&settings[*b].token_ns));
@@ -100,14 +100,14 @@ pub fn foreseen(prediction: &Prediction, source: Option<&str>) -> Vec<String> {
 
 /// Tokens per second, with the interval: `12.3 (11.0 to 14.0)`.
 #[must_use]
-pub fn range(setting: &Foreseen) -> String {
+pub fn range(setting: &EstimatedSetting) -> String {
     let speed = |ns: f64| figure(1e9 / ns.max(1.0));
     format!("{} ({} to {})", speed(setting.token_ns), speed(setting.high_ns), speed(setting.low_ns))
 }
 
 /// The standing of an estimated setting.
 #[must_use]
-pub const fn standing_of(setting: &Foreseen) -> &'static str {
+pub const fn standing_of(setting: &EstimatedSetting) -> &'static str {
     match (setting.recorded, setting.plausible) {
         (true, true) => "recorded, try",
         (true, false) => "recorded",

@@ -1,7 +1,7 @@
 //! Estimates for other settings from one recording: the time of every token and ceiling is computed
 //! by hand.
 
-use profinfer_analysis::tune::{Foreseen, Lacking, PRACTICAL, Prediction};
+use profinfer_analysis::tune::{EstimatedSetting, Lacking, PRACTICAL, Prediction};
 use profinfer_trace::model::*;
 use profinfer_views::{self as views, words::tune as words};
 use serde_json::Value;
@@ -97,12 +97,12 @@ fn alike() -> Vec<Ceiling> {
     [set("a", &[0], [10, 100, 50, 0]), set("a", &[0, 1], [15, 200, 100, 20])].concat()
 }
 
-fn foreseen(mut m: Model, ceilings: Vec<Ceiling>) -> Prediction {
+fn estimated(mut m: Model, ceilings: Vec<Ceiling>) -> Prediction {
     m.ceilings = ceilings;
     Prediction::compute(&m, PRACTICAL, WARM_UP).unwrap()
 }
 
-fn near(row: &Foreseen, token: f64, low: f64, high: f64) {
+fn near(row: &EstimatedSetting, token: f64, low: f64, high: f64) {
     let told = [row.token_ns, row.low_ns, row.high_ns];
     assert!(told.iter().zip([token, low, high]).all(|(a, b)| (a - b).abs() < 1e-6), "{row:?}");
 }
@@ -111,7 +111,7 @@ fn near(row: &Foreseen, token: f64, low: f64, high: f64) {
 /// as long with half of the arithmetic.
 #[test]
 fn fewer_threads() {
-    let p = foreseen(session([PRODUCT, NORM], &[0, 1]), alike());
+    let p = estimated(session([PRODUCT, NORM], &[0, 1]), alike());
     let m = &p.makeup;
     assert_eq!((m.tokens, m.threads, &m.cpus[..], m.barriers), (17, 2, &[0, 1][..], 2.0));
     // A nanosecond of each operator is the probe's.
@@ -132,7 +132,7 @@ fn fewer_threads() {
     // does (1198) and the barriers stay (40).
     near(one, 1457.0, 1257.5, 1597.0);
     assert_eq!((p.choice, two.plausible, one.plausible), (Some(1), true, false));
-    let said = words::foreseen(&p, Some("r.pfi"));
+    let said = words::estimated(&p, Some("r.pfi"));
     assert!(
         said[0].starts_with("Estimated, not measured: use t2@0-1: 1002004 (1002004 to 1002004) tokens/s"),
         "{said:?}"
@@ -152,13 +152,13 @@ fn by_the_working_set_of_a_token() {
         read.points = crate::ceilings::points(&[(1_500, rate), (4_500, rate), (1 << 30, rate / 10)]);
         read.median = rate / 10;
     }
-    let p = foreseen(session([PRODUCT, NORM], &[0, 1]), ceilings.clone());
+    let p = estimated(session([PRODUCT, NORM], &[0, 1]), ceilings.clone());
     let read = p.read.unwrap();
     assert_eq!((read.per_s, read.working_set_bytes, read.beyond), (15_000_000_000, Some(3_000), false));
-    assert_eq!(p.settings, foreseen(session([PRODUCT, NORM], &[0, 1]), alike()).settings);
+    assert_eq!(p.settings, estimated(session([PRODUCT, NORM], &[0, 1]), alike()).settings);
     assert!(!p.cached && (p.memory_share - 200.0 / 748.0).abs() < 1e-9);
     // Without a curve, the memory level of a ceiling is unknown.
-    assert_eq!(foreseen(session([PRODUCT, NORM], &[0, 1]), alike()).read.unwrap().working_set_bytes, None);
+    assert_eq!(estimated(session([PRODUCT, NORM], &[0, 1]), alike()).read.unwrap().working_set_bytes, None);
     // Doubtful in the recorded setting: it is named.
     let recorded = ceilings.iter_mut().find(|c| c.kind == CeilingKind::Read && c.cpus.len() == 2).unwrap();
     recorded.points[0].doubts = vec![Doubt::Unstable];
@@ -175,23 +175,23 @@ fn by_the_working_set_of_a_token() {
 fn one_thread_fills_the_memory() {
     let full = Planted { bytes: 8_985, ..PRODUCT };
     let same = [set("a", &[0], [15, 200, 100, 0]), set("a", &[0, 1], [15, 200, 100, 20])].concat();
-    let p = foreseen(session([full, NORM], &[0, 1]), same);
+    let p = estimated(session([full, NORM], &[0, 1]), same);
     // 8985 bytes at 15 GB/s are the 599 ns. With one thread there are two barriers less, or as
     // many.
     near(&p.settings[0], 958.0, 958.0, 998.0);
     assert_eq!((p.choice, p.settings[0].plausible), (Some(0), true));
-    assert!(words::foreseen(&p, None)[0].contains("use t1@0"));
+    assert!(words::estimated(&p, None)[0].contains("use t1@0"));
 }
 
 /// The weights are read at 20 GB/s where the memory has 15: only the arithmetic scales.
 #[test]
 fn weights_in_a_cache() {
     let cached = Planted { bytes: 12_000, ..PRODUCT };
-    let p = foreseen(session([cached, NORM], &[0, 1]), alike());
+    let p = estimated(session([cached, NORM], &[0, 1]), alike());
     assert!(p.cached && p.memory_share == 0.0);
     // 1198 + 149 + 70 + 140.
     near(&p.settings[0], 1557.0, 1557.0, 1597.0);
-    assert!(words::foreseen(&p, None)[1].contains("cache"));
+    assert!(words::estimated(&p, None)[1].contains("cache"));
 }
 
 /// CPU 4 is fast, CPU 0 half as fast. 256 rows make too few pieces, so each thread has the same
@@ -206,7 +206,7 @@ fn slow_cores_hold_up_fast_ones() {
     .concat();
     let of = |ne| Planted { bytes: 0, ne, work: [600, 0], ..PRODUCT };
     let token = |ne, setting: &str| {
-        let p = foreseen(session([of(ne), NORM], &[4]), board.clone());
+        let p = estimated(session([of(ne), NORM], &[4]), board.clone());
         let row = p.settings.iter().find(|s| words::name(s) == setting).unwrap();
         (row.token_ns, row.low_ns, row.high_ns)
     };
@@ -223,7 +223,7 @@ fn slow_cores_hold_up_fast_ones() {
     assert_eq!(token([512, 1], "t1@0").0, 2.0 * (599.0 + rest));
     // Three rows on two threads: one thread has two of them.
     let rows = Planted { product: false, ne: [64, 3], bytes: 0, work: [600, 0] };
-    let p = foreseen(session([rows, NORM], &[4]), board.clone());
+    let p = estimated(session([rows, NORM], &[4]), board.clone());
     let mixed = p.settings.iter().find(|s| s.threads == 2).unwrap();
     assert!((mixed.token_ns - (599.0 * 4.0 / 3.0 + rest + 40.0)).abs() < 1e-6, "{mixed:?}");
 }
@@ -250,7 +250,7 @@ fn a_recording_on_mixed_cores() {
             at_ns: 0,
         });
     }
-    let p = foreseen(m, board);
+    let p = estimated(m, board);
     let product = &p.makeup.operators[0];
     assert!((product.ns - 599.0).abs() < 1e-9 && p.makeup.waits_ns == 0.0, "{:?}", p.makeup);
     let fast = p.settings.iter().find(|s| s.cpus == [4, 5]).unwrap();
@@ -267,11 +267,11 @@ fn what_others_took() {
     for i in 0..TOKENS {
         planted::state(&mut m, 1, 1_300 + i * 1_000, 100, ThreadState::Preempted);
     }
-    let p = foreseen(m, alike());
+    let p = estimated(m, alike());
     let product = &p.makeup.operators[0];
     assert!((product.ns - 499.0).abs() < 1e-6 && (p.makeup.taken_ns - 100.0).abs() < 1e-6, "{:?}", p.makeup);
     near(&p.settings[1], 998.0, 898.0, 998.0);
-    assert!(words::foreseen(&p, None).last().unwrap().contains("took 10 % of the recorded token"));
+    assert!(words::estimated(&p, None).last().unwrap().contains("took 10 % of the recorded token"));
 }
 
 #[test]
@@ -305,7 +305,7 @@ fn what_is_missing_is_named() {
 
 /// A prediction, as it is written.
 pub(crate) fn written() -> Vec<u8> {
-    let p = foreseen(session([PRODUCT, NORM], &[0, 1]), alike());
+    let p = estimated(session([PRODUCT, NORM], &[0, 1]), alike());
     let mut bytes = Vec::new();
     views::tune::json(Some(&p), None, &mut bytes).unwrap();
     bytes
@@ -313,15 +313,15 @@ pub(crate) fn written() -> Vec<u8> {
 
 #[test]
 fn json_and_terminal() {
-    let p = foreseen(session([PRODUCT, NORM], &[0, 1]), alike());
+    let p = estimated(session([PRODUCT, NORM], &[0, 1]), alike());
     let mut bytes = Vec::new();
     views::tune::json(Some(&p), None, &mut bytes).unwrap();
     let json: Value = serde_json::from_slice(&bytes).unwrap();
-    assert_eq!((&json["status"], &json["choice"]), (&"foreseen".into(), &Value::Null), "nothing was tried");
-    let foreseen = &json["prediction"];
-    assert_eq!((&foreseen["choice"], &foreseen["plausible"][0]), (&"t2@0-1".into(), &"t2@0-1".into()));
-    assert_eq!(foreseen["settings"][0]["token_ns"].as_f64().unwrap().round(), 1457.0);
-    assert_eq!(foreseen["recorded"]["operators"][0]["arithmetic"], "int8");
+    assert_eq!((&json["status"], &json["choice"]), (&"estimated".into(), &Value::Null), "nothing was tried");
+    let estimated = &json["prediction"];
+    assert_eq!((&estimated["choice"], &estimated["plausible"][0]), (&"t2@0-1".into(), &"t2@0-1".into()));
+    assert_eq!(estimated["settings"][0]["token_ns"].as_f64().unwrap().round(), 1457.0);
+    assert_eq!(estimated["recorded"]["operators"][0]["arithmetic"], "int8");
     let mut shown = Vec::new();
     views::terminal::tune::prediction(&p, Some("r.pfi"), 80, &mut shown).unwrap();
     let shown = String::from_utf8(shown).unwrap();

@@ -78,7 +78,7 @@ pub enum Kind {
     Work,
     /// The runs did the same work under other conditions, which may be the subject of the
     /// comparison.
-    Surroundings,
+    Environment,
 }
 
 /// A property, and which instance of it: the name of a clock, a sensor or a ceiling. Empty where
@@ -116,7 +116,7 @@ impl Thing {
     pub const fn kind(self) -> Kind {
         match self {
             Self::Weights | Self::Experts | Self::Draft | Self::Capture => Kind::Work,
-            _ => Kind::Surroundings,
+            _ => Kind::Environment,
         }
     }
 
@@ -154,9 +154,9 @@ impl Value {
 
 /// The values of one run.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Surroundings(BTreeMap<Key, Value>);
+pub struct Environment(BTreeMap<Key, Value>);
 
-impl Surroundings {
+impl Environment {
     pub(super) fn set(&mut self, thing: Thing, value: Value) {
         self.set_of(thing, "", value);
     }
