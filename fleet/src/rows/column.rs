@@ -89,23 +89,27 @@ impl<T, V: As<T>> As<T> for Option<V> {
 }
 
 macro_rules! kinds {
-    ($($type:ty = $kind:ident: $($from:ty)*, |$value:ident| $get:expr;)*) => {$(
+    ($($type:ty = $kind:ident { $($($from:ty)* => |$value:ident| $get:expr;)* })*) => {$(
         impl Kinded for $type {
             const KIND: Kind = Kind::$kind;
         }
-        $(impl As<$type> for $from {
+        $($(impl As<$type> for $from {
             fn get(&self) -> Option<$type> {
                 let $value = self;
                 $get
             }
-        })*
+        })*)*
     )*};
 }
 kinds! {
-    i64 = Int: i64 i32 u64 u32 u16, |value| (*value).try_into().ok();
-    f64 = Float: f64, |value| Some(*value);
-    bool = Flag: bool, |value| Some(*value);
-    String = Text: str &str String, |value| text(value);
+    i64 = Int {
+        i64 => |value| Some(*value);
+        i32 u32 u16 => |value| Some((*value).into());
+        u64 => |value| (*value).try_into().ok();
+    }
+    f64 = Float { f64 => |value| Some(*value); }
+    bool = Flag { bool => |value| Some(*value); }
+    String = Text { str &str String => |value| text(value); }
 }
 
 /// Text, if it is not empty. NUL becomes a space, because some Parquet readers end text there.
@@ -125,6 +129,8 @@ macro_rules! columns {
             name: stringify!($name),
             kind: <$type as crate::rows::column::Kinded>::KIND,
             of: |$row: &$from| {
+                // Some columns are constant.
+                let _ = $row;
                 let found: Option<$type> = crate::rows::column::As::get(&$value);
                 found.into()
             },
