@@ -55,7 +55,11 @@ export function probeSection(session: Session | null | undefined): HTMLElement {
     name: "libraries",
     rows: list(session?.libraries),
     columns: [
-      { key: "role", title: "Role", value: (l) => l.role },
+      {
+        key: "role",
+        title: "Role",
+        value: (l) => l.roles.map((role) => role.replaceAll("_", " ")).join(", "),
+      },
       { key: "path", title: "Path", class: "mono wrap", value: (l) => l.path },
       {
         key: "build_id",
