@@ -54,7 +54,7 @@ else
 	export PROFINFER_NO_BPF=$why
 fi
 
-LONGEST=1500
+LONGEST=2400
 : >"$dir/summary"
 # Set `cpu` to the CPU time of the steps so far, in seconds: that of the children of this process.
 read_cpu() {
@@ -77,12 +77,12 @@ step() {
 }
 # With --all: what compiles, in parallel with what runs engines and boards, which leaves much of the processors idle.
 compiling() {
+	step "cross build" ci/cross/run.sh
 	step "documentation" docs
 	step "features of the agent" agent_features
 	step "wire on bare metal" ci/no-std.sh
 	step "fleets" ci/fleet/test.sh
 	step "other clangs" ci/clangs.sh
-	step "cross build" ci/cross/run.sh
 	step "fuzzing" ci/fuzz.sh --seconds 10
 	step "supply chain" ci/supply.sh
 }
