@@ -3,7 +3,7 @@
 #
 #   (no option)      the checks of every change: format, lints, all tests of the workspace, the static agent
 #   --all            also the checks of a release: documentation, fleets, all supported engines, kernels and transports, recordings of
-#                    earlier versions, soak, other compilers, preemptible kernels, the container build, the supply chain
+#                    earlier versions, soak, fuzzing, other compilers, preemptible kernels, the container build, the supply chain
 #   --only PATTERN   only the tests whose names contain PATTERN, and what they need
 #
 # Every step runs even if an earlier one failed. The summary lists failures, times, and each skipped test with the
@@ -104,7 +104,11 @@ in_parallel() {
 		"$name" > >(sed -u "s/^/[$name] /") 2>&1 &
 		pids+=($!)
 	done
-	wait "${pids[@]}"
+	# A lane that ends early has not run its other steps, which no line of the summary would show.
+	for name; do
+		wait "${pids[0]}" || printf '%-22s %6s  before its last step\n' "$name" FAILED >>"$dir/summary"
+		pids=("${pids[@]:1}")
+	done
 }
 
 shell_scripts() {
@@ -197,7 +201,7 @@ printf '%-22s %6s  %6s  %7s\n' step result time "of CPU"
 cat "$dir/summary"
 failed=$(grep -c ' FAILED ' "$dir/summary" || true)
 sed -n 's/^==> fetched in/fetching, meanwhile:   /p' "$CACHE/fetch.log"
-[ -n "$all" ] || echo "left out without --all: documentation, bare metal, other engines, kernels and transports, earlier versions, soak, fleets, other compilers, supply chain"
+[ -n "$all" ] || echo "left out without --all: documentation, bare metal, other engines, kernels and transports, earlier versions, soak, fuzzing, fleets, other compilers, container build, supply chain"
 if [ -z "${PROFINFER_NO_BPF:-}" ]; then echo "BPF: can be used here"; else echo "BPF: cannot be used here ($PROFINFER_NO_BPF), so real traces were not tested"; fi
 sort -u "$PROFINFER_SKIPS" >"$dir/skipped"
 echo "skipped: $(wc -l <"$dir/skipped")$([ "${PROFINFER_REQUIRE:-}" != 1 ] || echo ' (PROFINFER_REQUIRE=1: each is a failure)')"

@@ -47,7 +47,7 @@ one() {
 	if ! boot "$@"; then
 		wrong+=("does not boot")
 	else
-		$board run "profinfer-agent doctor --format json" >"$out/doctor.json" || wrong+=("the doctor says that nothing can be traced: $(read_json no "$out/doctor.json")")
+		$board run "profinfer-agent doctor --format json" >"$out/doctor.json" || wrong+=("the doctor reports that tracing does not work: $(read_json no "$out/doctor.json")")
 		# A shell for the list: what the engine prints would go to standard error, for the summary is alone on the other.
 		$board run "profinfer-agent record --format json --out /tmp/t.pfi -- sh -c 'exec nodes -m /model.gguf ${RUN[*]} $list >/tmp/nodes.txt'" \
 			>"$out/summary.json" 2>"$out/agent.log" || wrong+=("the agent's exit status is $?: $(tail -n 1 "$out/agent.log")")

@@ -24,7 +24,7 @@ PROFINFER_CLANG_VULKAN_ENGINE_DIR=$(scripts/engine.sh addon:fugood+vulkan)
 PROFINFER_BLAS_ENGINE_DIR=$(scripts/engine.sh debian+blas)
 : "${PROFINFER_MODELS_DIR:=$(dirname "$(scripts/model.sh dense-q8 dense-f32 dense-q4 | head -n 1)")}"
 tests_build
-# The only Vulkan device may be a processor, which llama.cpp uses only if told to.
+# The only Vulkan device may be a processor, which llama.cpp uses only on request.
 PROFINFER_STANDIN_DIR=$(ci/engines/standin.sh)
 : "${PROFINFER_ENGINE_DIR:=$(scripts/engine.sh debian)}"
 export PROFINFER_STANDIN_DIR PROFINFER_ENGINE_DIR

@@ -16,7 +16,7 @@ check() {
 	note "${rows[-1]}"
 }
 
-# says FILE TEXT...: does the file contain all texts?
+# says FILE TEXT...: the file contains all texts
 says() {
 	local file=$1 text missing=''
 	shift
