@@ -10,7 +10,9 @@
 
 pub mod compare;
 pub mod findings;
+pub mod ladder;
 pub mod predict;
+pub mod replay;
 mod results;
 mod shared;
 mod stats;
@@ -87,6 +89,10 @@ pub struct Analysis {
     pub sched: sched::Sched,
     /// Cost of tracing.
     pub cost: cost::Cost,
+    /// What calls would take without what delayed them.
+    pub replay: replay::Replay,
+    /// Where the time of tokens and prompts goes.
+    pub ladder: ladder::Ladders,
 }
 
 impl Analysis {
@@ -134,6 +140,9 @@ impl Analysis {
         let dag = dag::dags(model, &groups, &executions, &tallies, &places);
         let accelerator = accelerator::Accelerators::compute(model, &groups, &tallies, &work, &achieved);
         let ending = ending::Ending::compute(model);
+        let conditions = fact::Conditions::compute(model, phases);
+        let replay = replay::Replay::compute(model, phases, &conditions);
+        let ladder = ladder::Ladders::compute(model, phases, &replay, (&groups, &tallies, &achieved, &roof));
         // Free them before the tracks are built: both are equally large.
         drop((executions, tallies));
         Self {
@@ -163,10 +172,12 @@ impl Analysis {
             track: track::tracks(model),
             counted: counter::counted(model, phases),
             gauge: gauge::gauges(model, phases),
-            conditions: fact::Conditions::compute(model, phases),
+            conditions,
             ceiling,
             sched: sched::Sched::compute(model, phases),
             cost,
+            replay,
+            ladder,
             ..Self::default()
         }
     }

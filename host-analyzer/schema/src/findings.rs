@@ -103,6 +103,8 @@ pub struct Gain {
     pub of: Gains,
     /// Least time that it becomes shorter by, ns.
     pub low_ns: u64,
+    /// Most likely, ns.
+    pub likely_ns: u64,
     /// Most, ns.
     pub high_ns: u64,
     /// Decode speed at the least gain, tokens per second; `null` if it is another time that becomes

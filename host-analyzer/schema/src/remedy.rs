@@ -86,6 +86,8 @@ pub enum Remedy {
     OneBackend,
     /// Keep what was computed of a prompt.
     CachePrompt,
+    /// Do not stop the engine by signals.
+    NoStops,
     /// A kind of a newer `analyze`.
     #[serde(other)]
     #[schemars(skip)]

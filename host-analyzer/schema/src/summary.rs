@@ -19,6 +19,7 @@ use super::gauge::Gauge;
 use super::graph::GraphRow;
 use super::health::Health;
 use super::kv::Kv;
+use super::ladder::Ladder;
 use super::nested::NestedCalls;
 use super::op::{OpType, Operator};
 use super::sched::Sched;
@@ -49,6 +50,8 @@ pub struct Summary {
     pub capture: Capture,
     /// How fast the engine is, why not faster, what would help, what was ruled out.
     pub findings: Findings,
+    /// Where the time of tokens and prompts goes, step by step, a row per question and process.
+    pub ladders: Vec<Ladder>,
     /// The engine in each process.
     pub engines: Vec<Engine>,
     /// Where the weights of each context are in memory.

@@ -30,6 +30,7 @@ pub fn document(model: &Model, analysis: &Analysis) -> Summary {
         health: analysis.health.publish(),
         capture: analysis.capture.publish(),
         findings: Findings::compute(model, analysis).publish(),
+        ladders: crate::published::ladder::ladders(&analysis.ladder, &analysis.replay),
         engines: analysis.engine.publish(),
         weights: analysis.weight.publish(),
         tokens: analysis.token.publish(),

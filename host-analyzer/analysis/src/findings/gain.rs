@@ -7,6 +7,8 @@ pub struct Gain {
     pub of: Gains,
     /// Smallest saving, ns.
     pub low_ns: u64,
+    /// Most likely saving, ns; without a better estimate the middle of the interval.
+    pub likely_ns: u64,
     /// Largest saving, ns.
     pub high_ns: u64,
     /// Decode speed at the smallest saving, tokens per second; `None` if not a token becomes
@@ -25,9 +27,6 @@ pub enum Gains {
     Request,
 }
 
-/// No remedy saves more than this share of a time: larger claims are not credible.
-const MAX_GAIN_SHARE: f64 = 0.98;
-
 impl Gain {
     /// A token of `token_ns` becomes shorter by `low_ns` to `high_ns`.
     pub(super) fn new(token_ns: u64, low_ns: f64, high_ns: f64) -> Self {
@@ -36,6 +35,7 @@ impl Gain {
         Self {
             of: Gains::Token,
             low_ns: low.round() as u64,
+            likely_ns: f64::midpoint(low, high).round() as u64,
             high_ns: high.round() as u64,
             low_tokens_per_s: speed(low),
             high_tokens_per_s: speed(high),
@@ -49,21 +49,38 @@ impl Gain {
         Self {
             of: Gains::Request,
             low_ns: low.round() as u64,
+            likely_ns: f64::midpoint(low, high).round() as u64,
             high_ns: high.round() as u64,
             low_tokens_per_s: None,
             high_tokens_per_s: None,
         }
     }
 
-    /// The token's time becomes `from` to `to` of its present value.
-    pub(super) fn to_share(token_ns: u64, from: f64, to: f64) -> Self {
-        let t = token_ns as f64;
-        Self::new(token_ns, t * (1.0 - from.max(to)), t * (1.0 - from.min(to)))
+    /// The same with a likely saving inside the interval, ns.
+    pub(super) fn with_likely(self, likely_ns: f64) -> Self {
+        Self { likely_ns: (likely_ns.round() as u64).clamp(self.low_ns, self.high_ns), ..self }
+    }
+
+    /// The same where the remedy also costs `ns`.
+    pub(super) fn minus(self, ns: f64) -> Self {
+        let less = |saved: u64| (saved as f64 - ns).max(0.0);
+        let (low, likely, high) = (less(self.low_ns), less(self.likely_ns), less(self.high_ns));
+        let speed = |speed: Option<f64>, saved: f64, now: u64| {
+            speed.map(|s| 1e9 / (1e9 / s + now as f64 - saved).max(1.0))
+        };
+        Self {
+            of: self.of,
+            low_ns: low as u64,
+            likely_ns: likely as u64,
+            high_ns: high as u64,
+            low_tokens_per_s: speed(self.low_tokens_per_s, low, self.low_ns),
+            high_tokens_per_s: speed(self.high_tokens_per_s, high, self.high_ns),
+        }
     }
 }
 
 fn within(whole_ns: u64, low_ns: f64, high_ns: f64) -> (f64, f64) {
-    let longest = whole_ns as f64 * MAX_GAIN_SHARE;
+    let longest = whole_ns as f64;
     let low = low_ns.clamp(0.0, longest);
     (low, high_ns.clamp(low, longest))
 }
@@ -75,9 +92,7 @@ mod tests {
     #[test]
     fn a_gain_is_an_interval_below_the_token() {
         let g = Gain::new(1_000_000, 5e5, 2e6);
-        assert_eq!((g.low_ns, g.high_ns), (500_000, 980_000));
+        assert_eq!((g.low_ns, g.high_ns), (500_000, 1_000_000));
         assert!((g.low_tokens_per_s.unwrap_or(0.0) - 2000.0).abs() < 1e-6);
-        let g = Gain::to_share(1_000_000, 0.9, 0.5);
-        assert_eq!((g.low_ns, g.high_ns), (100_000, 500_000));
     }
 }

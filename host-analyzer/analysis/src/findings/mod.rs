@@ -151,8 +151,15 @@ impl Findings {
                 Verdict::DoesNotApply => {}
             }
         }
-        let middle = |f: &Finding| f.found.gain.map_or(0, |g| g.low_ns / 2 + g.high_ns / 2);
-        all.found.sort_by_key(|f| (std::cmp::Reverse(middle(f)), f.found.confidence, f.rule.code));
+        // The largest effect on the session first.
+        let (tokens, requests) = (all.headline.tokens, analysis.token.requests.len() as u64);
+        let effect = |f: &Finding| {
+            f.found.gain.map_or(0, |g| match g.of {
+                Gains::Token => g.likely_ns.saturating_mul(tokens),
+                Gains::Request => g.likely_ns.saturating_mul(requests.max(1)),
+            })
+        };
+        all.found.sort_by_key(|f| (std::cmp::Reverse(effect(f)), f.found.confidence, f.rule.code));
         all
     }
 }

@@ -5,7 +5,9 @@
 pub(crate) mod context;
 pub mod empty;
 pub mod execution;
+pub(crate) mod gather;
 pub mod group;
+pub(crate) mod interval;
 pub(crate) mod name;
 pub mod per_node;
 pub mod phase;

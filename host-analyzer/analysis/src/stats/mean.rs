@@ -40,19 +40,9 @@ impl Mean {
         Self { mean: estimate.value, half }
     }
 
-    /// Scales the mean and its interval.
-    pub(crate) fn times(self, part: f64) -> Self {
-        Self { mean: self.mean * part, half: self.half * part }
-    }
-
     /// Difference from another mean.
     pub(crate) fn minus(self, other: Self) -> Self {
         Self { mean: self.mean - other.mean, half: self.half.hypot(other.half) }
-    }
-
-    /// An exact value.
-    pub(crate) const fn known(mean: f64) -> Self {
-        Self { mean, half: 0.0 }
     }
 
     pub(crate) fn low(&self) -> f64 {

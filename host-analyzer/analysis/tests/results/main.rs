@@ -22,6 +22,7 @@ mod kv;
 mod models;
 mod phases;
 mod predict;
+mod replay;
 mod requests;
 mod sched;
 mod schema;

@@ -63,8 +63,8 @@ fn stops_are_blocked_time() {
     command
         .args(["record", "--out", out.to_str().unwrap(), "--", driver.to_str().unwrap(), "-m", &gguf])
         .args(["-t", "1", "-p", "8", "-n", "400"]);
-    let (mut agent, pid) = started(&mut command, &out, 200_000);
-    let pid = pid.to_string();
+    let (mut agent, engine) = started(&mut command, &out, 200_000);
+    let pid = engine.pid().to_string();
     let kill = |signal: &str| Command::new("kill").args([signal, &pid]).status().unwrap().success();
     let mut stopped = Duration::ZERO;
     for _ in 0..STOPS {

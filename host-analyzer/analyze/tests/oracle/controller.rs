@@ -58,13 +58,13 @@ fn operators_go_while_the_engine_is_disturbed_and_come_back() {
     agent.args(["record", "--levels", "token,graph,op", "--out", out.to_str().unwrap()]);
     agent.args(["--keep-above", &format!("{limit:.3}tok/s"), "--", nodes]);
     agent.args(["-m", &gguf, "-t", "1", "-p", "5", "-n", "100", "-r", "100000", "-c", "512", "--fresh"]);
-    let (mut agent, pid) = started(&mut agent, &out, 40_000);
+    let (mut agent, engine) = started(&mut agent, &out, 40_000);
     let last = |m: &Model, reason| m.controller_steps.last().is_some_and(|s| s.reason == reason);
     let busy = disturb();
     until(&out, Duration::from_secs(40), |m| last(m, StepReason::TooSlow) && m.controller_steps.len() >= 2);
     drop(busy);
     until(&out, Duration::from_secs(60), |m| last(m, StepReason::FastEnough));
-    Command::new("kill").arg(pid.to_string()).status().unwrap();
+    Command::new("kill").arg(engine.pid().to_string()).status().unwrap();
     agent.wait().unwrap();
     let trace = read(&out);
     assert!(trace.health.ledger.is_some_and(|l| l.balances() && l.dropped() == 0));

@@ -79,10 +79,10 @@ fn bursts(probes: &[&str]) {
         nodes,
     ]);
     agent.args(["-m", &gguf, "-t", "1", "-p", "5", "-n", "100", "-r", "100000", "-c", "512", "--fresh"]);
-    let (mut agent, pid) = started(&mut agent, &out, 4_000);
+    let (mut agent, engine) = started(&mut agent, &out, 4_000);
     let bursts = |m: &Model| m.duty.switches.iter().filter(|s| s.on).count() >= 4;
     until(&out, Duration::from_secs(100), bursts);
-    Command::new("kill").arg(pid.to_string()).status().unwrap();
+    Command::new("kill").arg(engine.pid().to_string()).status().unwrap();
     agent.wait().unwrap();
     let trace = read(&out);
     let ledger = trace.health.capture.expect("what was left out is counted");

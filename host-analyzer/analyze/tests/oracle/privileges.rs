@@ -48,10 +48,10 @@ fn what_is_not_needed_is_given_up() {
     command.args(["-t", "1", "-p", "5", "-n", "100", "-r", "100000"]);
     let (mut agent, engine) = started(&mut command, &out, 200_000);
     let (own, of_agent, of_engine) =
-        (Status::new(std::process::id()), Status::new(agent.id()), Status::new(engine));
+        (Status::new(std::process::id()), Status::new(agent.id()), Status::new(engine.pid()));
     let interrupted = Command::new("kill").args(["-INT", &agent.id().to_string()]).status().unwrap();
     assert!(interrupted.success() && agent.wait().unwrap().success());
-    let _ = Command::new("kill").arg(engine.to_string()).status();
+    let _ = Command::new("kill").arg(engine.pid().to_string()).status();
     let trace = read(&out);
     whole(&trace);
 

@@ -61,17 +61,47 @@ pub(crate) fn whole(trace: &Model) {
     assert!(health.perfect(), "{:#?}", trace.health);
 }
 
-/// Starts `agent record --out out -- engine …` and waits until the engine decodes, which is when
-/// the recording has this many bytes. Returns the agent, and the process ID of its engine.
-pub(crate) fn started(agent: &mut Command, out: &Path, bytes: u64) -> (Child, u32) {
+/// Ends an engine with the test that started it, also if the test fails: an engine without an end
+/// would take a CPU and memory from all later tests.
+pub(crate) struct Engine(u32);
+
+impl Engine {
+    /// Its process id.
+    pub(crate) const fn pid(&self) -> u32 {
+        self.0
+    }
+}
+
+impl Drop for Engine {
+    fn drop(&mut self) {
+        let _ = Command::new("kill").args(["-KILL", &self.0.to_string()]).stderr(Stdio::null()).status();
+    }
+}
+
+/// Starts `agent record --out out -- engine …` and waits until the recording has this many bytes
+/// and operators. On a loaded machine, the scheduler level writes many bytes before the engine
+/// computes.
+pub(crate) fn started(agent: &mut Command, out: &Path, bytes: u64) -> (Child, Engine) {
     let agent = agent.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     let begun = Instant::now();
-    while std::fs::metadata(out).map_or(0, |m| m.len()) < bytes {
-        assert!(begun.elapsed() < Duration::from_secs(60), "nothing is recorded");
-        std::thread::sleep(Duration::from_millis(5));
+    let computes = || {
+        let read = || profinfer_trace::read(&std::fs::read(out).ok()?).ok();
+        std::fs::metadata(out).is_ok_and(|m| m.len() >= bytes) && read().is_some_and(|m| !m.spans.is_empty())
+    };
+    let mut engine = None;
+    while !computes() {
+        engine = engine.or_else(|| child(&agent));
+        assert!(begun.elapsed() < Duration::from_secs(120), "nothing is recorded");
+        std::thread::sleep(Duration::from_millis(20));
     }
+    let engine = engine.or_else(|| child(&agent)).unwrap();
+    (agent, engine)
+}
+
+/// The process that the agent started.
+fn child(agent: &Child) -> Option<Engine> {
     let children = Command::new("pgrep").args(["-P", &agent.id().to_string()]).output().unwrap().stdout;
-    (agent, String::from_utf8_lossy(&children).trim().parse().unwrap())
+    String::from_utf8_lossy(&children).trim().parse().ok().map(Engine)
 }
 
 /// Reads a recording. The budget of every recording in the tests must be exact to the nanosecond.

@@ -10,7 +10,7 @@ fields! {
         tokens, drafted, token_ns, tokens_per_s, median_ns, p95_ns, prefill_tokens_per_s, threads,
         mbu, probes_share, slowdown,
     }
-    findings::Gain => Gain { of, low_ns, high_ns, low_tokens_per_s, high_tokens_per_s }
+    findings::Gain => Gain { of, low_ns, likely_ns, high_ns, low_tokens_per_s, high_tokens_per_s }
 }
 
 names! {

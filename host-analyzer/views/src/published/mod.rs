@@ -83,6 +83,7 @@ mod gauge;
 mod graph;
 mod health;
 mod kv;
+pub(crate) mod ladder;
 mod module;
 mod nested;
 pub(crate) mod op;

@@ -34,6 +34,7 @@ impl Publish for Remedy {
             Self::HugePages => Published::HugePages,
             Self::OneBackend => Published::OneBackend,
             Self::CachePrompt => Published::CachePrompt,
+            Self::NoStops => Published::NoStops,
         }
     }
 }

@@ -16,6 +16,7 @@ mod experts;
 mod findings;
 mod gauges;
 mod kv;
+mod ladder;
 mod nested;
 mod operators;
 pub mod predict;
@@ -59,6 +60,7 @@ pub fn within(model: &Model, analysis: &Analysis, width: usize, out: &mut dyn Wr
     let out = &mut Sheet::new(out, width);
     health(analysis, out)?;
     findings::write(&Findings::compute(model, analysis), out)?;
+    ladder::write(&analysis.ladder, &analysis.replay, out)?;
     session(&model.session, analysis.duration_ns, out)?;
     weights::write(&analysis.engine, &analysis.weight, out)?;
     conditions::write(&analysis.conditions, out)?;

@@ -60,7 +60,8 @@ pub fn gain(g: &Gain) -> String {
         Gains::Token => "per token",
         Gains::Request => "until the first token of a request",
     };
-    let mut text = format!("Gain: {} to {} {of}", duration(g.low_ns), duration(g.high_ns));
+    let (low, likely, high) = (duration(g.low_ns), duration(g.likely_ns), duration(g.high_ns));
+    let mut text = format!("Gain: {likely} {of} ({low} to {high})");
     if let (Some(low), Some(high)) = (g.low_tokens_per_s, g.high_tokens_per_s) {
         text += &format!(", {low:.2} to {high:.2} tok/s");
     }
@@ -241,7 +242,8 @@ fn remedy(rule: &Rule, remedy: &Remedy) -> String {
         | Remedy::FakeNuma
         | Remedy::HugePages
         | Remedy::OneBackend
-        | Remedy::CachePrompt => rule.remedy.to_owned(),
+        | Remedy::CachePrompt
+        | Remedy::NoStops => rule.remedy.to_owned(),
     }
 }
 

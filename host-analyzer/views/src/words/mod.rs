@@ -10,6 +10,7 @@ pub mod ending;
 pub mod experts;
 pub mod findings;
 pub mod health;
+pub mod ladder;
 pub mod predict;
 pub mod timeline;
 pub mod tune;

@@ -9,27 +9,9 @@ impl<'a> Case<'a> {
         self.analysis.conditions.process(self.pid)
     }
 
-    /// The CPUs on which the engine may run, as far as known: those of all threads, because each
-    /// thread may be bound to a different CPU.
+    /// The CPUs on which the engine may run, as far as known.
     pub(in crate::findings) fn cpus(&self) -> Option<Vec<u16>> {
-        let process = self.process()?;
-        let own = |tid: u32| self.model.threads.iter().any(|(_, t)| (t.tid, t.pid) == (tid, self.pid));
-        let threads = self.analysis.conditions.threads.iter().filter(|t| own(t.tid));
-        let mut cpus = process.affinity.value()?.clone();
-        cpus.extend(threads.filter_map(|t| t.affinity.value()).flatten());
-        cpus.sort_unstable();
-        cpus.dedup();
-        if let Some(set) = process.cgroup.cpuset.value().filter(|set| !set.is_empty()) {
-            cpus.retain(|cpu| set.contains(cpu));
-        }
-        // An affinity mask may name CPUs that do not exist.
-        let online = |cpu: &u16| {
-            self.analysis.conditions.cpu(*cpu).is_some_and(|c| c.online.value().copied().unwrap_or(true))
-        };
-        if cpus.iter().any(online) {
-            cpus.retain(online);
-        }
-        Some(cpus)
+        self.analysis.conditions.cpus_of(self.model, self.pid)
     }
 
     /// Mean bits per weight, over the weights that decode graphs read; `None` if their types are

@@ -4,6 +4,7 @@ mod conditions;
 mod gauges;
 mod noise;
 mod scheduler;
+mod steps;
 mod threads;
 
 use self::threads::Use;

@@ -23,7 +23,9 @@ mod prefix;
 mod quota;
 mod repacking;
 mod sampling;
+mod shared_cpu;
 mod splits;
+mod stopped;
 mod too_many_threads;
 
 use super::Rule;
@@ -31,6 +33,8 @@ use super::Rule;
 /// All rules, in the order of docs/findings.md.
 pub const RULES: &[&Rule] = &[
     &preempted::RULE,
+    &shared_cpu::RULE,
+    &stopped::RULE,
     &too_many_threads::RULE,
     &few_threads::RULE,
     &quota::RULE,
@@ -138,4 +142,6 @@ pub enum Remedy {
     OneBackend,
     /// Keep what was computed of a prompt.
     CachePrompt,
+    /// Do not stop the engine by signals.
+    NoStops,
 }

@@ -1,32 +1,27 @@
 //! Threads go to sleep at barriers and have to be woken.
 
-use super::super::case::{MIN_GAIN_SHARE, MIN_TOKENS};
+use super::super::case::SCHED;
 use super::super::evidence::{Evidence, Place, Value};
-use super::super::{Case, Confidence, Found, Gain, Requirement, Rule, Verdict};
+use super::super::{Case, Confidence, Requirement, Rule, Verdict};
 use super::Remedy;
-use crate::results::budget::Class;
-use crate::stats::mean::Mean;
+use crate::replay::Cause;
 
 pub(super) const RULE: Rule = Rule {
     code: "passive_wait",
     title: "Threads sleep at barriers",
     question: "Why do two runs of the same program differ? Why is it slow with OMP_WAIT_POLICY=passive?",
-    condition: "OMP_WAIT_POLICY is passive or GOMP_SPINCOUNT is 0, or the engine's threads fall asleep more often than once in two operators; the time between operators and for threads that begin late is above that of a spinning barrier.",
-    formula: "The classes `between_operators`, `wait_started_late`, `waking` and `blocked` of a decode token, less 2 us an operator, which a spinning barrier and the dispatch take. At least 0.4 of the lower end, at most 1.3 of the upper one, as caches and clocks suffer from sleep too.",
+    condition: "OMP_WAIT_POLICY is passive or GOMP_SPINCOUNT is 0, or the engine's threads fall asleep more often than once in two operators; waking them takes at least 3 % of a token's or a prompt's time.",
+    formula: "The replay with threads that spin: each operator begins 2 us after the barrier before it.",
     remedy: "Let the threads spin: OMP_WAIT_POLICY=active, no GOMP_SPINCOUNT=0, --poll 50 or higher. It costs power while nothing is computed.",
     source: "llama.cpp #26484 (+7.8 %, 8 of 8 pairs), #8672, #26740, llamafile #974 (-70 %); libgomp manual, GOMP_SPINCOUNT",
     requires: &[
-        Requirement::DecodeCalls(MIN_TOKENS),
-        Requirement::TracedCalls(MIN_TOKENS),
+        Requirement::Level(SCHED),
         Requirement::Ends,
         Requirement::AllOperators,
         Requirement::Fact("environment.read"),
     ],
     judge,
 };
-
-/// Time that a spinning barrier and the dispatch of the next operator take, ns: 1 to 2 us on the machines that were seen.
-const SPINNING_NS: f64 = 2_000.0;
 
 fn judge(case: &Case<'_>) -> Verdict {
     if case.headline.threads < 2 {
@@ -37,8 +32,6 @@ fn judge(case: &Case<'_>) -> Verdict {
     let asked = is("OMP_WAIT_POLICY", "passive") || is("GOMP_SPINCOUNT", "0");
     let sleeps = case.sleeps_per_token();
     let operators = case.operators_per_token();
-    let lost = case.wall(&[Class::BetweenOperators, Class::WaitStartedLate, Class::Waking, Class::Blocked]);
-    let spinning = operators * SPINNING_NS;
     let mut evidence = Vec::new();
     if let Some(policy) = variable("OMP_WAIT_POLICY") {
         evidence.push(Evidence::new("OMP_WAIT_POLICY", Value::Name(policy.to_owned()), Place::Conditions));
@@ -50,23 +43,14 @@ fn judge(case: &Case<'_>) -> Verdict {
         evidence.push(Evidence::new("sleeps_per_token", Value::Mean(sleeps), Place::Timeline));
     }
     evidence.push(Evidence::new("operators_per_token", Value::Mean(operators), Place::Operators));
-    evidence.push(Evidence::new("between_ns_per_token", Value::Nanoseconds(lost.mean as u64), Place::Budget));
     // Threads without a CPU of their own sleep for that.
     let crowded = case.cpus().is_some_and(|cpus| case.headline.threads > cpus.len() as u64);
     let falls_asleep = sleeps.is_some_and(|s| s > operators / 2.0) && !crowded;
-    let more = lost.minus(Mean::known(spinning));
-    if let Some(noisy) = case.noisy(more, MIN_GAIN_SHARE, &evidence).filter(|_| asked || falls_asleep) {
-        return noisy;
+    let confidence = if asked { Confidence::High } else { Confidence::Medium };
+    let verdict = case.judge_caused(|c| c == Cause::WakeUp, evidence, Remedy::SpinAtBarriers, confidence);
+    match verdict {
+        // They sleep because something else delays one of them.
+        Verdict::Found(found) if !(asked || falls_asleep) => Verdict::Noisy(found.evidence),
+        other => other,
     }
-    if !(asked || falls_asleep) || case.share(more.mean) < MIN_GAIN_SHARE {
-        return Verdict::RuledOut(evidence);
-    }
-    let gain =
-        Gain::new(case.token_ns(), (lost.low() - spinning) * 0.4, (lost.high() - spinning * 0.5) * 1.3);
-    Verdict::Found(Found {
-        evidence,
-        remedy: Remedy::SpinAtBarriers,
-        gain: Some(gain),
-        confidence: if asked { Confidence::High } else { Confidence::Medium },
-    })
 }

@@ -1,80 +1,53 @@
-//! Other tasks take the CPUs of the engine's threads.
+//! Other programs have the CPUs of the engine's threads.
 
-use super::super::case::{MIN_TOKENS, SCHED};
+use super::super::case::SCHED;
 use super::super::evidence::{Evidence, Place, Value};
-use super::super::{Case, Confidence, Found, Gain, Requirement, Rule, Verdict};
+use super::super::{Case, Confidence, Requirement, Rule, Verdict};
 use super::Remedy;
-use crate::results::budget::Class;
+use crate::ladder::StepKind;
+use crate::replay::{Cause, Culprit};
 
 pub(super) const RULE: Rule = Rule {
     code: "preempted",
     title: "Other tasks take the engine's CPUs",
     question: "Why is it slower while something else runs?",
-    condition: "A thread that arrived last at a barrier had been ready to run while another task had its CPU. At least 3 % of a token, the agent's own part not counted.",
-    formula: "The class `preempted` of a decode token, with its 95 % interval by blocks of tokens. At least 0.6 of the lower end, as a task may \
-              come back elsewhere. At most everything but 0.75 of the operators' work, preparation, application and probes: threads that wait too long fall asleep, and the task takes caches and bandwidth, too.",
+    condition: "Another program had a CPU while a thread of the engine was ready to run there, and the operator ended later for that: at least 3 % of a token's or a prompt's time.",
+    formula: "The replay without these programs: each operator ends when the last of its threads would have ended. The interval is that of the time without them, over blocks of calls.",
     remedy: "Stop the task, or keep it off these CPUs (taskset, cpuset, isolcpus).",
     source: "llama.cpp #6148; scheduler latency as runqlat (bcc) and systing define it",
-    requires: &[
-        Requirement::DecodeCalls(MIN_TOKENS),
-        Requirement::TracedCalls(MIN_TOKENS),
-        Requirement::Ends,
-        Requirement::AllOperators,
-        Requirement::Level(SCHED),
-    ],
+    requires: &[Requirement::Ends, Requirement::AllOperators, Requirement::Level(SCHED)],
     judge,
 };
 
-/// From this part of a token on: there is always some housekeeping.
-const MUCH: f64 = 0.03;
-
-/// Tasks that are named.
+/// Programs that are named.
 const NAMED: usize = 3;
 
 fn judge(case: &Case<'_>) -> Verdict {
-    let lost = case.wall(&[Class::Preempted]);
-    // The engine's own threads are another matter: there are too many of them.
-    let takers = || case.analysis.sched.interference.iter().filter(|t| !t.idle && t.decode_ns > 0);
-    // What the agent takes belongs to the cost of measuring.
-    // Where the agent's process is unknown, its threads count as other tasks.
-    let all: u64 = takers().map(|t| t.decode_ns).sum();
-    let mut others: Vec<_> = takers().filter(|t| !t.engine && t.agent != Some(true)).collect();
-    others.sort_by_key(|t| std::cmp::Reverse(t.decode_ns));
-    let foreign: u64 = others.iter().map(|t| t.decode_ns).sum();
-    let part = if all == 0 { 1.0 } else { foreign as f64 / all as f64 };
-    let per_token = |ns: u64| ns / case.headline.tokens.max(1);
-    let mut evidence = vec![
-        Evidence::new("preempted_ns_per_token", Value::Nanoseconds((lost.mean * part) as u64), Place::Budget),
-        Evidence::new("preempted_share", Value::Share(case.share(lost.mean * part)), Place::Budget),
-    ];
-    if let Some(noisy) = case.noisy(lost.times(part), MUCH, &evidence) {
-        return noisy;
+    let of = |cause: Cause| matches!(cause, Cause::Program(_) | Cause::UnknownHolder);
+    let mut evidence = Vec::new();
+    let mut tasks = Vec::new();
+    for (culprit, ns, units) in culprits(case).into_iter().take(NAMED) {
+        let name = if culprit.name.is_empty() { &culprit.command } else { &culprit.name };
+        if tasks.is_empty() {
+            evidence.push(Evidence::new("task", Value::Name(name.clone()), Place::Interference));
+            let per_unit = Value::Nanoseconds(ns / units.max(1));
+            evidence.push(Evidence::new("task_ns", per_unit, Place::Interference));
+            evidence.push(Evidence::new("task_cpus", Value::Cpus(culprit.cpus.clone()), Place::Interference));
+        }
+        tasks.push((if culprit.pid == 0 { culprit.tid } else { culprit.pid }, name.clone()));
     }
-    if case.share(lost.mean * part) < MUCH {
-        return Verdict::RuledOut(evidence);
-    }
-    if let Some(first) = others.first() {
-        let what = if first.command.is_empty() { &first.name } else { &first.command };
-        evidence.insert(0, Evidence::new("task", Value::Name(what.clone()), Place::Interference));
-        evidence.push(Evidence::new(
-            "task_ns_per_token",
-            Value::Nanoseconds(per_token(first.decode_ns)),
-            Place::Interference,
-        ));
-        let cpus = first.cpus.iter().map(|c| c.cpu).collect();
-        evidence.push(Evidence::new("task_cpus", Value::Cpus(cpus), Place::Interference));
-    }
-    let tasks = others.iter().take(NAMED).map(|t| (t.tid, t.name.clone())).collect();
-    // Threads that wait too long for the delayed one fall asleep and have to be woken, and a task that computes takes caches and bandwidth:
-    // without it the token takes what lies in its own work, and that shrinks too.
-    let own = case.wall(&[Class::Work]).low() * 0.75
-        + case.wall(&[Class::GraphPreparation, Class::Application, Class::Probes]).low();
-    let high = (case.token_ns() as f64 - own).max(lost.high() * part);
-    let gain = Gain::new(case.token_ns(), lost.low() * part * 0.6, high);
-    Verdict::Found(Found {
-        evidence,
-        remedy: Remedy::MoveTasks { tasks },
-        gain: Some(gain),
-        confidence: Confidence::High,
-    })
+    case.judge_caused(of, evidence, Remedy::MoveTasks { tasks }, Confidence::High)
+}
+
+/// The programs of the ladder in which programs cost most: with their time, ns of all units.
+fn culprits<'a>(case: &'a Case<'_>) -> Vec<(&'a Culprit, u64, u64)> {
+    let Some(caused) = case.caused(|c| matches!(c, Cause::Program(_))) else { return Vec::new() };
+    let of = |step: &crate::ladder::Step| match step.kind {
+        StepKind::Caused(Cause::Program(id)) => {
+            let ns = u64::try_from(step.ns).unwrap_or(0);
+            Some((case.analysis.replay.culprit(id)?, ns, caused.ladder.units))
+        }
+        _ => None,
+    };
+    caused.ladder.steps.iter().filter_map(of).collect()
 }

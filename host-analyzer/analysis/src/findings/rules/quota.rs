@@ -1,10 +1,9 @@
 //! The control group's CPU quota is used up.
 
-use super::super::case::{MIN_GAIN_SHARE, MIN_TOKENS};
 use super::super::evidence::{Evidence, Place, Value};
-use super::super::{Case, Confidence, Found, Gain, Requirement, Rule, Verdict};
+use super::super::{Case, Confidence, Found, Requirement, Rule, Verdict};
 use super::Remedy;
-use crate::results::budget::Class;
+use crate::replay::Cause;
 use crate::results::fact::reading::Limit;
 
 pub(super) const RULE: Rule = Rule {
@@ -12,17 +11,10 @@ pub(super) const RULE: Rule = Rule {
     title: "The CPU quota is used up",
     question: "Why is it many times slower in a container?",
     condition: "The engine's control group has a quota below its threads, and the kernel throttled it during the session.",
-    formula: "The class `throttled` of a decode token, with its 95 % interval: what a quota for all threads would bring. At least 0.7 of the \
-              lower end, at most 1.2 of the upper one.",
+    formula: "The replay without the waits in which a thread was runnable and its CPU idle.",
     remedy: "Raise the quota to the number of threads, or give the engine at most as many threads as whole CPUs in the quota.",
     source: "ollama #17916, #17962; Documentation/scheduler/sched-bwc.rst",
-    requires: &[
-        Requirement::DecodeCalls(MIN_TOKENS),
-        Requirement::TracedCalls(MIN_TOKENS),
-        Requirement::Ends,
-        Requirement::AllOperators,
-        Requirement::Fact("cgroup.throttled_periods"),
-    ],
+    requires: &[Requirement::Ends, Requirement::AllOperators, Requirement::Fact("cgroup.throttled_periods")],
     judge,
 };
 
@@ -40,22 +32,9 @@ fn judge(case: &Case<'_>) -> Verdict {
     let Some(milli_cpus) = quota.map(|q| q.milli_cpus) else { return Verdict::RuledOut(evidence) };
     evidence.insert(0, Evidence::new("quota", Value::MilliCpus(milli_cpus), Place::Conditions));
     evidence.push(Evidence::new("threads", Value::Count(case.headline.threads), Place::Threads));
-    let lost = case.wall(&[Class::Throttled]);
+    let remedy = Remedy::Quota { cpus: case.headline.threads, threads: (milli_cpus / 1000).max(1) };
     if case.model.sched.recorded {
-        let ns = Value::Nanoseconds(lost.mean as u64);
-        evidence.insert(1, Evidence::new("throttled_ns_per_token", ns, Place::Budget));
-        if let Some(noisy) = case.noisy(lost, MIN_GAIN_SHARE, &evidence) {
-            return noisy;
-        }
-        if case.share(lost.mean) < MIN_GAIN_SHARE {
-            return Verdict::RuledOut(evidence);
-        }
+        return case.judge_caused(|c| c == Cause::Throttled, evidence, remedy, Confidence::High);
     }
-    let gain = Gain::new(case.token_ns(), lost.low() * 0.7, lost.high() * 1.2);
-    Verdict::Found(Found {
-        evidence,
-        remedy: Remedy::Quota { cpus: case.headline.threads, threads: (milli_cpus / 1000).max(1) },
-        gain: case.model.sched.recorded.then_some(gain),
-        confidence: Confidence::High,
-    })
+    Verdict::Found(Found { evidence, remedy, gain: None, confidence: Confidence::High })
 }

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::gather::Gather;
+use crate::shared::gather::Gather;
 use crate::shared::steps::Steps;
 use crate::stats::percentile::percentile;
 use profinfer_trace::model::{NodeIdx, Spans};

@@ -17,9 +17,7 @@ mod arrival;
 mod call;
 mod class;
 mod disturbed;
-mod gather;
 mod habit;
-mod interval;
 mod lateness;
 mod off_cpu;
 mod orderly;
@@ -30,6 +28,7 @@ mod worked;
 
 use std::collections::{BTreeMap, HashMap};
 
+use crate::shared::interval;
 use crate::shared::phase::{Phase, Phases};
 use call::CallRows;
 pub use class::{Class, Parts};

@@ -5,8 +5,8 @@ use std::ops::Range;
 use super::Costs;
 use super::arrival::end;
 use super::class::{Allocation, Class, Parts};
-use super::interval::Interval;
 use super::lateness::{Causes, Late};
+use crate::shared::interval::Interval;
 use profinfer_trace::model::{Model, ThreadId, WAIT_UNKNOWN};
 
 /// Data that determines the threads of a token.

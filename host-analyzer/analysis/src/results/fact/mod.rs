@@ -71,6 +71,28 @@ impl Conditions {
         self.cpus.iter().find(|c| c.cpu == cpu)
     }
 
+    /// The CPUs on which an engine may run, as far as known: those of all threads, because each
+    /// thread may be bound to a different CPU.
+    #[must_use]
+    pub fn cpus_of(&self, model: &Model, pid: u32) -> Option<Vec<u16>> {
+        let process = self.process(pid)?;
+        let own = |tid: u32| model.threads.iter().any(|(_, t)| (t.tid, t.pid) == (tid, pid));
+        let threads = self.threads.iter().filter(|t| own(t.tid));
+        let mut cpus = process.affinity.value()?.clone();
+        cpus.extend(threads.filter_map(|t| t.affinity.value()).flatten());
+        cpus.sort_unstable();
+        cpus.dedup();
+        if let Some(set) = process.cgroup.cpuset.value().filter(|set| !set.is_empty()) {
+            cpus.retain(|cpu| set.contains(cpu));
+        }
+        // An affinity mask may name CPUs that do not exist.
+        let online = |cpu: &u16| self.cpu(*cpu).is_some_and(|c| c.online.value().copied().unwrap_or(true));
+        if cpus.iter().any(online) {
+            cpus.retain(online);
+        }
+        Some(cpus)
+    }
+
     #[must_use]
     pub fn thread(&self, tid: u32) -> Option<&Thread> {
         self.threads.iter().find(|t| t.tid == tid)

@@ -51,7 +51,8 @@ fn with_stops(parts: &Parts, bin: &Path) -> (Model, u64, [u32; 2]) {
         .args(["-t", "2", "-p", "8", "-n", "1500"])
         // So that no thread sleeps by itself.
         .env("OMP_WAIT_POLICY", "active");
-    let (mut agent, pid) = started(&mut command, &out, 100_000);
+    let (mut agent, engine) = started(&mut command, &out, 100_000);
+    let pid = engine.pid();
     let tasks = fs::read_dir(format!("/proc/{pid}/task")).unwrap();
     let tids = tasks.map(|t| t.unwrap().file_name().to_str().unwrap().parse::<u32>().unwrap());
     let worker = tids.filter(|tid| *tid != pid).max().expect("two threads compute");

@@ -371,6 +371,18 @@ export interface CriticalPath {
   branches: Branch[];
 }
 
+/** A program that had CPUs of the engine. */
+export interface Culprit {
+  tid: number;
+  pid: number;
+  name: string;
+  command: string;
+  cgroup: string;
+  engine: boolean;
+  tasks: number;
+  cpus: number[];
+}
+
 /** Why a curve has no larger working set. */
 export type CurveEnd = "open" | "cache" | "memory" | "time";
 
@@ -632,6 +644,9 @@ export interface Findings {
   not_known: NotKnown[];
 }
 
+/** What bounds an operator. */
+export type FloorLimit = "memory" | "arithmetic" | "unknown";
+
 /** Kernels that computed several operators. */
 export interface FusedKernels {
   what: string;
@@ -643,6 +658,7 @@ export interface FusedKernels {
 export interface Gain {
   of: Gains;
   low_ns: number;
+  likely_ns: number;
   high_ns: number;
   low_tokens_per_s: number | null;
   high_tokens_per_s: number | null;
@@ -842,6 +858,57 @@ export interface KvStep {
   cells: number;
   tokens: number;
   median_ns: number;
+}
+
+/** Where the time of one question goes: from the least time that the board allows up to the measured time. */
+export interface Ladder {
+  question: Question;
+  pid: number;
+  units: number;
+  traced_units: number;
+  measured_ns: number;
+  undisturbed_ns: number;
+  steps: LadderStep[];
+  floor: LadderFloor | null;
+  all_causes: LadderGain | null;
+}
+
+/** Operators at the limits of the board. */
+export interface LadderFloor {
+  ns: number;
+  half_ns: number;
+  bytes: number;
+  bytes_per_s: number | null;
+  parts: LadderFloorPart[];
+}
+
+/** Operators of one type and data type. */
+export interface LadderFloorPart {
+  op: string;
+  dtype: string;
+  limit: FloorLimit;
+  bytes: number;
+  operations: number;
+  floor_ns: number;
+  work_ns: number;
+}
+
+/** Time that a remedy saves, of all units, ns. */
+export interface LadderGain {
+  low_ns: number;
+  likely_ns: number;
+  high_ns: number;
+}
+
+/** One step of a ladder. */
+export interface LadderStep {
+  kind: StepKind;
+  label: string;
+  ns: number;
+  low_ns: number;
+  high_ns: number;
+  culprit: Culprit | null;
+  gain: LadderGain | null;
 }
 
 /** A process whose first calls may be missing, because its engine was already loaded. */
@@ -1296,6 +1363,9 @@ export interface ProfileJoin {
   queued_ns: number | null;
 }
 
+/** What a ladder explains. */
+export type Question = "decode" | "prompt";
+
 /** A CPU quota. */
 export interface Quota {
   quota_us: number;
@@ -1352,7 +1422,8 @@ export type Remedy =
   | { kind: "fake_numa" }
   | { kind: "huge_pages" }
   | { kind: "one_backend" }
-  | { kind: "cache_prompt" };
+  | { kind: "cache_prompt" }
+  | { kind: "no_stops" };
 
 /** A prompt and the tokens generated from it. */
 export interface Request {
@@ -1692,6 +1763,32 @@ export interface StateTimes {
   unknown_ns: number;
 }
 
+/** What a step of a ladder is. */
+export type StepKind =
+  | "floor"
+  | "above_floor"
+  | "imbalance"
+  | "dispatch"
+  | "graph_preparation"
+  | "application"
+  | "other_backend"
+  | "probes"
+  | "program"
+  | "agent"
+  | "placement"
+  | "too_many_threads"
+  | "shared_cpu"
+  | "throttled"
+  | "unknown_holder"
+  | "interrupts"
+  | "wake_up"
+  | "blocked"
+  | "asleep"
+  | "stopped"
+  | "small_causes"
+  | "not_recorded"
+  | "unexplained";
+
 /** `summary.json`: all statistics of a session. */
 export interface Summary {
   schema: number;
@@ -1701,6 +1798,7 @@ export interface Summary {
   health: Health;
   capture: Capture;
   findings: Findings;
+  ladders: Ladder[];
   engines: Engine[];
   weights: Weights[];
   tokens: Tokens;

@@ -7,9 +7,9 @@ use profinfer_trace::model::NodeIdx;
 /// Which spans of a graph call belong to the same node. Rows are in the order in which nodes first
 /// appear, and the spans of a row keep their order.
 #[derive(Debug, Default)]
-pub(super) struct Gather {
+pub(crate) struct Gather {
     /// Row by span, from the call's first span on.
-    pub(super) of_span: Vec<u32>,
+    pub(crate) of_span: Vec<u32>,
     /// The spans row by row, and the end of each row.
     members: Vec<usize>,
     ends: Vec<usize>,
@@ -21,7 +21,7 @@ const NONE: u32 = u32::MAX;
 
 impl Gather {
     /// The spans of each row.
-    pub(super) fn rows(&self) -> impl Iterator<Item = &[usize]> {
+    pub(crate) fn rows(&self) -> impl Iterator<Item = &[usize]> {
         let mut start = 0;
         self.ends.iter().map(move |end| {
             let members = &self.members[start..*end];
@@ -32,7 +32,7 @@ impl Gather {
 
     /// Reads the spans of one graph call by a counting sort, because there are as many nodes as
     /// spans per thread.
-    pub(super) fn read(&mut self, nodes: &[NodeIdx], rows: Range<usize>) {
+    pub(crate) fn read(&mut self, nodes: &[NodeIdx], rows: Range<usize>) {
         let Self { of_span, row_of_node, members, ends } = self;
         of_span.clear();
         ends.clear();

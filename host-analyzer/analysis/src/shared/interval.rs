@@ -2,28 +2,28 @@
 
 use std::collections::HashMap;
 
-use crate::shared::phase::{Phase, Phases};
+use super::phase::{Phase, Phases};
 use profinfer_trace::model::{GraphCallId, Layer, LlamaCallId, Model};
 
 /// The time attributed to one `llama_decode` call.
 #[derive(Debug, Clone)]
-pub(super) struct Interval {
-    pub(super) call: LlamaCallId,
-    pub(super) phase: Phase,
+pub(crate) struct Interval {
+    pub(crate) call: LlamaCallId,
+    pub(crate) phase: Phase,
     /// ns. For a generating call, the end of the process's previous call, so that sampling is
     /// included; otherwise its own start.
-    pub(super) start: u64,
+    pub(crate) start: u64,
     /// Start of the call, ns.
-    pub(super) entry: u64,
+    pub(crate) entry: u64,
     /// End of the call, ns.
-    pub(super) end: u64,
+    pub(crate) end: u64,
     /// Backend calls in it, by start.
-    pub(super) graphs: Vec<GraphCallId>,
+    pub(crate) graphs: Vec<GraphCallId>,
 }
 
 /// The intervals of successful calls, process by process, by end. Intervals of a process do not
 /// overlap.
-pub(super) fn intervals(model: &Model, phases: &Phases) -> Vec<Interval> {
+pub(crate) fn intervals(model: &Model, phases: &Phases) -> Vec<Interval> {
     let d = &model.llama_calls;
     let mut graphs: Vec<Vec<GraphCallId>> = vec![Vec::new(); d.len()];
     let calls = &model.graph_calls;

@@ -1,0 +1,29 @@
+//! Threads of the engine share a CPU although another one is there.
+
+use super::super::case::SCHED;
+use super::super::evidence::{Evidence, Place, Value};
+use super::super::{Case, Confidence, Requirement, Rule, Verdict};
+use super::Remedy;
+use crate::replay::Cause;
+
+pub(super) const RULE: Rule = Rule {
+    code: "shared_cpu",
+    title: "The engine's threads share a CPU",
+    question: "Why do two threads run on one CPU while another one is idle or busy with something else?",
+    condition: "A thread of the engine waited for a CPU that another of its threads had, with at least as many CPUs as threads allowed: at least 3 % of a token's or a prompt's time.",
+    formula: "The replay with each thread on a CPU of its own.",
+    remedy: "Pin each thread to a CPU (--cpu-mask with --cpu-strict 1), and use no isolated CPUs: the kernel does not move threads between them.",
+    source: "Documentation/admin-guide/kernel-parameters, isolcpus: no load balancing on isolated CPUs; llama.cpp #16164",
+    requires: &[Requirement::Ends, Requirement::AllOperators, Requirement::Level(SCHED)],
+    judge,
+};
+
+fn judge(case: &Case<'_>) -> Verdict {
+    let cpus = case.cpus().unwrap_or_default();
+    let evidence = vec![
+        Evidence::new("threads", Value::Count(case.headline.threads), Place::Threads),
+        Evidence::new("cpus", Value::Cpus(cpus), Place::Conditions),
+    ];
+    let of = |cause: Cause| matches!(cause, Cause::SharedCpu | Cause::Placement);
+    case.judge_caused(of, evidence, Remedy::PinThreads, Confidence::Medium)
+}

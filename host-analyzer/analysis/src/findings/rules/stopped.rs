@@ -1,0 +1,23 @@
+//! Threads of the engine are stopped again and again.
+
+use super::super::case::SCHED;
+use super::super::{Case, Confidence, Requirement, Rule, Verdict};
+use super::Remedy;
+use crate::replay::Cause;
+
+pub(super) const RULE: Rule = Rule {
+    code: "stopped",
+    title: "The engine is stopped by signals",
+    question: "Why does it stand still although nothing else runs?",
+    condition: "A thread of the engine was in the stopped state (SIGSTOP, a debugger, a freezer that uses signals): at least 3 % of a token's or a prompt's time.",
+    formula: "The replay without the stops.",
+    remedy: "Find what sends SIGSTOP: a job manager, a power manager, cpulimit, a debugger.",
+    source: "signal(7); cpulimit stops processes with SIGSTOP to limit their CPU time",
+    requires: &[Requirement::Ends, Requirement::AllOperators, Requirement::Level(SCHED)],
+    judge,
+};
+
+fn judge(case: &Case<'_>) -> Verdict {
+    let of = |cause: Cause| cause == Cause::Stopped;
+    case.judge_caused(of, Vec::new(), Remedy::NoStops, Confidence::High)
+}

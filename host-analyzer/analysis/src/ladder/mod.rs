@@ -1,0 +1,143 @@
+//! The ladder: where the time of a decode token, or of a prompt, goes, from the least time that the
+//! board allows up to the measured one.
+//!
+//! Stage: analysis. From: the replay, bytes and operations of the operators, ceilings. To:
+//! [`Ladder`]. Promises: the steps of a ladder sum to the measured time. What was not recorded is a
+//! step, and what nothing explains is one. A cause is a step of its own, so nothing that a cause
+//! explains is in the steps of the operators.
+
+mod floor;
+mod gain;
+mod question;
+mod step;
+
+pub use floor::{Floor, FloorPart, Limit};
+pub use gain::Gain;
+pub use question::Question;
+pub use step::{Step, StepKind};
+
+use crate::replay::{CallReplay, Replay};
+use crate::results::roof::Roofs;
+use crate::results::work::Achieved;
+use crate::shared::group::Groups;
+use crate::shared::phase::Phases;
+use crate::shared::tally::Tallies;
+use profinfer_trace::model::Model;
+
+/// Share of a time below which a measured step does not matter: its causes are ruled out.
+pub const IGNORED: f64 = 0.02;
+/// Share from which on a step names its cause, or the data that would name it.
+pub const NAMED: f64 = 0.03;
+/// Share from which on a step is in the headline.
+pub const HEADLINE: f64 = 0.2;
+
+/// Where the time of one question goes.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Ladder {
+    pub question: Question,
+    pub pid: u32,
+    /// Tokens or prompts that it covers.
+    pub units: u64,
+    /// Those with captured operators.
+    pub traced_units: u64,
+    /// Measured time of all units, ns. The steps sum to it.
+    pub measured_ns: u64,
+    /// The same without all causes, ns.
+    pub undisturbed_ns: u64,
+    /// In the order of [`StepKind`]; steps without time are left out.
+    pub steps: Vec<Step>,
+    /// Operators at their limits; `None` without ceilings, or without captured operators.
+    pub floor: Option<Floor>,
+    /// Effect of removing all causes together.
+    pub all: Option<Gain>,
+}
+
+impl Ladder {
+    /// Mean time of a unit, ns.
+    #[must_use]
+    pub const fn unit_ns(&self) -> u64 {
+        self.measured_ns / if self.units == 0 { 1 } else { self.units }
+    }
+
+    /// A time of all units as a share of the measured time, 0 to 1.
+    #[must_use]
+    pub fn share(&self, ns: i64) -> f64 {
+        if self.measured_ns == 0 { 0.0 } else { ns as f64 / self.measured_ns as f64 }
+    }
+
+    /// Sum of the steps of some kinds, ns of all units.
+    #[must_use]
+    pub fn sum(&self, of: impl Fn(StepKind) -> bool) -> i64 {
+        self.steps.iter().filter(|s| of(s.kind)).map(|s| s.ns).sum()
+    }
+}
+
+/// All ladders of a session.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Ladders {
+    /// The process that computes longest first; of a process, in the order of [`Question::ALL`].
+    pub rows: Vec<Ladder>,
+}
+
+/// Processes that get ladders; the others compute less.
+const MAX_PROCESSES: usize = 8;
+
+impl Ladders {
+    #[must_use]
+    pub fn compute(
+        model: &Model,
+        phases: &Phases,
+        replay: &Replay,
+        (groups, tallies, achieved, roofs): (&Groups, &Tallies, &Achieved, &Roofs),
+    ) -> Self {
+        let floors = floor::Works::compute(model, replay, groups, tallies, achieved);
+        let mut rows = Vec::new();
+        for pid in processes(model, replay).into_iter().take(MAX_PROCESSES) {
+            for question in Question::ALL {
+                let calls = question.calls(model, phases, replay, pid);
+                if calls.rows.is_empty() {
+                    continue;
+                }
+                let floor = floors.floor(replay, roofs, &calls);
+                rows.push(ladder(question, pid, &calls, floor));
+            }
+        }
+        Self { rows }
+    }
+
+    /// The ladder of a question, of the process that computes longest.
+    #[must_use]
+    pub fn of(&self, question: Question) -> Option<&Ladder> {
+        self.rows.iter().find(|l| l.question == question)
+    }
+}
+
+fn processes(model: &Model, replay: &Replay) -> Vec<u32> {
+    let mut sums: Vec<(u32, u64)> = Vec::new();
+    for call in &replay.calls {
+        let pid = model.threads.get(model.llama_calls.thread[call.call.0 as usize]).pid;
+        match sums.iter_mut().find(|(p, _)| *p == pid) {
+            Some((_, ns)) => *ns = ns.saturating_add(call.time_ns),
+            None => sums.push((pid, call.time_ns)),
+        }
+    }
+    sums.sort_by_key(|(pid, ns)| (std::cmp::Reverse(*ns), *pid));
+    sums.into_iter().map(|(pid, _)| pid).collect()
+}
+
+fn ladder(question: Question, pid: u32, calls: &question::Calls<'_>, floor: Option<Floor>) -> Ladder {
+    let rows = &calls.rows;
+    let sum = |of: fn(&CallReplay) -> u64| rows.iter().map(|c| of(c)).fold(0, u64::saturating_add);
+    let measured_ns = sum(|c| c.time_ns);
+    Ladder {
+        question,
+        pid,
+        units: calls.units,
+        traced_units: calls.traced_units,
+        measured_ns,
+        undisturbed_ns: sum(CallReplay::undisturbed_ns),
+        steps: step::steps(rows, measured_ns, floor.as_ref()),
+        all: gain::all(rows),
+        floor,
+    }
+}

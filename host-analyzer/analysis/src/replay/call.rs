@@ -1,0 +1,194 @@
+//! The walk through the calls of a session.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use super::away::{Away, AwayTimes};
+use super::class::{ClassId, Classes};
+use super::inner::Learning;
+use super::lookup::Lookup;
+use super::meeting::Meetings;
+use super::outside::{self, Does};
+use super::split::{Kind, ProbeCosts, Splitter, Usual};
+use super::untraced::{self, Graphs};
+use super::{Amounts, CallReplay, ClassTimes};
+use crate::shared::interval::Interval;
+use crate::shared::phase::{Phase, Phases};
+use profinfer_trace::model::{Ends, GraphCallId, Model, ThreadId, Traced};
+
+pub(super) struct Walk<'a> {
+    model: &'a Model,
+    lookup: Lookup<'a>,
+    classes: Classes,
+    /// By class: it has an inner barrier.
+    inner: Vec<bool>,
+    class_times: Vec<Vec<ClassTimes>>,
+    costs: ProbeCosts,
+    /// Rows of the spans, by graph call.
+    rows: Vec<Range<usize>>,
+    graphs: Graphs,
+    /// Threads that computed captured graphs, by process.
+    teams: BTreeMap<u32, Vec<ThreadId>>,
+    meetings: Meetings,
+    splitter: Splitter,
+    /// All operators with both ends were recorded, so that their times show who waited for whom.
+    complete: bool,
+}
+
+impl<'a> Walk<'a> {
+    pub(super) fn new(model: &'a Model, away: &'a AwayTimes, interrupts: &'a [Vec<Away>]) -> Self {
+        let classes = Classes::compute(model);
+        let mut rows = vec![0..0; model.graph_calls.len()];
+        let mut learning = Learning::new(&classes);
+        let mut meetings = Meetings::default();
+        for (call, spans) in model.spans.by_call() {
+            meetings.read(&model.spans, spans.clone());
+            let of_node = classes.of_topology(model.graph_calls.topology[call.0 as usize]);
+            learning.read(&model.spans, &meetings, &classes, of_node);
+            rows[call.0 as usize] = spans;
+        }
+        let cost = model.health.probe_cost;
+        let inside = cost.map_or(0, |c| c.inside_ns);
+        Self {
+            model,
+            lookup: Lookup::new(model, away, interrupts),
+            inner: learning.finish(model, &classes),
+            class_times: vec![vec![ClassTimes::default(); classes.len()]; Phase::COUNT],
+            classes,
+            costs: ProbeCosts { inside, outside: cost.map_or(0, |c| c.pair_ns.saturating_sub(inside)) },
+            rows,
+            graphs: Graphs::default(),
+            teams: BTreeMap::new(),
+            meetings,
+            splitter: Splitter::default(),
+            complete: model.capture.ends == Ends::Both && !model.capture.operators_left_out(),
+        }
+    }
+
+    /// All calls in the order of `intervals`. The captured ones come first, because the others
+    /// need their times.
+    pub(super) fn calls(&mut self, intervals: &[Interval], phases: &Phases) -> Vec<CallReplay> {
+        let traced = |i: &Interval| phases.tracing.llama_calls[i.call.0 as usize] == Traced::Whole;
+        let mut calls: Vec<Option<CallReplay>> = vec![None; intervals.len()];
+        for captured in [true, false] {
+            for (call, interval) in calls.iter_mut().zip(intervals) {
+                if traced(interval) == captured {
+                    *call = Some(self.call(interval, captured && self.complete));
+                }
+            }
+        }
+        calls.into_iter().flatten().collect()
+    }
+
+    pub(super) fn into_classes(self) -> (Classes, Vec<Vec<ClassTimes>>) {
+        (self.classes, self.class_times)
+    }
+
+    fn call(&mut self, interval: &Interval, traced: bool) -> CallReplay {
+        let model = self.model;
+        let caller = model.llama_calls.thread[interval.call.0 as usize];
+        let mut call = CallReplay {
+            call: interval.call,
+            phase: interval.phase,
+            traced,
+            time_ns: interval.end.saturating_sub(interval.start),
+            usual: Usual::default(),
+            application_ns: 0,
+            preparation_ns: 0,
+            other_backend_ns: 0,
+            not_recorded_ns: 0,
+            caused: Amounts::default(),
+            alone: Amounts::default(),
+            unexplained_ns: 0,
+        };
+        let mut at = interval.start;
+        let entry = interval.entry.clamp(at, interval.end);
+        outside::add(&mut call, &mut self.lookup, caller, (at, entry), Does::Application);
+        at = entry;
+        for graph in &interval.graphs {
+            let (start, end) = model.graph_calls.bounds(*graph);
+            // Graphs may be nested or contradict each other in a damaged recording.
+            let (start, end) = (start.clamp(at, interval.end), end.clamp(at, interval.end));
+            outside::add(&mut call, &mut self.lookup, caller, (at, start), Does::Preparation);
+            self.graph(&mut call, *graph, caller, (start, end));
+            at = end;
+        }
+        let rest = if interval.graphs.is_empty() { Does::NotRecorded } else { Does::Preparation };
+        outside::add(&mut call, &mut self.lookup, caller, (at, interval.end), rest);
+        call
+    }
+
+    fn graph(&mut self, call: &mut CallReplay, graph: GraphCallId, caller: ThreadId, time: (u64, u64)) {
+        let (model, i) = (self.model, graph.0 as usize);
+        if model.texts.get(model.graph_calls.backend[i]) != "CPU" {
+            outside::add(call, &mut self.lookup, caller, time, Does::OtherBackend);
+            return;
+        }
+        let topology = model.graph_calls.topology[i];
+        let alike = (model.graph_calls.n_nodes[i], call.phase.index());
+        let pid = model.threads.get(caller).pid;
+        let rows = self.rows[i].clone();
+        let inside = || rows.clone().all(|i| model.spans.start_ns[i] >= time.0);
+        if call.traced && !rows.is_empty() && inside() {
+            let before = call.usual;
+            self.operators(call, graph, time);
+            let usual = difference(&call.usual, &before);
+            self.graphs.add(topology, alike, &usual);
+            let team = self.teams.entry(pid).or_default();
+            for (thread, _) in model.spans.by_thread(rows) {
+                if !team.contains(&thread) {
+                    team.push(thread);
+                }
+            }
+        } else {
+            let team = self.teams.get(&pid).cloned().unwrap_or_else(|| vec![caller]);
+            let usual = self.graphs.usual(topology, alike);
+            untraced::add(call, &mut self.lookup, &team, time, usual);
+        }
+    }
+
+    /// A graph with captured operators, from `start` to `end`.
+    fn operators(&mut self, call: &mut CallReplay, graph: GraphCallId, (start, end): (u64, u64)) {
+        let (spans, i) = (&self.model.spans, graph.0 as usize);
+        self.meetings.read(spans, self.rows[i].clone());
+        let of_node = self.classes.of_topology(self.model.graph_calls.topology[i]);
+        let times = &mut self.class_times[call.phase.index()];
+        let mut opened = start;
+        for m in &self.meetings.rows {
+            if m.release > end {
+                break;
+            }
+            let members = self.meetings.members(m);
+            let class = of_node.get(m.node.0 as usize).copied().unwrap_or(ClassId(u32::MAX));
+            let inner = self.inner.get(class.0 as usize).copied().unwrap_or(false);
+            let kind = Kind { inner, costs: self.costs };
+            let usual = self.splitter.split(spans, members, opened, kind, &mut self.lookup);
+            call.usual.add(&usual);
+            let delays = &self.splitter.delays;
+            if !delays.caused.is_empty() || delays.unexplained > 0 {
+                call.caused.add_all(&delays.caused);
+                call.alone.add_all(&delays.alone);
+                call.unexplained_ns = call.unexplained_ns.saturating_add(delays.unexplained);
+            }
+            if let Some(sum) = times.get_mut(class.0 as usize) {
+                sum.instances += 1;
+                sum.usual.add(&usual);
+                sum.threads += members.len() as u64;
+            }
+            opened = m.release;
+        }
+        // After the last barrier the calling thread leaves the graph.
+        let left = end.saturating_sub(opened);
+        let probes = self.costs.outside.min(left);
+        call.usual.add(&Usual { probes, dispatch: left - probes, ..Usual::default() });
+    }
+}
+
+fn difference(now: &Usual, before: &Usual) -> Usual {
+    Usual {
+        work: now.work - before.work,
+        imbalance: now.imbalance - before.imbalance,
+        dispatch: now.dispatch - before.dispatch,
+        probes: now.probes - before.probes,
+    }
+}

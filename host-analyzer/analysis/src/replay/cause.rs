@@ -1,0 +1,165 @@
+//! The causes that take time from an engine, and whom the scheduler level blames for them.
+
+use std::collections::HashMap;
+
+/// What took time from the engine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Cause {
+    /// A program outside of the engine had a CPU: row of [`Culprits`].
+    Program(CulpritId),
+    /// The agent had a CPU.
+    Agent,
+    /// Threads of the engine shared a CPU although another CPU that they may use was free.
+    Placement,
+    /// The engine has more running threads than CPUs.
+    TooManyThreads,
+    /// Threads of the engine shared a CPU, and it is not recorded who had the others.
+    SharedCpu,
+    /// A thread was runnable and its CPU idle: a quota was used up, or a hypervisor had the CPU.
+    Throttled,
+    /// A thread was runnable, and it is not recorded who had its CPU.
+    UnknownHolder,
+    /// An interrupt handler ran on the CPU of a thread.
+    Interrupts,
+    /// A thread slept at a barrier and had to be woken.
+    WakeUp,
+    /// A thread slept uninterruptibly inside an operator: page read from storage, kernel lock.
+    Blocked,
+    /// A thread slept voluntarily inside an operator.
+    Asleep,
+    /// A thread was stopped by a signal or a debugger.
+    Stopped,
+}
+
+/// Position in [`Culprits::rows`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct CulpritId(pub u32);
+
+/// A program that had CPUs of the engine.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Culprit {
+    /// Thread id of its busiest task; 0 where it stands for many short tasks.
+    pub tid: u32,
+    /// Process; 0 where its tasks had exited before they were looked up, or are of many processes.
+    pub pid: u32,
+    pub name: String,
+    /// Command line; empty for kernel threads and for tasks that had exited.
+    pub command: String,
+    /// Control group; empty when unknown.
+    pub cgroup: String,
+    /// It is another traced engine.
+    pub engine: bool,
+    /// Number of tasks that were grouped.
+    pub tasks: u32,
+    /// CPUs on which it held up the engine, sorted.
+    pub cpus: Vec<u16>,
+}
+
+/// Amounts by cause, in a short list: an operator has few causes.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Amounts(Vec<(Cause, u64)>);
+
+impl Amounts {
+    /// Adds `ns` to a cause.
+    pub fn add(&mut self, cause: Cause, ns: u64) {
+        if ns == 0 {
+            return;
+        }
+        match self.0.iter_mut().find(|(c, _)| *c == cause) {
+            Some((_, sum)) => *sum = sum.saturating_add(ns),
+            None => self.0.push((cause, ns)),
+        }
+    }
+
+    /// Adds all of `other`.
+    pub fn add_all(&mut self, other: &Self) {
+        other.0.iter().for_each(|(cause, ns)| self.add(*cause, *ns));
+    }
+
+    #[must_use]
+    pub fn total(&self) -> u64 {
+        self.0.iter().fold(0, |sum, (_, ns)| sum.saturating_add(*ns))
+    }
+
+    #[must_use]
+    pub fn get(&self, cause: Cause) -> u64 {
+        self.0.iter().find(|(c, _)| *c == cause).map_or(0, |(_, ns)| *ns)
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = (Cause, u64)> + '_ {
+        self.0.iter().copied()
+    }
+
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    pub fn clear(&mut self) {
+        self.0.clear();
+    }
+
+    /// Gives `ns` to the causes in proportion to these amounts, with the rest of rounding on the
+    /// largest. Returns what no cause takes: all of it if there is none.
+    pub(super) fn share(&self, ns: u64, to: &mut Self) -> u64 {
+        let total = self.total();
+        if total == 0 {
+            return ns;
+        }
+        let mut left = ns;
+        for (cause, amount) in self.iter() {
+            let part = u128::from(ns) * u128::from(amount) / u128::from(total);
+            let part = u64::try_from(part).unwrap_or(u64::MAX).min(left);
+            to.add(cause, part);
+            left -= part;
+        }
+        if let Some((cause, _)) = self.iter().max_by_key(|(_, amount)| *amount) {
+            to.add(cause, left);
+        }
+        0
+    }
+}
+
+/// Programs by their key, in order of first appearance.
+#[derive(Debug, Default)]
+pub(super) struct CulpritTable {
+    pub(super) rows: Vec<Culprit>,
+    by_key: HashMap<Key, CulpritId>,
+}
+
+/// What makes tasks one program.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(super) enum Key {
+    /// The threads of a process.
+    Process(u32),
+    /// Short tasks of the same name, of many processes or of processes that had exited.
+    Name(String),
+    /// A kernel thread or an unknown task.
+    Task(u32),
+}
+
+impl CulpritTable {
+    pub(super) fn find_or_add(&mut self, key: Key, new: impl FnOnce() -> Culprit) -> CulpritId {
+        *self.by_key.entry(key).or_insert_with(|| {
+            self.rows.push(new());
+            CulpritId(u32::try_from(self.rows.len() - 1).unwrap_or(u32::MAX))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_are_in_proportion_and_sum_to_the_time() {
+        let mut weights = Amounts::default();
+        weights.add(Cause::Agent, 1);
+        weights.add(Cause::Stopped, 2);
+        let mut to = Amounts::default();
+        assert_eq!(weights.share(100, &mut to), 0);
+        assert_eq!((to.get(Cause::Agent), to.get(Cause::Stopped), to.total()), (33, 67, 100));
+        assert_eq!(Amounts::default().share(7, &mut to), 7);
+        assert_eq!(to.total(), 100);
+    }
+}

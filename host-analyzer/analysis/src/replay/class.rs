@@ -1,0 +1,84 @@
+//! Classes of operators: nodes that do the same work, in all layers and graphs.
+
+use std::collections::HashMap;
+
+use profinfer_trace::model::{Model, Node, NodeIdx, Role, Text, Topology, TopologyId};
+
+/// Position in [`Classes::rows`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ClassId(pub u32);
+
+/// What the nodes of a class have in common.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Class {
+    pub op: Text,
+    /// Operator as the engine describes it.
+    pub desc: Text,
+    /// Type of the weights that it reads, else of its result.
+    pub dtype: Text,
+    /// It reads weights.
+    pub weights: bool,
+    /// Elements of its result, per dimension.
+    pub ne: [u64; 4],
+    /// Elements of its first two sources.
+    pub sources: [[u64; 4]; 2],
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Classes {
+    pub(super) rows: Vec<Class>,
+    /// By topology, then node.
+    of_node: Vec<Vec<ClassId>>,
+}
+
+impl Classes {
+    pub(super) fn compute(model: &Model) -> Self {
+        let mut ids: HashMap<Class, ClassId> = HashMap::new();
+        let mut rows = Vec::new();
+        let mut of = |topology: &Topology, node: &Node| {
+            let class = class(topology, node);
+            *ids.entry(class.clone()).or_insert_with(|| {
+                rows.push(class);
+                ClassId(u32::try_from(rows.len() - 1).unwrap_or(u32::MAX))
+            })
+        };
+        let of_node =
+            model.topologies.rows.iter().map(|t| t.nodes.iter().map(|node| of(t, node)).collect()).collect();
+        Self { rows, of_node }
+    }
+
+    pub(super) fn of_topology(&self, topology: Option<TopologyId>) -> &[ClassId] {
+        topology.and_then(|t| self.of_node.get(t.0 as usize)).map_or(&[], Vec::as_slice)
+    }
+
+    /// The classes, and by topology the class of each node.
+    pub(super) fn into_parts(self) -> (Vec<Class>, Vec<Vec<ClassId>>) {
+        (self.rows, self.of_node)
+    }
+
+    pub(super) const fn len(&self) -> usize {
+        self.rows.len()
+    }
+}
+
+fn class(topology: &Topology, node: &Node) -> Class {
+    let source = |slot: u8| node.src.iter().find(|(s, _)| *s == slot).map(|(_, n)| topology.node(*n));
+    let weights = weights(topology, node);
+    Class {
+        op: node.op,
+        desc: node.desc,
+        dtype: weights.map_or(node.dtype, |w| w.dtype),
+        weights: weights.is_some(),
+        ne: node.ne,
+        sources: [0, 1].map(|slot| source(slot).map_or([0; 4], |n| n.ne)),
+    }
+}
+
+/// The weights that a node reads, directly or by a view.
+fn weights<'a>(topology: &'a Topology, node: &Node) -> Option<&'a Node> {
+    let origin = |n: NodeIdx| {
+        let source = topology.node(n);
+        source.view_of.map_or(source, |of| topology.node(of))
+    };
+    node.src.iter().map(|(_, n)| origin(*n)).find(|source| source.role == Role::Weight)
+}

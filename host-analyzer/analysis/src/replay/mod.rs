@@ -1,0 +1,124 @@
+//! The replay: what each `llama_decode` call would have taken without what delayed it.
+//!
+//! Stage: analysis. From: spans, the scheduler level, the cost of the probes. To: [`Replay`].
+//! Promises: the parts of a call sum to its measured time. Nothing is assigned to a cause that was
+//! not recorded. The time of operators is what their threads computed: the time on the CPU, less the
+//! spin at barriers inside operators, which is learnt from the recording.
+//!
+//! The form is that of a graph of meetings: all threads meet at the barrier after each operator.
+//! The time of a meeting is the maximum over the threads, see [`split`].
+
+mod away;
+mod call;
+mod cause;
+mod class;
+mod inner;
+mod lookup;
+mod meeting;
+mod outside;
+mod split;
+mod untraced;
+
+pub use cause::{Amounts, Cause, Culprit, CulpritId};
+pub use class::{Class, ClassId};
+pub use split::Usual;
+
+use crate::results::fact::Conditions;
+use crate::shared::interval;
+use crate::shared::phase::{Phase, Phases};
+use away::AwayTimes;
+use call::Walk;
+use profinfer_trace::model::{LlamaCallId, Model, TopologyId};
+
+/// One `llama_decode` call, with the time since the call before if it generates.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CallReplay {
+    pub call: LlamaCallId,
+    pub phase: Phase,
+    /// Its operators were completely captured. If not, `usual` is that of traced calls of the same
+    /// graph.
+    pub traced: bool,
+    /// Measured, ns. The parts below sum to it.
+    pub time_ns: u64,
+    /// Operators, without what delayed them.
+    pub usual: Usual,
+    /// Between two calls: sampling and the application, ns.
+    pub application_ns: u64,
+    /// In the call and outside of graphs, ns.
+    pub preparation_ns: u64,
+    /// In graphs of other backends than the CPU's, ns.
+    pub other_backend_ns: u64,
+    /// In graphs without recorded operators, ns.
+    pub not_recorded_ns: u64,
+    /// Delays by cause, ns.
+    pub caused: Amounts,
+    /// What the call would take less with one cause removed and the others kept, ns. Delays that
+    /// overlap are in none of them, so the sum may be below or above that of `caused`.
+    pub alone: Amounts,
+    /// Delays that no recorded cause explains, ns.
+    pub unexplained_ns: u64,
+}
+
+impl CallReplay {
+    /// Time without all causes, ns.
+    #[must_use]
+    pub fn undisturbed_ns(&self) -> u64 {
+        self.time_ns.saturating_sub(self.caused.total())
+    }
+}
+
+/// Usual time of the operators of one class in one phase, over completely traced calls.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct ClassTimes {
+    pub instances: u64,
+    /// Without what delayed them.
+    pub usual: Usual,
+    /// Threads that computed an instance, summed over instances.
+    pub threads: u64,
+}
+
+/// The replay of a session.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Replay {
+    /// The scheduler level was recorded. Without it, delays hide in the time of operators.
+    pub scheduler: bool,
+    /// Successful calls, process by process, by end.
+    pub calls: Vec<CallReplay>,
+    pub classes: Vec<Class>,
+    /// By topology, then node.
+    class_of_node: Vec<Vec<ClassId>>,
+    /// By [`Phase::index`], then class.
+    pub class_times: Vec<Vec<ClassTimes>>,
+    pub culprits: Vec<Culprit>,
+}
+
+impl Replay {
+    #[must_use]
+    pub fn compute(model: &Model, phases: &Phases, conditions: &Conditions) -> Self {
+        let mut away = AwayTimes::compute(model, conditions);
+        let culprits = std::mem::take(&mut away.culprits);
+        let interrupts = lookup::interrupts(model);
+        let intervals = interval::intervals(model, phases);
+        let mut walk = Walk::new(model, &away, &interrupts);
+        let calls: Vec<CallReplay> = walk.calls(&intervals, phases);
+        let (classes, class_times) = walk.into_classes();
+        let (classes, class_of_node) = classes.into_parts();
+        Self { scheduler: model.sched.recorded, calls, classes, class_of_node, class_times, culprits }
+    }
+
+    /// The classes of the nodes of a topology.
+    #[must_use]
+    pub fn classes_of(&self, topology: TopologyId) -> &[ClassId] {
+        self.class_of_node.get(topology.0 as usize).map_or(&[], Vec::as_slice)
+    }
+
+    #[must_use]
+    pub fn culprit(&self, id: CulpritId) -> Option<&Culprit> {
+        self.culprits.get(id.0 as usize)
+    }
+
+    /// The calls of a phase.
+    pub fn phase(&self, phase: Phase) -> impl Iterator<Item = &CallReplay> {
+        self.calls.iter().filter(move |c| c.phase == phase)
+    }
+}

@@ -1,0 +1,51 @@
+//! Time of the calling thread outside of CPU graphs.
+
+use super::CallReplay;
+use super::cause::{Amounts, Cause};
+use super::lookup::Lookup;
+use profinfer_trace::model::ThreadId;
+
+/// What the calling thread does in a stretch of time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Does {
+    /// Between two calls. It may sleep for its own reasons.
+    Application,
+    /// In the call, before and between graphs.
+    Preparation,
+    /// In the graph of a device, for which it may sleep.
+    OtherBackend,
+    /// In a graph without recorded operators.
+    NotRecorded,
+}
+
+/// Adds the time of `thread` from `from` to `to`: delays to their causes, the rest to what it does.
+pub(super) fn add(
+    call: &mut CallReplay,
+    lookup: &mut Lookup<'_>,
+    thread: ThreadId,
+    (from, to): (u64, u64),
+    does: Does,
+) {
+    let Some(length) = to.checked_sub(from).filter(|ns| *ns > 0) else { return };
+    let mut found = Amounts::default();
+    lookup.away(thread, from, to, &mut found);
+    let mut left = length;
+    for (cause, ns) in found.iter() {
+        // It sleeps by its own choice; a thread that is woken late was asleep for the same reason.
+        let own = matches!(cause, Cause::Asleep | Cause::WakeUp);
+        if own && does != Does::Preparation {
+            continue;
+        }
+        let ns = ns.min(left);
+        call.caused.add(cause, ns);
+        call.alone.add(cause, ns);
+        left -= ns;
+    }
+    let part = match does {
+        Does::Application => &mut call.application_ns,
+        Does::Preparation => &mut call.preparation_ns,
+        Does::OtherBackend => &mut call.other_backend_ns,
+        Does::NotRecorded => &mut call.not_recorded_ns,
+    };
+    *part = part.saturating_add(left);
+}

@@ -1,0 +1,357 @@
+//! One meeting of threads: what it would have taken, and what delayed it.
+//!
+//! All threads start from the opening of the barrier before, at R. Thread i begins after `s` on the
+//! CPU, and computes for `c`. Without an inner barrier the meeting takes max(s + c). With one,
+//! threads spin until the last has begun, so it takes max(s) + max(c), where `c` counts from the
+//! last beginning on. With no cause removed this is the measured time, by construction.
+
+use super::cause::{Amounts, Cause};
+use super::lookup::Lookup;
+use profinfer_trace::model::Spans;
+
+/// Time that a spinning barrier and the dispatch of the next operator take, ns: 1 to 2 us on the
+/// machines that were measured. After a sleep the undisturbed time is not visible.
+const SPINNING_NS: u64 = 2_000;
+
+/// Work of a thread that has nothing to do in an operator, where the probes' cost is unknown, ns.
+const NOTHING_NS: u64 = 1_000;
+
+/// If a thread computed more than this share above the mean while another was off the CPU, it did
+/// that thread's part too. Threads take parts only where they also meet inside the operator.
+const STOLEN: f64 = 1.1;
+
+/// Longest time that a thread computes before it comes to a barrier inside an operator, ns: it
+/// converts its part of the input.
+const BEFORE_MEETING_NS: u64 = 10_000;
+
+/// Time of a meeting without causes, by use, ns.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Usual {
+    /// Computing; for an operator that all threads share, the mean over the threads.
+    pub work: u64,
+    /// The last thread computed longer than the mean, or began later.
+    pub imbalance: u64,
+    /// From the barrier before to the first start.
+    pub dispatch: u64,
+    pub probes: u64,
+}
+
+impl Usual {
+    #[must_use]
+    pub const fn total(&self) -> u64 {
+        self.work.saturating_add(self.imbalance).saturating_add(self.dispatch).saturating_add(self.probes)
+    }
+
+    pub(super) const fn add(&mut self, other: &Self) {
+        self.work = self.work.saturating_add(other.work);
+        self.imbalance = self.imbalance.saturating_add(other.imbalance);
+        self.dispatch = self.dispatch.saturating_add(other.dispatch);
+        self.probes = self.probes.saturating_add(other.probes);
+    }
+}
+
+/// Time that the probes of an operator take, ns.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct ProbeCosts {
+    /// Within the operator's time.
+    pub(super) inside: u64,
+    /// Between it and the next one.
+    pub(super) outside: u64,
+}
+
+/// One thread in a meeting, ns.
+#[derive(Debug, Default)]
+struct Member {
+    start: u64,
+    end: u64,
+    /// Off the CPU before it began, by cause.
+    before: Amounts,
+    /// Off the CPU, or interrupted, while it computed.
+    inside: Amounts,
+    /// Start of its own computing: later than `start` if it first waited at an inner barrier.
+    from: u64,
+}
+
+/// What delayed a meeting.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Delays {
+    /// Time that the meeting took longer, by cause. With the usual time and `unexplained`, these
+    /// sum to the measured time.
+    pub(super) caused: Amounts,
+    /// How much earlier the meeting would have been with one cause removed and the others kept.
+    pub(super) alone: Amounts,
+    /// Time that no cause claims.
+    pub(super) unexplained: u64,
+}
+
+impl Delays {
+    fn clear(&mut self) {
+        self.caused.clear();
+        self.alone.clear();
+        self.unexplained = 0;
+    }
+}
+
+/// Splits meetings. Its buffers are reused.
+#[derive(Debug, Default)]
+pub(super) struct Splitter {
+    members: Vec<Member>,
+    claims: Amounts,
+    pub(super) delays: Delays,
+}
+
+/// What is known of the operator of a meeting.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Kind {
+    /// It has an inner barrier.
+    pub(super) inner: bool,
+    pub(super) costs: ProbeCosts,
+}
+
+impl Splitter {
+    /// The meeting of these spans after the barrier that opened at `opened`. Fills
+    /// [`Splitter::delays`].
+    pub(super) fn split(
+        &mut self,
+        spans: &Spans,
+        members: &[usize],
+        opened: u64,
+        kind: Kind,
+        lookup: &mut Lookup<'_>,
+    ) -> Usual {
+        self.delays.clear();
+        let last_start = members.iter().map(|i| spans.start_ns[*i]).max().unwrap_or(opened);
+        let release = members.iter().map(|i| spans.start_ns[*i].saturating_add(spans.work_ns[*i])).max();
+        let release = release.unwrap_or(opened);
+        if !lookup.disturbs(spans, members, opened, release) {
+            return self.clean(spans, members, (opened, last_start, release), kind);
+        }
+        self.members.clear();
+        for i in members {
+            let (start, end) = (spans.start_ns[*i], spans.start_ns[*i].saturating_add(spans.work_ns[*i]));
+            self.members.push(Member { start, end, ..Member::default() });
+        }
+        if kind.inner {
+            self.stopped_before_meeting(spans, members, lookup);
+        }
+        let last_start = self.members.iter().map(|m| m.start).max().unwrap_or(opened);
+        for (member, i) in self.members.iter_mut().zip(members) {
+            let Member { start, end, .. } = *member;
+            member.from = if kind.inner && end >= last_start { last_start.max(start) } else { start };
+            lookup.away(spans.thread[*i], opened, start, &mut member.before);
+            lookup.away(spans.thread[*i], member.from, end, &mut member.inside);
+            if !spans.migrated[*i] {
+                lookup.interrupts(spans.cpu[*i], member.from, end, &mut member.inside);
+            }
+        }
+        self.disturbed(opened, release, kind)
+    }
+
+    /// A thread that lost its CPU before it came to the barrier inside the operator begins when it
+    /// returns: the others wait for it there, so none of them ends before.
+    fn stopped_before_meeting(&mut self, spans: &Spans, members: &[usize], lookup: &mut Lookup<'_>) {
+        for (n, i) in members.iter().enumerate() {
+            let start = self.members[n].start;
+            let rows = lookup.rows(spans.thread[*i], start, start.saturating_add(BEFORE_MEETING_NS));
+            let Some(back) = rows.iter().map(|a| a.end).max().filter(|end| *end > start) else { continue };
+            let others = self.members.iter().enumerate().filter(|(other, _)| *other != n);
+            if others.map(|(_, m)| m.end).min().is_some_and(|end| end >= back) {
+                self.members[n].start = back.min(self.members[n].end);
+            }
+        }
+    }
+
+    /// No thread was off the CPU.
+    fn clean(
+        &self,
+        spans: &Spans,
+        members: &[usize],
+        (opened, last_start, release): (u64, u64, u64),
+        kind: Kind,
+    ) -> Usual {
+        let (mut sum, mut most, mut second, mut first) = (0_u64, 0_u64, 0_u64, u64::MAX);
+        for i in members {
+            let (start, end) = (spans.start_ns[*i], spans.start_ns[*i].saturating_add(spans.work_ns[*i]));
+            let from = if kind.inner && end >= last_start { last_start.max(start) } else { start };
+            let on = end.saturating_sub(from);
+            first = first.min(start);
+            sum = sum.saturating_add(on);
+            second = second.max(most.min(on));
+            most = most.max(on);
+        }
+        let gap = first.max(opened) - opened;
+        usual(
+            release.saturating_sub(opened),
+            gap,
+            work(sum, most, second, members.len(), kind.costs),
+            kind.costs,
+        )
+    }
+
+    /// Some thread was off the CPU, or was interrupted.
+    fn disturbed(&mut self, opened: u64, release: u64, kind: Kind) -> Usual {
+        let all = Times::new(&self.members, opened, kind.inner, |_| true);
+        let measured = release.saturating_sub(opened);
+        let slept = self.members.iter().any(|m| m.before.iter().any(|(c, _)| sleeps(c)));
+        // What the threads computed, when none was away.
+        let mean = all.sum / self.members.len().max(1) as u64;
+        let stolen = kind.inner && all.most as f64 > mean as f64 * STOLEN && shared(&all, kind.costs);
+        let (most, gap) = (
+            if stolen { mean } else { all.most },
+            if slept { all.gap.min(SPINNING_NS.saturating_add(kind.costs.outside)) } else { all.gap },
+        );
+        let shorter = (all.most - most) + (all.gap - gap);
+        let without = all.time.saturating_sub(shorter).min(measured);
+        let mut on = all;
+        on.most = most;
+        on.second = on.second.min(most);
+        let usual =
+            usual(without, gap, work(on.sum, on.most, on.second, self.members.len(), kind.costs), kind.costs);
+        let excess = measured - usual.total().min(measured);
+        self.blame(excess, kind.inner);
+        self.alone(opened, measured, kind.inner, excess, measured.saturating_sub(all.time));
+        usual
+    }
+
+    /// Distributes the excess to causes: first to those of the threads that came last.
+    fn blame(&mut self, excess: u64, inner: bool) {
+        let Self { members, claims, delays } = self;
+        claims.clear();
+        let last_to_begin = members.iter().max_by_key(|m| m.start);
+        let last_to_end = members.iter().max_by_key(|m| m.end);
+        let before = if inner { last_to_begin } else { last_to_end };
+        before.iter().for_each(|m| add_before(&m.before, claims));
+        last_to_end.iter().for_each(|m| add_inside(&m.inside, inner, claims));
+        let mut left = excess;
+        let first = left.min(claims.total());
+        left -= first - claims.share(first, &mut delays.caused);
+        if left > 0 {
+            // Others did the part of a thread that was away, so the last one was not the cause.
+            claims.clear();
+            for m in members.iter() {
+                add_before(&m.before, claims);
+                add_inside(&m.inside, inner, claims);
+            }
+            let second = left.min(claims.total() / members.len().max(1) as u64);
+            left -= second - claims.share(second, &mut delays.caused);
+            // Sleep shows that waking took place; how long it took is the rest of the time.
+            if left > 0 && delays.caused.get(Cause::WakeUp) > 0 {
+                delays.caused.add(Cause::WakeUp, left);
+                left = 0;
+            }
+        }
+        delays.unexplained = left;
+    }
+
+    /// The effect of removing each cause alone.
+    fn alone(&mut self, opened: u64, measured: u64, inner: bool, excess: u64, by_times: u64) {
+        let Self { members, claims, delays } = self;
+        let causes: Vec<Cause> = delays.caused.iter().map(|(cause, _)| cause).collect();
+        if let [only] = causes[..] {
+            delays.alone.add(only, excess - delays.unexplained.min(excess));
+            return;
+        }
+        claims.clear();
+        for cause in causes {
+            let removed = |c: Cause, before: bool| place(c, inner, before) == cause;
+            let time = Times::removing(members, opened, inner, removed).time;
+            claims.add(cause, measured.saturating_sub(time));
+        }
+        // Where all causes together save more or less than the times show, so does each.
+        for (cause, ns) in claims.iter() {
+            let ns = if by_times == 0 { ns } else { (ns as f64 * excess as f64 / by_times as f64) as u64 };
+            delays.alone.add(cause, ns.min(excess));
+        }
+    }
+}
+
+/// Times of a meeting from those of its members without some causes, ns.
+#[derive(Debug, Clone, Copy)]
+struct Times {
+    /// Total.
+    time: u64,
+    /// First start, from the opening of the barrier before.
+    gap: u64,
+    /// Sum of computing, most, and second most.
+    sum: u64,
+    most: u64,
+    second: u64,
+}
+
+impl Times {
+    fn new(members: &[Member], opened: u64, inner: bool, removed: impl Fn(Cause) -> bool) -> Self {
+        Self::removing(members, opened, inner, |cause, _| removed(cause))
+    }
+
+    /// `removed` gets a cause, and whether it delayed the beginning.
+    fn removing(members: &[Member], opened: u64, inner: bool, removed: impl Fn(Cause, bool) -> bool) -> Self {
+        let sum_of = |amounts: &Amounts, before: bool| {
+            let ns = amounts.iter().filter(|(cause, _)| removed(*cause, before)).map(|(_, ns)| ns);
+            ns.fold(0, u64::saturating_add)
+        };
+        let (mut latest, mut longest, mut gap) = (0_u64, 0_u64, u64::MAX);
+        let (mut sum, mut most, mut second) = (0_u64, 0_u64, 0_u64);
+        for m in members {
+            let began = m.start.saturating_sub(opened).saturating_sub(sum_of(&m.before, true));
+            let on = m.end.saturating_sub(m.from).saturating_sub(sum_of(&m.inside, false));
+            latest = latest.max(began);
+            gap = gap.min(began);
+            longest = longest.max(began.saturating_add(on));
+            sum = sum.saturating_add(on);
+            second = second.max(most.min(on));
+            most = most.max(on);
+        }
+        let time = if inner { latest.saturating_add(most) } else { longest };
+        Self { time, gap: gap.min(time), sum, most, second }
+    }
+}
+
+/// Several threads had work.
+fn shared(times: &Times, costs: ProbeCosts) -> bool {
+    is_shared(times.most, times.second, costs)
+}
+
+fn is_shared(most: u64, second: u64, costs: ProbeCosts) -> bool {
+    let nothing = if costs.inside == 0 { NOTHING_NS } else { costs.inside * 3 / 2 };
+    second > nothing || most <= second.saturating_mul(2)
+}
+
+/// Work of the threads: the mean where they share it, else that of the one that has it.
+fn work(sum: u64, most: u64, second: u64, threads: usize, costs: ProbeCosts) -> u64 {
+    if threads > 1 && is_shared(most, second, costs) { sum / threads as u64 } else { most }
+}
+
+/// Splits an undisturbed time; `work` includes the probes inside.
+fn usual(time: u64, gap: u64, work: u64, costs: ProbeCosts) -> Usual {
+    let gap = gap.min(time);
+    let work = work.min(time - gap);
+    let (outside, inside) = (costs.outside.min(gap), costs.inside.min(work));
+    Usual {
+        work: work - inside,
+        imbalance: time - gap - work,
+        dispatch: gap - outside,
+        probes: outside + inside,
+    }
+}
+
+/// The thread slept, or was being woken.
+const fn sleeps(cause: Cause) -> bool {
+    matches!(cause, Cause::Asleep | Cause::WakeUp)
+}
+
+/// A thread that sleeps before it begins, or where it waits for others inside an operator, waits at
+/// a barrier.
+const fn place(cause: Cause, inner: bool, before: bool) -> Cause {
+    match cause {
+        Cause::Asleep if before || inner => Cause::WakeUp,
+        other => other,
+    }
+}
+
+fn add_before(from: &Amounts, to: &mut Amounts) {
+    from.iter().for_each(|(cause, ns)| to.add(place(cause, false, true), ns));
+}
+
+fn add_inside(from: &Amounts, inner: bool, to: &mut Amounts) {
+    from.iter().for_each(|(cause, ns)| to.add(place(cause, inner, false), ns));
+}

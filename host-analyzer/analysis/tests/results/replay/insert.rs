@@ -1,0 +1,125 @@
+//! Inserts stops of threads into a recording, as ggml's threads would suffer them: a thread that
+//! is stopped ends its operator later, and all threads wait for it at the barrier, or at the barrier
+//! inside the operator.
+
+use profinfer_trace::model::{Model, SpanId, ThreadId, ThreadState};
+
+/// Where a thread is stopped.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Place {
+    /// In a span, this many ns after its start.
+    Operator(SpanId, u64),
+    /// In the wait after a span, half way to the thread's next one.
+    Wait(SpanId),
+    /// Half way between a `llama_decode` call and the next one.
+    BetweenCalls(usize),
+}
+
+/// A span's start and end.
+fn times(m: &Model, i: usize) -> (u64, u64) {
+    (m.spans.start_ns[i], m.spans.start_ns[i] + m.spans.work_ns[i])
+}
+
+/// Spans of the same operator execution.
+fn members(m: &Model, i: usize) -> Vec<usize> {
+    let s = &m.spans;
+    let of_call = s.graph_call.partition_point(|c| *c < s.graph_call[i])
+        ..s.graph_call.partition_point(|c| *c <= s.graph_call[i]);
+    of_call.filter(|k| s.node[*k] == s.node[i]).collect()
+}
+
+fn meets_inside(m: &Model, i: usize) -> bool {
+    let topology = m.graph_calls.topology[m.spans.graph_call[i].0 as usize].unwrap();
+    let node = m.topologies.get(topology).node(m.spans.node[i]);
+    matches!(m.texts.get(node.op), "MUL_MAT" | "MUL_MAT_ID" | "FLASH_ATTN_EXT")
+}
+
+/// Everything that begins at `from` or later is delayed, and what contains it lasts longer.
+fn delay_from(m: &mut Model, from: u64, ns: u64) {
+    let stretch = |start: &mut [u64], length: &mut [u64]| {
+        for (start, length) in start.iter_mut().zip(length) {
+            if *start >= from {
+                *start += ns;
+            } else if *start + *length >= from {
+                *length += ns;
+            }
+        }
+    };
+    stretch(&mut m.llama_calls.start_ns, &mut m.llama_calls.duration_ns);
+    stretch(&mut m.graph_calls.start_ns, &mut m.graph_calls.duration_ns);
+    let later = |start: &mut u64| *start += if *start >= from { ns } else { 0 };
+    m.spans.start_ns.iter_mut().for_each(later);
+    m.sched.states.start_ns.iter_mut().for_each(later);
+}
+
+fn add_stop(m: &mut Model, thread: ThreadId, at: u64, ns: u64) {
+    let s = &mut m.sched.states;
+    let row = (0..s.len()).find(|i| (s.thread[*i], s.start_ns[*i]) > (thread, at)).unwrap_or(s.len());
+    s.thread.insert(row, thread);
+    s.start_ns.insert(row, at);
+    s.duration_ns.insert(row, ns);
+    s.state.insert(row, ThreadState::Stopped);
+    s.cpu.insert(row, 0);
+    m.sched.recorded = true;
+}
+
+/// Stops a thread for `ns`. Returns how much later everything after it is. Stops are inserted from
+/// the last one to the first.
+pub(crate) fn stop(m: &mut Model, place: Place, ns: u64) -> u64 {
+    match place {
+        Place::Operator(SpanId(i), after) => in_operator(m, i as usize, after, ns),
+        Place::Wait(SpanId(i)) => in_wait(m, i as usize, ns),
+        Place::BetweenCalls(call) => {
+            let end = m.llama_calls.start_ns[call] + m.llama_calls.duration_ns[call];
+            let at = u64::midpoint(end, m.llama_calls.start_ns[call + 1]);
+            delay_from(m, at, ns);
+            add_stop(m, m.llama_calls.thread[call], at, ns);
+            ns
+        }
+    }
+}
+
+fn in_operator(m: &mut Model, i: usize, after: u64, ns: u64) -> u64 {
+    let (start, end) = times(m, i);
+    let at = start + after.min(end - start - 1);
+    let members = members(m, i);
+    let last_start = members.iter().map(|k| m.spans.start_ns[*k]).max().unwrap();
+    let release = members.iter().map(|k| times(m, *k).1).max().unwrap();
+    if meets_inside(m, i) && at < last_start {
+        let later = (at + ns).saturating_sub(last_start);
+        delay_from(m, release, later);
+        members.iter().for_each(|k| m.spans.work_ns[*k] += later);
+        add_stop(m, m.spans.thread[i], at, ns);
+        return later;
+    }
+    let later = (end + ns).max(release) - release;
+    delay_from(m, release, later);
+    m.spans.work_ns[i] += ns;
+    add_stop(m, m.spans.thread[i], at, ns);
+    later
+}
+
+fn in_wait(m: &mut Model, i: usize, ns: u64) -> u64 {
+    let next = i + 1;
+    let (end, begins) = (times(m, i).1, m.spans.start_ns[next]);
+    let at = u64::midpoint(end, begins);
+    let later_start = (at + ns).max(begins) - begins;
+    let members = members(m, next);
+    let last_start = members.iter().map(|k| m.spans.start_ns[*k]).max().unwrap();
+    let release = members.iter().map(|k| times(m, *k).1).max().unwrap();
+    let inner = meets_inside(m, next);
+    let later = if inner {
+        (begins + later_start).max(last_start) - last_start
+    } else {
+        (times(m, next).1 + later_start).max(release) - release
+    };
+    delay_from(m, release, later);
+    m.spans.start_ns[next] += later_start;
+    if inner {
+        // All of them begin to compute later.
+        members.iter().filter(|k| **k != next).for_each(|k| m.spans.work_ns[*k] += later);
+        m.spans.work_ns[next] = m.spans.work_ns[next] + later - later_start;
+    }
+    add_stop(m, m.spans.thread[i], at, ns);
+    later
+}

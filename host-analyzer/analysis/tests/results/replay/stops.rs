@@ -1,0 +1,105 @@
+//! Quiet recordings of real engines into which stops are inserted: the original is the exact truth.
+
+use profinfer_analysis::Analysis;
+use profinfer_analysis::ladder::{Ladders, Question};
+use profinfer_analysis::replay::Cause;
+use profinfer_trace::model::{Model, Sched, SpanId};
+
+use super::insert::{Place, stop};
+use super::{RECORDINGS, recording, sums_are_exact};
+
+/// A recording without what the scheduler did to it: its own disturbances belong to its usual time.
+fn quiet(name: &str) -> Model {
+    let mut m = recording(name);
+    m.sched = Sched::default();
+    m
+}
+
+/// Places of a kind, from the last one to the first: in every seventh operator that is long enough,
+/// of one decode call in two; at most twelve per call.
+fn places(m: &Model, kind: impl Fn(&Model, usize) -> Option<Place>) -> Vec<Place> {
+    let s = &m.spans;
+    let mut found = Vec::new();
+    for (call, rows) in s.by_call() {
+        let decode = m.graph_calls.decode[call.0 as usize];
+        if decode.is_some_and(|d| m.llama_calls.n_tokens[d.0 as usize] == 1 && d.0 % 2 == 0) {
+            found.extend(rows.step_by(7).filter_map(|i| kind(m, i).map(|p| (s.start_ns[i], p))).take(12));
+        }
+    }
+    // Two stops of one operator would overlap.
+    found.sort_by_key(|(start, _)| std::cmp::Reverse(*start));
+    let apart = |pair: &[(u64, Place)]| pair[0].0 > pair[1].0 + 20_000;
+    let keep: Vec<bool> = found.windows(2).map(apart).chain([true]).collect();
+    found.into_iter().zip(keep).filter(|(_, keep)| *keep).map(|((_, place), _)| place).collect()
+}
+
+/// Inserts the stops, and compares their cost with what the replay assigns to them. Returns the
+/// largest relative error.
+fn check(name: &str, kind: impl Fn(&Model, usize) -> Option<Place>, ns: u64) {
+    let mut m = quiet(name);
+    let places = places(&m, kind);
+    assert!(places.len() >= 8, "{name}: {} places", places.len());
+    let cost: u64 = places.into_iter().map(|place| stop(&mut m, place, ns)).sum();
+    sums_are_exact(&m);
+    let a = Analysis::compute(&m);
+    let found: u64 = a.replay.calls.iter().map(|c| c.caused.get(Cause::Stopped)).sum();
+    let alone: u64 = a.replay.calls.iter().map(|c| c.alone.get(Cause::Stopped)).sum();
+    let error = found as f64 / cost as f64 - 1.0;
+    println!("{name}: stops cost {cost} ns, assigned {found} ns, alone {alone} ns ({:+.2} %)", error * 100.0);
+    assert!(error.abs() < 0.02, "{name}: {error}");
+    assert_eq!(found, alone);
+    in_the_interval(&a.ladder, cost);
+}
+
+/// The interval of the gain contains the cost of the stops of decode tokens.
+fn in_the_interval(ladders: &Ladders, cost: u64) {
+    let decode = ladders.of(Question::Decode).unwrap();
+    let gain = decode.all.unwrap();
+    assert!(gain.low_ns <= cost && cost <= gain.high_ns + cost / 20, "{gain:?} {cost}");
+}
+
+fn long_enough(m: &Model, i: usize) -> bool {
+    m.spans.work_ns[i] > 1_000
+}
+
+#[test]
+fn stops_inside_operators_cost_what_they_cost() {
+    let half = |m: &Model, i: usize| {
+        long_enough(m, i).then(|| Place::Operator(SpanId(i as u32), m.spans.work_ns[i] / 2))
+    };
+    for name in RECORDINGS {
+        check(name, half, 3_000_000);
+        check(name, half, 40_000);
+    }
+}
+
+#[test]
+fn stops_before_the_work_of_an_operator_cost_what_they_cost() {
+    let first = |m: &Model, i: usize| long_enough(m, i).then_some(Place::Operator(SpanId(i as u32), 0));
+    RECORDINGS.iter().for_each(|name| check(name, first, 1_000_000));
+}
+
+#[test]
+fn stops_in_waits_cost_what_they_cost() {
+    let wait = |m: &Model, i: usize| {
+        let s = &m.spans;
+        let next =
+            i + 1 < s.len() && s.graph_call[i] == s.graph_call[i + 1] && s.thread[i] == s.thread[i + 1];
+        next.then_some(Place::Wait(SpanId(i as u32)))
+    };
+    RECORDINGS.iter().for_each(|name| check(name, wait, 1_000_000));
+}
+
+#[test]
+fn stops_between_calls_cost_what_they_cost() {
+    for name in RECORDINGS {
+        let mut m = quiet(name);
+        let single = |i: &usize| m.llama_calls.n_tokens[*i] == 1 && m.llama_calls.n_tokens[*i + 1] == 1;
+        let calls: Vec<usize> = (0..m.llama_calls.len() - 1).filter(single).step_by(3).collect();
+        let cost: u64 = calls.iter().rev().map(|i| stop(&mut m, Place::BetweenCalls(*i), 5_000_000)).sum();
+        sums_are_exact(&m);
+        let a = Analysis::compute(&m);
+        let found: u64 = a.replay.calls.iter().map(|c| c.caused.get(Cause::Stopped)).sum();
+        assert_eq!(found, cost, "{name}");
+    }
+}

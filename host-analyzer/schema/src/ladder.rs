@@ -1,0 +1,202 @@
+//! `ladders`: where the time of a decode token and of a prompt goes, step by step.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Where the time of one question goes: from the least time that the board allows up to the
+/// measured time. Times are of all units together; divide by `units`.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Ladder {
+    /// What the ladder explains.
+    pub question: Question,
+    /// Process of the engine.
+    pub pid: u32,
+    /// Tokens (`decode`) or prompts (`prompt`) that it covers. The first decode token is left out.
+    pub units: u64,
+    /// Units whose operators were captured completely.
+    pub traced_units: u64,
+    /// Measured time, ns. The steps sum to it.
+    pub measured_ns: u64,
+    /// Time without all causes, ns.
+    pub undisturbed_ns: u64,
+    /// The steps, in order; steps without time are left out.
+    pub steps: Vec<LadderStep>,
+    /// Operators at the limits of the board; `null` without ceilings or captured operators.
+    pub floor: Option<LadderFloor>,
+    /// Effect of removing all causes together; `null` without causes.
+    pub all_causes: Option<LadderGain>,
+}
+
+/// What a ladder explains.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Question {
+    /// A decode token, sampling included.
+    #[default]
+    Decode,
+    /// Processing a prompt.
+    Prompt,
+    /// A value of a newer `analyze`.
+    #[serde(untagged)]
+    #[schemars(skip)]
+    Newer(String),
+}
+
+/// One step of a ladder.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct LadderStep {
+    /// What it is.
+    pub kind: StepKind,
+    /// The same in words.
+    pub label: String,
+    /// Time of all units, ns.
+    pub ns: i64,
+    /// Low end of its 95 % interval, ns.
+    pub low_ns: i64,
+    /// High end, ns.
+    pub high_ns: i64,
+    /// The program that had CPUs of the engine; set for `program`.
+    pub culprit: Option<Culprit>,
+    /// Effect of removing this cause alone; `null` for a step that is no cause.
+    pub gain: Option<LadderGain>,
+}
+
+/// What a step of a ladder is.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum StepKind {
+    /// Operators at the limit of the board that bounds each.
+    #[default]
+    Floor,
+    /// Operators above that limit; all operators where no limit is known.
+    AboveFloor,
+    /// Threads that computed longer than the mean of the threads.
+    Imbalance,
+    /// Barriers, and the start of operators.
+    Dispatch,
+    /// In the call, outside of graphs: building the graph, inputs, outputs.
+    GraphPreparation,
+    /// Between calls: sampling and the application.
+    Application,
+    /// Graphs of other backends.
+    OtherBackend,
+    /// The probes of this recording.
+    Probes,
+    /// Another program had a CPU of the engine.
+    Program,
+    /// The agent had a CPU of the engine.
+    Agent,
+    /// Threads of the engine shared a CPU although another one was free.
+    Placement,
+    /// The engine has more running threads than CPUs.
+    TooManyThreads,
+    /// Threads of the engine shared a CPU; who had the other CPUs is not recorded.
+    SharedCpu,
+    /// A thread was runnable and its CPU idle: a quota was used up, or a hypervisor had the CPU.
+    Throttled,
+    /// A thread was runnable, and who had its CPU is not recorded.
+    UnknownHolder,
+    /// Interrupt handlers.
+    Interrupts,
+    /// Threads slept at barriers and had to be woken.
+    WakeUp,
+    /// Uninterruptible sleep in an operator: page read from storage, kernel lock.
+    Blocked,
+    /// Voluntary sleep in an operator.
+    Asleep,
+    /// Stopped by a signal or a debugger.
+    Stopped,
+    /// Causes that are too small to list.
+    SmallCauses,
+    /// Operators that were not captured.
+    NotRecorded,
+    /// Delays without a recorded cause.
+    Unexplained,
+    /// A value of a newer `analyze`.
+    #[serde(untagged)]
+    #[schemars(skip)]
+    Newer(String),
+}
+
+/// A program that had CPUs of the engine.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Culprit {
+    /// Thread id of its first task; 0 for many short tasks.
+    pub tid: u32,
+    /// Process; 0 where its tasks had exited before the lookup, or are of many processes.
+    pub pid: u32,
+    /// Task name.
+    pub name: String,
+    /// Command line; empty for kernel threads and exited tasks.
+    pub command: String,
+    /// Control group; empty when unknown.
+    pub cgroup: String,
+    /// It is another traced engine.
+    pub engine: bool,
+    /// Number of tasks that it stands for.
+    pub tasks: u32,
+    /// CPUs on which it held up the engine.
+    pub cpus: Vec<u16>,
+}
+
+/// Time that a remedy saves, of all units, ns.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct LadderGain {
+    /// Least.
+    pub low_ns: u64,
+    /// Most likely.
+    pub likely_ns: u64,
+    /// Most.
+    pub high_ns: u64,
+}
+
+/// Operators at the limits of the board.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct LadderFloor {
+    /// Least time of the operators, ns of all units.
+    pub ns: u64,
+    /// Half width of its interval by the spread of the ceilings, ns.
+    pub half_ns: u64,
+    /// Weights and KV cache that are read, bytes of all units.
+    pub bytes: u64,
+    /// Memory bandwidth at this working set, bytes per second.
+    pub bytes_per_s: Option<u64>,
+    /// By operator and data type, the most time above the limit first.
+    pub parts: Vec<LadderFloorPart>,
+}
+
+/// Operators of one type and data type.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct LadderFloorPart {
+    /// Operator as the engine describes it.
+    pub op: String,
+    /// Type of the weights that it reads, else of its result.
+    pub dtype: String,
+    /// What bounds it.
+    pub limit: FloorLimit,
+    /// Weights and KV cache that they read, bytes of all units.
+    pub bytes: u64,
+    /// Operations of all units; a multiply-add counts as two.
+    pub operations: u64,
+    /// At the limit, ns of all units.
+    pub floor_ns: u64,
+    /// What they took without disturbances, ns of all units.
+    pub work_ns: u64,
+}
+
+/// What bounds an operator.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum FloorLimit {
+    /// Memory bandwidth.
+    Memory,
+    /// Arithmetic of the cores.
+    Arithmetic,
+    /// No ceiling is known for it.
+    #[default]
+    Unknown,
+    /// A value of a newer `analyze`.
+    #[serde(untagged)]
+    #[schemars(skip)]
+    Newer(String),
+}

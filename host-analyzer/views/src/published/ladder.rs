@@ -1,0 +1,94 @@
+//! `ladders`: the steps of each question.
+
+use super::Publish;
+use crate::words;
+use profinfer_analysis::ladder;
+use profinfer_analysis::ladder::{Ladder, Ladders, Question, StepKind};
+use profinfer_analysis::replay::{Cause, Culprit, Replay};
+use profinfer_schema as schema;
+
+names! {
+    Question => Question { Decode, Prompt }
+    ladder::Limit => FloorLimit { Memory, Arithmetic, Unknown }
+}
+
+fields! {
+    Culprit => Culprit { tid, pid, name, command, cgroup, engine, tasks, cpus }
+    ladder::Gain => LadderGain { low_ns, likely_ns, high_ns }
+    ladder::FloorPart => LadderFloorPart { op, dtype, limit, bytes, operations, floor_ns, work_ns }
+    ladder::Floor => LadderFloor { ns, half_ns, bytes, bytes_per_s, parts }
+}
+
+/// All ladders.
+pub(crate) fn ladders(all: &Ladders, replay: &Replay) -> Vec<schema::Ladder> {
+    all.rows.iter().map(|ladder| published(ladder, replay)).collect()
+}
+
+fn published(ladder: &Ladder, replay: &Replay) -> schema::Ladder {
+    let Ladder { question, pid, units, traced_units, measured_ns, undisturbed_ns, steps, floor, all } =
+        ladder;
+    schema::Ladder {
+        question: question.publish(),
+        pid: *pid,
+        units: *units,
+        traced_units: *traced_units,
+        measured_ns: *measured_ns,
+        undisturbed_ns: *undisturbed_ns,
+        steps: steps.iter().map(|s| step(s, ladder, replay)).collect(),
+        floor: floor.publish(),
+        all_causes: all.publish(),
+    }
+}
+
+fn step(step: &ladder::Step, ladder: &Ladder, replay: &Replay) -> schema::LadderStep {
+    let ladder::Step { kind, ns, half_ns, gain } = step;
+    let half = i64::try_from(*half_ns).unwrap_or(i64::MAX);
+    let culprit = match kind {
+        StepKind::Caused(Cause::Program(id)) => replay.culprit(*id),
+        _ => None,
+    };
+    schema::LadderStep {
+        kind: kind.publish(),
+        label: words::ladder::label(step, ladder, replay),
+        ns: *ns,
+        low_ns: ns.saturating_sub(half),
+        high_ns: ns.saturating_add(half),
+        culprit: culprit.map(Culprit::publish),
+        gain: gain.publish(),
+    }
+}
+
+impl Publish for StepKind {
+    type Form = schema::StepKind;
+
+    fn publish(&self) -> Self::Form {
+        use schema::StepKind as To;
+        match self {
+            Self::Floor => To::Floor,
+            Self::AboveFloor => To::AboveFloor,
+            Self::Imbalance => To::Imbalance,
+            Self::Dispatch => To::Dispatch,
+            Self::Preparation => To::GraphPreparation,
+            Self::Application => To::Application,
+            Self::OtherBackend => To::OtherBackend,
+            Self::Probes => To::Probes,
+            Self::Caused(cause) => match cause {
+                Cause::Program(_) => To::Program,
+                Cause::Agent => To::Agent,
+                Cause::Placement => To::Placement,
+                Cause::TooManyThreads => To::TooManyThreads,
+                Cause::SharedCpu => To::SharedCpu,
+                Cause::Throttled => To::Throttled,
+                Cause::UnknownHolder => To::UnknownHolder,
+                Cause::Interrupts => To::Interrupts,
+                Cause::WakeUp => To::WakeUp,
+                Cause::Blocked => To::Blocked,
+                Cause::Asleep => To::Asleep,
+                Cause::Stopped => To::Stopped,
+            },
+            Self::SmallCauses => To::SmallCauses,
+            Self::NotRecorded => To::NotRecorded,
+            Self::Unexplained => To::Unexplained,
+        }
+    }
+}

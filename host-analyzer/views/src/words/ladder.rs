@@ -1,0 +1,96 @@
+//! Texts of the ladder.
+
+use super::{one_line, size};
+use profinfer_analysis::ladder::{Floor, Ladder, Question, Step, StepKind};
+use profinfer_analysis::replay::{Cause, Culprit, Replay};
+
+/// Number of parts of the operators that are named.
+const PARTS: usize = 3;
+
+/// What a unit of a question is.
+#[must_use]
+pub const fn unit(question: Question) -> &'static str {
+    match question {
+        Question::Decode => "token",
+        Question::Prompt => "prompt",
+    }
+}
+
+/// A step in a few words.
+#[must_use]
+pub fn label(step: &Step, ladder: &Ladder, replay: &Replay) -> String {
+    match step.kind {
+        StepKind::Floor => ladder.floor.as_ref().map_or_else(String::new, |f| floor(f, ladder)),
+        StepKind::AboveFloor => match &ladder.floor {
+            Some(floor) => format!("operators above that limit{}", parts(floor)),
+            None => "operators; the limit of this board is not known".to_owned(),
+        },
+        StepKind::Imbalance => "uneven split of work between threads".to_owned(),
+        StepKind::Dispatch => "barriers and starting operators".to_owned(),
+        StepKind::Preparation => "building the graph, inputs and outputs".to_owned(),
+        StepKind::Application => "sampling and application".to_owned(),
+        StepKind::OtherBackend => "other backends".to_owned(),
+        StepKind::Probes => "probes of this recording".to_owned(),
+        StepKind::Caused(cause) => caused(cause, replay),
+        StepKind::SmallCauses => "other small delays".to_owned(),
+        StepKind::NotRecorded => "not recorded".to_owned(),
+        StepKind::Unexplained => "unexplained".to_owned(),
+    }
+}
+
+fn caused(cause: Cause, replay: &Replay) -> String {
+    match cause {
+        Cause::Program(id) => replay.culprit(id).map_or_else(String::new, culprit),
+        Cause::Agent => "the agent had a CPU".to_owned(),
+        Cause::Placement => "engine threads shared a CPU although another one was free".to_owned(),
+        Cause::TooManyThreads => "more running threads than CPUs".to_owned(),
+        Cause::SharedCpu => "engine threads shared a CPU".to_owned(),
+        Cause::Throttled => "runnable, but its CPU was idle: quota or hypervisor".to_owned(),
+        Cause::UnknownHolder => "preempted; by which program is not recorded".to_owned(),
+        Cause::Interrupts => "interrupts".to_owned(),
+        Cause::WakeUp => "threads slept at barriers and were woken".to_owned(),
+        Cause::Blocked => "blocked in an operator: page read from storage or kernel lock".to_owned(),
+        Cause::Asleep => "asleep in an operator".to_owned(),
+        Cause::Stopped => "stopped by a signal or a debugger".to_owned(),
+    }
+}
+
+/// A program, and the CPUs that it had.
+#[must_use]
+pub fn culprit(culprit: &Culprit) -> String {
+    let name = one_line(if culprit.name.is_empty() { &culprit.command } else { &culprit.name });
+    let who = match (culprit.tasks, culprit.pid) {
+        (n, 0) if n > 1 => format!("{n} tasks named {name}"),
+        (_, 0) => format!("{name} (thread {})", culprit.tid),
+        (_, pid) => format!("{name} (pid {pid})"),
+    };
+    let cpus: Vec<String> = culprit.cpus.iter().map(u16::to_string).collect();
+    let cpus = match culprit.cpus.len() {
+        0 => "a CPU".to_owned(),
+        1 => format!("CPU {}", cpus.join("")),
+        _ => format!("CPUs {}", cpus.join(", ")),
+    };
+    format!("{who} had {cpus}")
+}
+
+fn floor(floor: &Floor, ladder: &Ladder) -> String {
+    let bytes = size(floor.bytes / ladder.units.max(1));
+    match floor.bytes_per_s {
+        Some(per_s) => {
+            format!("operators at this board's limits ({bytes} at {:.1} GB/s)", per_s as f64 / 1e9)
+        }
+        None => "operators at this board's limits".to_owned(),
+    }
+}
+
+/// The operators with most of the time above their limits.
+fn parts(floor: &Floor) -> String {
+    let above = |p: &profinfer_analysis::ladder::FloorPart| p.work_ns.saturating_sub(p.floor_ns);
+    let all: u64 = floor.parts.iter().map(above).sum();
+    let shown = floor.parts.iter().take(PARTS).filter(|p| above(p) > 0);
+    let shown: Vec<String> = shown
+        .map(|p| format!("{} {} {:.0} %", p.op, p.dtype, above(p) as f64 * 100.0 / all.max(1) as f64))
+        .map(|text| one_line(&text))
+        .collect();
+    if shown.is_empty() { String::new() } else { format!(": {}", shown.join(", ")) }
+}
