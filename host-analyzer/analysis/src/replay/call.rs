@@ -10,6 +10,7 @@ use super::lookup::Lookup;
 use super::meeting::Meetings;
 use super::outside::{self, Does};
 use super::split::{Kind, ProbeCosts, Splitter, Usual};
+use super::typical::Seen;
 use super::untraced::{self, Graphs};
 use super::{Amounts, CallReplay, ClassTimes};
 use crate::shared::interval::Interval;
@@ -22,6 +23,8 @@ pub(super) struct Walk<'a> {
     classes: Classes,
     /// By class: it has an inner barrier.
     inner: Vec<bool>,
+    /// By class: the longest time that is not out of the ordinary, ns.
+    limits: Vec<u64>,
     class_times: Vec<Vec<ClassTimes>>,
     costs: ProbeCosts,
     /// Rows of the spans, by graph call.
@@ -39,12 +42,19 @@ impl<'a> Walk<'a> {
     pub(super) fn new(model: &'a Model, away: &'a AwayTimes, interrupts: &'a [Vec<Away>]) -> Self {
         let classes = Classes::compute(model);
         let mut rows = vec![0..0; model.graph_calls.len()];
-        let mut learning = Learning::new(&classes);
+        let (mut learning, mut seen) = (Learning::new(&classes), Seen::new(&classes));
         let mut meetings = Meetings::default();
         for (call, spans) in model.spans.by_call() {
             meetings.read(&model.spans, spans.clone());
             let of_node = classes.of_topology(model.graph_calls.topology[call.0 as usize]);
             learning.read(&model.spans, &meetings, &classes, of_node);
+            let mut opened = model.graph_calls.start_ns[call.0 as usize];
+            for m in &meetings.rows {
+                if let Some(class) = of_node.get(m.node.0 as usize) {
+                    seen.add(*class, m.release.saturating_sub(opened));
+                }
+                opened = m.release;
+            }
             rows[call.0 as usize] = spans;
         }
         let cost = model.health.probe_cost;
@@ -53,6 +63,7 @@ impl<'a> Walk<'a> {
             model,
             lookup: Lookup::new(model, away, interrupts),
             inner: learning.finish(model, &classes),
+            limits: seen.limits(),
             class_times: vec![vec![ClassTimes::default(); classes.len()]; Phase::COUNT],
             classes,
             costs: ProbeCosts { inside, outside: cost.map_or(0, |c| c.pair_ns.saturating_sub(inside)) },
@@ -131,7 +142,7 @@ impl<'a> Walk<'a> {
         let inside = || rows.clone().all(|i| model.spans.start_ns[i] >= time.0);
         if call.traced && !rows.is_empty() && inside() {
             let before = call.usual;
-            self.operators(call, graph, time);
+            self.operators(call, graph, caller, time);
             let usual = difference(&call.usual, &before);
             self.graphs.add(topology, alike, &usual);
             let team = self.teams.entry(pid).or_default();
@@ -148,7 +159,13 @@ impl<'a> Walk<'a> {
     }
 
     /// A graph with captured operators, from `start` to `end`.
-    fn operators(&mut self, call: &mut CallReplay, graph: GraphCallId, (start, end): (u64, u64)) {
+    fn operators(
+        &mut self,
+        call: &mut CallReplay,
+        graph: GraphCallId,
+        caller: ThreadId,
+        (start, end): (u64, u64),
+    ) {
         let (spans, i) = (&self.model.spans, graph.0 as usize);
         self.meetings.read(spans, self.rows[i].clone());
         let of_node = self.classes.of_topology(self.model.graph_calls.topology[i]);
@@ -163,6 +180,9 @@ impl<'a> Walk<'a> {
             let inner = self.inner.get(class.0 as usize).copied().unwrap_or(false);
             let kind = Kind { inner, costs: self.costs };
             let usual = self.splitter.split(spans, members, opened, kind, &mut self.lookup);
+            let limit = self.limits.get(class.0 as usize).copied().unwrap_or(u64::MAX);
+            let (usual, strange) = usual.at_most(limit);
+            call.unexplained_ns = call.unexplained_ns.saturating_add(strange);
             call.usual.add(&usual);
             let delays = &self.splitter.delays;
             if !delays.caused.is_empty() || delays.unexplained > 0 {
@@ -178,7 +198,9 @@ impl<'a> Walk<'a> {
             opened = m.release;
         }
         // After the last barrier the calling thread leaves the graph.
-        let left = end.saturating_sub(opened);
+        let before = call.preparation_ns;
+        outside::add(call, &mut self.lookup, caller, (opened, end), Does::Preparation);
+        let left = std::mem::replace(&mut call.preparation_ns, before) - before;
         let probes = self.costs.outside.min(left);
         call.usual.add(&Usual { probes, dispatch: left - probes, ..Usual::default() });
     }

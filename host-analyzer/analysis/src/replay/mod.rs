@@ -17,6 +17,7 @@ mod lookup;
 mod meeting;
 mod outside;
 mod split;
+mod typical;
 mod untraced;
 
 pub use cause::{Amounts, Cause, Culprit, CulpritId};

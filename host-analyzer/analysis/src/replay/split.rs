@@ -42,6 +42,20 @@ impl Usual {
         self.work.saturating_add(self.imbalance).saturating_add(self.dispatch).saturating_add(self.probes)
     }
 
+    /// The same in at most `limit` ns, and what is beyond. The parts that depend on who came when
+    /// are shortened first.
+    pub(super) fn at_most(self, limit: u64) -> (Self, u64) {
+        let beyond = self.total().saturating_sub(limit);
+        let mut left = beyond;
+        let mut shorter = self;
+        for part in [&mut shorter.imbalance, &mut shorter.dispatch, &mut shorter.work] {
+            let taken = left.min(*part);
+            *part -= taken;
+            left -= taken;
+        }
+        (shorter, beyond - left)
+    }
+
     pub(super) const fn add(&mut self, other: &Self) {
         self.work = self.work.saturating_add(other.work);
         self.imbalance = self.imbalance.saturating_add(other.imbalance);

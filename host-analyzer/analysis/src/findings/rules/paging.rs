@@ -1,5 +1,6 @@
 //! Weights are read from disk again and again.
 
+use super::super::case::MIN_TOKENS;
 use super::super::evidence::{Evidence, Place, Value};
 use super::super::{Case, Confidence, Found, Requirement, Rule, Verdict};
 use super::Remedy;
@@ -46,6 +47,9 @@ fn judge(case: &Case<'_>) -> Verdict {
     let remedy = Remedy::MoreMemory { bytes };
     if case.model.sched.recorded {
         return case.judge_caused(|c| c == Cause::Blocked, evidence, remedy, Confidence::High);
+    }
+    if case.headline.tokens < MIN_TOKENS {
+        return Verdict::NotEnoughData(vec![Requirement::DecodeCalls(MIN_TOKENS)]);
     }
     Verdict::Found(Found { evidence, remedy, gain: None, confidence: Confidence::High })
 }

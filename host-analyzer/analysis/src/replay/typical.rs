@@ -1,0 +1,104 @@
+//! Typical times of each class of operators, to see what is out of the ordinary.
+//!
+//! A delay that the scheduler level does not show (a hypervisor, firmware, a level that was not
+//! recorded) makes single instances many times longer than the others. That is no work.
+
+use super::class::{ClassId, Classes};
+
+/// Buckets per factor of two.
+const PER_DOUBLING: u32 = 4;
+const BUCKETS: usize = 64 * PER_DOUBLING as usize;
+
+/// Counts by size of a time: the width of a bucket is a fourth of a factor of two.
+#[derive(Debug, Clone)]
+struct Histogram(Box<[u32; BUCKETS]>);
+
+/// An instance is out of the ordinary if it takes this many times the median, and this much more,
+/// ns: a time slice of the scheduler and a page fault are longer.
+const FACTOR: u64 = 4;
+const MORE_NS: u64 = 50_000;
+
+/// Fewest instances of a class whose median is used.
+const FEWEST: u32 = 5;
+
+fn bucket(ns: u64) -> usize {
+    let ns = ns.max(1);
+    let doubling = ns.ilog2();
+    // The two bits after the highest one.
+    let part = if doubling < 2 { 0 } else { (ns >> (doubling - 2)) & 3 };
+    (doubling * PER_DOUBLING) as usize + part as usize
+}
+
+/// The upper end of a bucket, ns.
+fn upper_end(bucket: usize) -> u64 {
+    let (doubling, part) = (bucket as u32 / PER_DOUBLING, bucket as u64 % u64::from(PER_DOUBLING));
+    let low = 1_u64 << doubling;
+    low.saturating_add((low / 4).saturating_mul(part + 1))
+}
+
+/// Times seen so far, by class.
+#[derive(Debug, Default)]
+pub(super) struct Seen(Vec<Option<Histogram>>);
+
+impl Seen {
+    pub(super) fn new(classes: &Classes) -> Self {
+        Self(vec![None; classes.len()])
+    }
+
+    pub(super) fn add(&mut self, class: ClassId, ns: u64) {
+        if let Some(row) = self.0.get_mut(class.0 as usize) {
+            let counts = row.get_or_insert_with(|| Histogram(Box::new([0; BUCKETS])));
+            let count = &mut counts.0[bucket(ns)];
+            *count = count.saturating_add(1);
+        }
+    }
+
+    /// By class: the longest time that is not out of the ordinary, ns.
+    pub(super) fn limits(&self) -> Vec<u64> {
+        let of = |row: &Option<Histogram>| {
+            let median = row.as_ref().and_then(|h| median(&h.0));
+            median.map_or(u64::MAX, |ns| ns.saturating_mul(FACTOR).max(ns.saturating_add(MORE_NS)))
+        };
+        self.0.iter().map(of).collect()
+    }
+}
+
+fn median(counts: &[u32; BUCKETS]) -> Option<u64> {
+    let all: u32 = counts.iter().fold(0, |sum, n| sum.saturating_add(*n));
+    if all < FEWEST {
+        return None;
+    }
+    let mut below = 0_u32;
+    let at = counts.iter().position(|n| {
+        below = below.saturating_add(*n);
+        below > all / 2
+    });
+    at.map(upper_end)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bucket_ends_above_its_times() {
+        for ns in [1, 2, 3, 4, 5, 7, 8, 1_000, 1_023, 1_024, 123_456_789, u64::MAX / 3] {
+            let at = bucket(ns);
+            assert!(upper_end(at) >= ns, "{ns}");
+            assert!(at == 0 || ns < 4 || upper_end(at - 1) <= ns, "{ns}");
+        }
+        assert!(bucket(u64::MAX) < BUCKETS);
+    }
+
+    #[test]
+    fn the_limit_is_far_above_the_median() {
+        let mut seen = Seen(vec![None; 2]);
+        [1_000_000, 1_000_000, 1_000_000, 90_000_000, 1_000_000]
+            .iter()
+            .for_each(|ns| seen.add(ClassId(0), *ns));
+        seen.add(ClassId(1), 7);
+        let limits = seen.limits();
+        assert!((4_000_000..5_000_000).contains(&limits[0]), "{limits:?}");
+        assert_eq!(limits[1], u64::MAX);
+    }
+}
