@@ -5,12 +5,8 @@
 
 #include "sched.h"
 
-enum {
-	/* A window ends at the first switch after this time, ns. */
-	CPU_USE_WINDOW = 10 * 1000 * 1000,
-	/* Windows are not sent if tasks other than the engine had the CPU for less, ns. */
-	CPU_USE_LEAST = 50 * 1000,
-};
+/* A window ends at the first switch after this time, ns. */
+#define CPU_USE_WINDOW (10 * 1000 * 1000)
 
 /* The open window of one CPU. */
 struct cpu_use {

@@ -53,6 +53,8 @@ enum limit {
 	SCHED_CPUS = 256,
 	/* Tasks that are distinguished in one window of a CPU's use. */
 	CPU_USE_TASKS = 7,
+	/* Windows are not sent if tasks other than the engine had the CPU for less, ns. */
+	CPU_USE_LEAST = 50000,
 };
 
 /* Why the hardware counters of an operator are absent. The agent asserts that these equal the
