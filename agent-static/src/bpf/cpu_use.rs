@@ -12,12 +12,12 @@ use crate::clock;
 const OF_CPU: usize = size_of::<types::cpu_use>();
 const CPUS: usize = length(|bss| &bss.cpu_uses);
 
-/// What a CPU's open window has.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Open {
-    Window(CpuUse),
-    /// Too little of other tasks to be sent: their time, ns.
-    Small(u64),
+/// The windows that were open at the end.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Open {
+    pub windows: Vec<CpuUse>,
+    /// Time of other tasks in windows where they had too little to be sent, ns.
+    pub small_ns: u64,
 }
 
 impl Bpf<'_> {
@@ -47,22 +47,23 @@ impl Bpf<'_> {
 
     /// Ends the recording of the use and returns the open windows, up to `to_ns`. Windows of CPUs
     /// without any switch are unknown. `name` returns the name of a task, by the kernel's id.
-    pub fn end_cpu_use(&self, to_ns: u64, name: impl Fn(u32) -> [u8; TASK_COMM]) -> Vec<Open> {
+    pub fn end_cpu_use(&self, to_ns: u64, name: impl Fn(u32) -> [u8; TASK_COMM]) -> Open {
         let since_ns = self.cpu_use_since().map_or(0, |since| since.swap(0, Acquire));
         if since_ns == 0 {
-            return Vec::new();
+            return Open::default();
         }
         let several = self.word(offset_of!(types::bss, cpu_use_engines)).is_some_and(|n| n.load(Relaxed) > 1);
         let first = offset_of!(types::bss, cpu_uses);
-        let of = |cpu: usize| {
+        let mut all = Open::default();
+        for cpu in 0..CPUS {
             let mut bytes = [0; OF_CPU];
             let words = self.shared.words(first + cpu * OF_CPU, OF_CPU / 8);
             for (word, bytes) in words.iter().zip(bytes.as_chunks_mut().0) {
                 *bytes = word.load(Relaxed).to_ne_bytes();
             }
-            open(u32::try_from(cpu).ok()?, &bytes, since_ns, to_ns, several, &name)
-        };
-        (0..CPUS).filter_map(of).collect()
+            all.add(u32::try_from(cpu).unwrap_or(u32::MAX), &bytes, (since_ns, to_ns), several, &name);
+        }
+        all
     }
 
     fn cpu_use_since(&self) -> Option<&AtomicU64> {
@@ -74,42 +75,42 @@ impl Bpf<'_> {
     }
 }
 
-/// The open window of a CPU, with the task that has the CPU. `None` if no switch was seen there.
-fn open(
-    cpu: u32,
-    bytes: &[u8; OF_CPU],
-    since_ns: u64,
-    to_ns: u64,
-    several: bool,
-    name: &impl Fn(u32) -> [u8; TASK_COMM],
-) -> Option<Open> {
-    let view = View::<types::cpu_use>::new(bytes)?;
-    let at_ns = field!(view, cpu_use.at_ns)?;
-    if at_ns < since_ns {
-        return None;
+impl Open {
+    /// Adds the open window of a CPU, with the task that has the CPU. Nothing if no switch was seen
+    /// there.
+    fn add(
+        &mut self,
+        cpu: u32,
+        bytes: &[u8; OF_CPU],
+        (since_ns, to_ns): (u64, u64),
+        several: bool,
+        name: &impl Fn(u32) -> [u8; TASK_COMM],
+    ) -> Option<()> {
+        let view = View::<types::cpu_use>::new(bytes)?;
+        let at_ns = field!(view, cpu_use.at_ns).filter(|at| *at >= since_ns)?;
+        let (pid, tid) = (field!(view, cpu_use.running)?, field!(view, cpu_use.running_tid)?);
+        let tgid = field!(view, cpu_use.running_tgid)?;
+        let to_ns = to_ns.max(at_ns);
+        let busy_ns = to_ns - at_ns;
+        let (who, foreign_ns) = match (tgid, pid) {
+            (0, 0) => (Who::Other(0, [0; TASK_COMM]), 0),
+            (0, _) => (Who::Other(tid, name(pid)), busy_ns),
+            _ => (Who::Engine(tgid, tid), if several { busy_ns } else { 0 }),
+        };
+        let foreign_ns = foreign_ns + field!(view, cpu_use.foreign_ns)?;
+        if foreign_ns < CPU_USE_LEAST_NS {
+            self.small_ns += foreign_ns;
+            return Some(());
+        }
+        let mut window = CpuUse::read(cpu, &bytes[offset_of!(types::cpu_use, out)..])?;
+        window.to_ns = to_ns;
+        window.add(who, busy_ns);
+        self.windows.push(window);
+        Some(())
     }
-    let (pid, tid) = (field!(view, cpu_use.running)?, field!(view, cpu_use.running_tid)?);
-    let tgid = field!(view, cpu_use.running_tgid)?;
-    let to_ns = to_ns.max(at_ns);
-    let busy_ns = to_ns - at_ns;
-    let (who, foreign_ns) = match (tgid, pid) {
-        (0, 0) => (Who::Other(0, [0; TASK_COMM]), 0),
-        (0, _) => (Who::Other(tid, name(pid)), busy_ns),
-        _ => (Who::Engine(tgid, tid), if several { busy_ns } else { 0 }),
-    };
-    let foreign_ns = foreign_ns + field!(view, cpu_use.foreign_ns)?;
-    if foreign_ns < CPU_USE_LEAST_NS {
-        return Some(Open::Small(foreign_ns));
-    }
-    let out = &bytes[offset_of!(types::cpu_use, out)..];
-    let mut window = CpuUse::read(cpu, out)?;
-    window.to_ns = to_ns;
-    window.add(who, busy_ns);
-    Some(Open::Window(window))
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "a test fails where it cannot go on")]
 mod tests {
     use super::*;
     use crate::bpf::layout::Plain;
@@ -130,15 +131,15 @@ mod tests {
         bytes
     }
 
-    fn at_the_end(bytes: &[u8; OF_CPU], several: bool) -> Option<Open> {
-        open(3, bytes, 1_000_000, 9_000_000, several, &|_| NAME)
+    fn at_the_end(bytes: &[u8; OF_CPU], several: bool) -> Open {
+        let mut open = Open::default();
+        open.add(3, bytes, (1_000_000, 9_000_000), several, &|_| NAME);
+        open
     }
 
     #[test]
     fn the_task_that_never_left_has_the_rest_of_the_window() {
-        let Some(Open::Window(window)) = at_the_end(&state((77, 77, 0), 2_000_000, 0), false) else {
-            panic!()
-        };
+        let window = at_the_end(&state((77, 77, 0), 2_000_000, 0), false).windows[0];
         assert_eq!((window.cpu, window.from_ns, window.to_ns, window.idle_ns), (3, 1_000_000, 9_000_000, 7));
         assert_eq!(window.tasks().collect::<Vec<_>>(), [(Who::Other(77, NAME), 7_000_000)]);
     }
@@ -146,17 +147,15 @@ mod tests {
     #[test]
     fn an_engine_alone_is_not_sent_but_two_are() {
         let engine = state((88, 8, 6), 2_000_000, 40_000);
-        assert_eq!(at_the_end(&engine, false), Some(Open::Small(40_000)));
-        let Some(Open::Window(window)) = at_the_end(&engine, true) else { panic!() };
+        assert_eq!(at_the_end(&engine, false), Open { windows: Vec::new(), small_ns: 40_000 });
+        let window = at_the_end(&engine, true).windows[0];
         assert_eq!(window.tasks().collect::<Vec<_>>(), [(Who::Engine(6, 8), 7_000_000)]);
-        let Some(Open::Window(window)) = at_the_end(&state((0, 0, 0), 2_000_000, 60_000), false) else {
-            panic!()
-        };
+        let window = at_the_end(&state((0, 0, 0), 2_000_000, 60_000), false).windows[0];
         assert_eq!((window.idle_ns, window.tasks().count()), (7_000_007, 0));
     }
 
     #[test]
     fn a_cpu_without_a_switch_is_unknown() {
-        assert_eq!(at_the_end(&state((77, 77, 0), 999_999, 0), false), None);
+        assert_eq!(at_the_end(&state((77, 77, 0), 999_999, 0), false), Open::default());
     }
 }

@@ -77,17 +77,11 @@ impl Lower {
     }
 
     /// Adds the windows that were open when the programs stopped.
-    pub fn open_cpu_uses(&mut self, open: &[Open]) {
-        for open in open {
-            let Some(uses) = &mut self.cpu_uses else { return };
-            match open {
-                Open::Small(ns) => uses.small_ns += ns,
-                Open::Window(window) => {
-                    uses.completed += 1;
-                    self.cpu_use(window);
-                }
-            }
-        }
+    pub fn open_cpu_uses(&mut self, open: &Open) {
+        let Some(uses) = &mut self.cpu_uses else { return };
+        uses.small_ns += open.small_ns;
+        uses.completed += open.windows.len() as u64;
+        open.windows.iter().for_each(|window| self.cpu_use(window));
     }
 
     fn send_cpu_uses(&mut self) {
