@@ -31,10 +31,9 @@ static __noinline struct cpu_use_task *cpu_use_place(struct cpu_use *u, __u32 pi
 	return 0;
 }
 
-/* The task that leaves had the CPU for this time; `p` if it is an engine's thread. */
-static __noinline int cpu_use_add(void *ctx, struct cpu_use *u, struct sched_thread *p, __u64 ns)
+/* The task `pid`, which leaves, had the CPU for this time; `p` if it is an engine's thread. */
+static __noinline int cpu_use_add(void *ctx, struct cpu_use *u, struct sched_thread *p, __u32 pid, __u64 ns)
 {
-	__u32 pid = FIELD(prev_pid);
 	struct cpu_use_task *t;
 
 	if (!pid) {
@@ -83,9 +82,10 @@ static __noinline int cpu_use_end(struct cpu_use *u, __u64 now)
 }
 
 /* Called at every switch, in which `p` leaves the CPU and `n` gets it; 0 stands for a task that is
- * not an engine's. */
-static __noinline int cpu_use_switch(void *ctx, struct sched_thread *p, struct sched_thread *n, __u64 now)
+ * not an engine's. `pids`: the kernel's ids of both, that of the leaving one in the upper half. */
+static __noinline int cpu_use_switch(void *ctx, struct sched_thread *p, struct sched_thread *n, __u64 now, __u64 pids)
 {
+	__u32 prev = pids >> 32, next = (__u32)pids;
 	__u32 cpu = bpf_get_smp_processor_id();
 	__u64 since = cpu_use_since;
 	struct cpu_use *u;
@@ -101,14 +101,14 @@ static __noinline int cpu_use_switch(void *ctx, struct sched_thread *p, struct s
 		/* The first switch: the task has had the CPU all the time. */
 		cpu_use_open(u, since);
 		u->at_ns = since;
-		u->running = FIELD(prev_pid);
+		u->running = prev;
 	}
 	/* Otherwise the kernel left out a run of this program, and the time is unknown. */
-	if (u->running == FIELD(prev_pid))
-		cpu_use_add(ctx, u, p, now - u->at_ns);
+	if (u->running == prev)
+		cpu_use_add(ctx, u, p, prev, now - u->at_ns);
 	u->at_ns = now;
-	u->running = FIELD(next_pid);
-	u->running_tid = n ? n->tid : u->running;
+	u->running = next;
+	u->running_tid = n ? n->tid : next;
 	u->running_tgid = n ? n->tgid : 0;
 	return now - u->out.from_ns < CPU_USE_WINDOW ? 0 : cpu_use_end(u, now);
 }

@@ -248,13 +248,16 @@ int sched_on_switch(void *ctx)
 {
 	__u64 now = bpf_ktime_get_ns();
 	struct sched_thread *p, *n;
+	__u32 prev, next;
 	int concerns;
 
 	if (stopped)
 		return 0;
-	p = FIELD(prev_pid) ? sched_leaving(FIELD(prev_pid)) : 0;
-	n = FIELD(next_pid) ? sched_known(FIELD(next_pid)) : 0;
-	cpu_use_switch(ctx, p, n, now);
+	prev = FIELD(prev_pid);
+	next = FIELD(next_pid);
+	p = prev ? sched_leaving(prev) : 0;
+	n = next ? sched_known(next) : 0;
+	cpu_use_switch(ctx, p, n, now, (__u64)prev << 32 | next);
 	concerns = sched_wanted(bpf_get_smp_processor_id());
 	/* One by one: the compiler would combine the pointers into one number, which the
 	 * verifier rejects. */
