@@ -7,6 +7,7 @@
 #include "backend.bpf.c"
 #include "counter.bpf.c"
 #include "process.bpf.c"
+#include "cpu_use.bpf.c"
 #include "sched.bpf.c"
 
 char LICENSE[] SEC("license") = "GPL";

@@ -11,16 +11,6 @@
  */
 #include "include/sched.h"
 
-/* A 32-bit field of a tracepoint's record. */
-static __noinline __u32 field_at(void *ctx, __u32 offset)
-{
-	__u32 value = 0;
-
-	bpf_probe_read_kernel(&value, sizeof(value), (char *)ctx + offset);
-	return value;
-}
-#define FIELD(name) field_at(ctx, sched_format.name)
-
 static __noinline struct sched_cpu *sched_cpu(void)
 {
 	__u32 zero = 0;
@@ -258,12 +248,16 @@ int sched_on_switch(void *ctx)
 {
 	__u64 now = bpf_ktime_get_ns();
 	struct sched_thread *p, *n;
+	__u32 prev, next;
 	int concerns;
 
 	if (stopped)
 		return 0;
-	p = FIELD(prev_pid) ? sched_leaving(FIELD(prev_pid)) : 0;
-	n = FIELD(next_pid) ? sched_known(FIELD(next_pid)) : 0;
+	prev = FIELD(prev_pid);
+	next = FIELD(next_pid);
+	p = prev ? sched_leaving(prev) : 0;
+	n = next ? sched_known(next) : 0;
+	cpu_use_switch(ctx, p, n, now, (__u64)prev << 32 | next);
 	concerns = sched_wanted(bpf_get_smp_processor_id());
 	/* One by one: the compiler would combine the pointers into one number, which the
 	 * verifier rejects. */

@@ -31,6 +31,7 @@ enum event_kind {
 	EVENT_GAP = 33,
 	EVENT_INTERRUPT = 34,
 	EVENT_SEEN = 35,
+	EVENT_CPU_USE = 36,
 };
 
 enum limit {
@@ -48,8 +49,12 @@ enum limit {
 	NO_TENSOR = 255,
 	/* Size of a task's name in the kernel. */
 	TASK_COMM = 16,
-	/* CPUs for which waiting threads are counted. */
+	/* CPUs for which waiting threads are counted, and whose use is recorded. */
 	SCHED_CPUS = 256,
+	/* Tasks that are distinguished in one window of a CPU's use. */
+	CPU_USE_TASKS = 7,
+	/* Windows are not sent if tasks other than the engine had the CPU for less, ns. */
+	CPU_USE_LEAST = 50000,
 };
 
 /* Why the hardware counters of an operator are absent. The agent asserts that these equal the
@@ -220,6 +225,26 @@ struct event_interrupt {
 	char name[TASK_COMM]; /* for a device interrupt */
 };
 
+/* A task that had a CPU in a window. */
+struct cpu_use_task {
+	__u32 pid;  /* the kernel's thread id; 0: a free place */
+	__u32 tid;  /* thread id: for an engine's thread as the agent knows it, otherwise the kernel's */
+	__u32 tgid; /* process of an engine's thread, or 0 */
+	__u32 pad;
+	__u64 busy_ns;
+	char comm[TASK_COMM]; /* for other tasks, when it last left the CPU */
+};
+
+/* CPU_USE: who had the CPU head.arg in a window. The rest of the window is unknown. */
+struct event_cpu_use {
+	struct event_head head;
+	__u64 from_ns;
+	__u64 to_ns;
+	__u64 idle_ns;
+	__u64 others_ns; /* of tasks for which no place was left */
+	struct cpu_use_task tasks[CPU_USE_TASKS];
+};
+
 /* Layout of the scheduler level's tracepoints: offsets in their records, unless noted otherwise. */
 struct sched_format {
 	__u32 prev_comm;
@@ -265,6 +290,7 @@ struct generated {
 	struct event_wake wake;
 	struct event_gap gap;
 	struct event_interrupt interrupt;
+	struct event_cpu_use cpu_use;
 };
 struct generated *const volatile generated = 0;
 

@@ -278,11 +278,20 @@ struct sched_counters {
 	__u64 threads_no_room;
 };
 
+/* Totals of the CPUs' use, with the names of the wire's CpuUseLoss record. */
+struct cpu_use_counters {
+	__u64 windows;
+	__u64 windows_late;
+	__u64 small_ns;
+	__u64 switches_no_room;
+};
+
 /* Totals of one CPU, on separate cache lines. */
 struct cpu_totals {
 	struct counters ops;
 	struct nested_counters nested;
 	struct sched_counters sched;
+	struct cpu_use_counters cpu_use;
 } __attribute__((aligned(64)));
 
 /* Memory that the agent maps, not maps that it reads by system call. While a process reads a map

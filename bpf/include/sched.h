@@ -13,6 +13,16 @@
  * kernels, and BTF does not describe it. */
 const volatile struct sched_format sched_format = {};
 
+/* A 32-bit field of a tracepoint's record. */
+static __noinline __u32 field_at(void *ctx, __u32 offset)
+{
+	__u32 value = 0;
+
+	bpf_probe_read_kernel(&value, sizeof(value), (char *)ctx + offset);
+	return value;
+}
+#define FIELD(name) field_at(ctx, sched_format.name)
+
 enum sched_state {
 	SCHED_RUNNING = 1, /* on `cpu` */
 	SCHED_WAITING = 2, /* for `cpu`, counted in sched_waiting */

@@ -17,6 +17,7 @@ pub mod accumulator;
 pub mod batch;
 pub mod bits;
 pub mod counts;
+pub mod cpu_use;
 pub mod experts;
 pub mod frame;
 pub mod gauges;

@@ -3,6 +3,7 @@
 
 use profinfer_wire::accumulator::{Accumulator, Found};
 use profinfer_wire::counts::{Counted, Counts, MAX_COUNTED_LEN};
+use profinfer_wire::cpu_use::CpuUses;
 use profinfer_wire::experts::{self, Runs};
 use profinfer_wire::frame::{Frame, MAX_ENCODED, encode};
 use profinfer_wire::gauges::{GaugeSample, Gauges, MAX_SAMPLE_LEN};
@@ -95,6 +96,7 @@ proptest! {
     fn any_bytes_are_sched_events_or_fail(bytes in prop::collection::vec(any::<u8>(), 0..200), count in 0..100u16) {
         prop_assert!(SchedEvents::new(u64::MAX / 2, count, &bytes).count() <= usize::from(count));
         prop_assert!(Interrupts::new(u64::MAX / 2, count, &bytes).count() <= usize::from(count));
+        prop_assert!(CpuUses::new(u64::MAX / 2, count, &bytes).count() <= usize::from(count));
     }
 
     #[test]

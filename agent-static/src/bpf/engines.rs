@@ -115,6 +115,10 @@ impl Slots {
     fn of(&self, pid: u32) -> Option<usize> {
         self.0.iter().position(|p| p.get().pid == pid)
     }
+
+    fn used(&self) -> usize {
+        self.0.iter().filter(|p| p.get().pid != 0).count()
+    }
 }
 
 impl Bpf<'_> {
@@ -171,7 +175,9 @@ impl Bpf<'_> {
         // Last, because a program traces the process as soon as it finds this entry.
         let number = u32::try_from(slot).unwrap_or(u32::MAX).to_ne_bytes();
         let slots = &self.skel.maps.engine_slots;
-        slots.update(&pid.to_ne_bytes(), &number, MapFlags::ANY).map_err(|e| e.to_string())
+        slots.update(&pid.to_ne_bytes(), &number, MapFlags::ANY).map_err(|e| e.to_string())?;
+        self.cpu_use_engines(self.slots.used());
+        Ok(())
     }
 
     /// Whether a process that is to be held has reached its first `llama_decode` call or graph.
@@ -195,6 +201,7 @@ impl Bpf<'_> {
         if let Some(slot) = self.slots.of(pid) {
             self.slots.0[slot].set(Slot::FREE);
         }
+        self.cpu_use_engines(self.slots.used());
     }
 
     /// Removes a topology, so that the programs read it again the next time they see it.

@@ -3,6 +3,7 @@
 //! The only folder that uses libbpf-rs. Layouts come from the generated skeleton, see `layout.rs`.
 
 pub mod backend_function;
+pub mod cpu_use;
 mod engines;
 pub mod jit;
 pub(crate) mod layout;
@@ -38,7 +39,7 @@ use skel::{ProfinferSkel, ProfinferSkelBuilder};
 
 pub use engines::{EngineConfig, Window};
 pub use programs::AttachPoint;
-pub use totals::{NestedTotals, SchedTotals, Totals};
+pub use totals::{CpuUseTotals, NestedTotals, SchedTotals, Totals};
 
 /// Memory for the loaded object. It must outlive [`Bpf`].
 #[derive(Debug)]

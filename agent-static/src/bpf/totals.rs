@@ -50,6 +50,11 @@ totals! {
     }
 }
 
+totals! {
+    /// Totals of the CPUs' use, with the names of the wire record `CpuUseLoss`.
+    CpuUseTotals of cpu_use_counters { windows, windows_late, small_ns, switches_no_room }
+}
+
 const OF_CPU: usize = size_of::<types::cpu_totals>();
 /// Number of CPUs for which the programs have totals.
 const TOTALS_CPUS: usize = length(|bss| &bss.totals);
@@ -71,6 +76,12 @@ impl Bpf<'_> {
     #[must_use]
     pub fn sched_totals(&self) -> SchedTotals {
         SchedTotals::of(|at| self.sum(offset_of!(types::cpu_totals, sched) + at))
+    }
+
+    /// Totals of the CPUs' use so far.
+    #[must_use]
+    pub fn cpu_use_totals(&self) -> CpuUseTotals {
+        CpuUseTotals::of(|at| self.sum(offset_of!(types::cpu_totals, cpu_use) + at))
     }
 
     /// Sums the total at this byte offset over all CPUs.

@@ -9,6 +9,7 @@
 
 pub mod backend;
 mod batch;
+mod cpu_use;
 #[cfg_attr(not(feature = "direct"), path = "no_direct.rs")]
 mod direct;
 mod expert;
@@ -84,6 +85,7 @@ pub struct Lower {
     hits: Vec<(u32, Hits)>,
     nested: NestedCalls,
     sched: Option<sched::Scheduler>,
+    cpu_uses: Option<cpu_use::CpuUses>,
     #[cfg(feature = "direct")]
     direct: direct::Direct,
     /// Operators have no end probes.
@@ -142,6 +144,7 @@ impl Lower {
             hits: Vec::new(),
             nested: NestedCalls::default(),
             sched: None,
+            cpu_uses: None,
             #[cfg(feature = "direct")]
             direct: direct::Direct::default(),
             starts_only: false,
@@ -202,6 +205,7 @@ impl Lower {
             Event::Seen(head, at_ns) => self.seen(head, *at_ns),
             Event::Gap(_, from_ns, to_ns) => self.gap(*from_ns, *to_ns),
             Event::Interrupt(interrupt) => self.interrupt(interrupt),
+            Event::CpuUse(used) => self.cpu_use(used),
             // These concern processes, not their computation: the session handles them.
             Event::Hold(_) | Event::Exec(..) => {}
         }

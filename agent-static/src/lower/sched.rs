@@ -42,25 +42,25 @@ pub(super) struct Scheduler {
 
 /// A batch that is being filled.
 #[derive(Debug)]
-struct Packed<C> {
-    base_ns: u64,
-    count: u16,
-    len: usize,
-    cursor: C,
-    bytes: Box<[u8; BATCH_BYTES]>,
+pub(super) struct Packed<C> {
+    pub(super) base_ns: u64,
+    pub(super) count: u16,
+    pub(super) len: usize,
+    pub(super) cursor: C,
+    pub(super) bytes: Box<[u8; BATCH_BYTES]>,
 }
 
 impl<C> Packed<C> {
-    fn new(cursor: C) -> Self {
+    pub(super) fn new(cursor: C) -> Self {
         Self { base_ns: 0, count: 0, len: 0, cursor, bytes: Box::new([0; BATCH_BYTES]) }
     }
 
-    /// Whether the next event may not fit.
-    fn full(&self, longest: usize) -> bool {
-        self.len + longest > BATCH_BYTES || self.count == u16::MAX
+    /// Whether `longest` further bytes may not fit.
+    pub(super) fn full(&self, longest: usize) -> bool {
+        self.len + longest > BATCH_BYTES || self.count >= u16::MAX - 64
     }
 
-    fn clear(&mut self) {
+    pub(super) fn clear(&mut self) {
         (self.count, self.len) = (0, 0);
     }
 }
@@ -81,6 +81,7 @@ impl Lower {
                 *place = self.texts.id(&mut self.emit, name);
             }
         }
+        self.cpu_uses = Some(super::cpu_use::CpuUses::new());
         self.sched = Some(Scheduler {
             recorded,
             states: formats.states.clone(),
@@ -154,7 +155,7 @@ impl Lower {
         }
     }
 
-    fn who(&mut self, who: Who) -> events::Who {
+    pub(super) fn who(&mut self, who: Who) -> events::Who {
         match who {
             Who::Engine(pid, tid) => {
                 self.located(pid, tid);
@@ -277,7 +278,7 @@ impl Lower {
     }
 }
 
-fn cpu(cpu: u32) -> u16 {
+pub(super) fn cpu(cpu: u32) -> u16 {
     u16::try_from(cpu).unwrap_or(u16::MAX)
 }
 

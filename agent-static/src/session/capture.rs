@@ -221,10 +221,13 @@ fn map_ring<'c>(bpf: &'c Bpf<'_>, drain: &'c RefCell<Drain>) -> Result<RingBuffe
 /// Attaches the scheduler level, if requested, and sends the result.
 fn begin_sched(sched: &mut sched::Level, bpf: &Bpf<'_>, lower: &mut Lower) {
     sched.attach(bpf);
+    bpf.cpu_use_none();
     sched.emit(&mut lower.emit);
     if let (Some(formats), recorded @ 1..) = (&sched.formats, sched.recorded()) {
         lower.begin_sched(formats, recorded, own_pid_namespace().is_some());
-        lower.emit_sched_loss(clock::monotonic_ns(), &bpf.sched_totals(), Weight::Essential);
+        let now = clock::monotonic_ns();
+        lower.emit_sched_loss(now, &bpf.sched_totals(), Weight::Essential);
+        lower.emit_cpu_use_loss(now, &bpf.cpu_use_totals(), Weight::Essential);
     }
 }
 

@@ -76,6 +76,7 @@ fn emit_losses(bpf: &Bpf<'_>, lower: &mut Lower, weight: Weight) -> Loss {
     let (now, totals) = (clock::monotonic_ns(), bpf.totals());
     lower.emit_nested_loss(now, &bpf.nested_totals(), weight);
     lower.emit_sched_loss(lower.drained_ns, &bpf.sched_totals(), weight);
+    lower.emit_cpu_use_loss(lower.drained_ns, &bpf.cpu_use_totals(), weight);
     lower.emit_expert_loss(now, &totals, weight);
     lower.emit_part_loss(now, &totals, weight);
     lower.emit_direct_loss(now, weight);

@@ -174,6 +174,9 @@ impl Running<'_, '_> {
             lower.keep_engines(|pid| self.tracer.knows(pid), forgotten);
             self.placements.keep(|pid| self.tracer.knows(pid));
         }
+        if self.bpf.cpu_use_over() {
+            end_cpu_use(self.bpf, lower, clock::monotonic_ns());
+        }
         self.tracer.check(lower, &self.bpf.totals());
         self.facts.sample(&mut lower.computing, &mut lower.emit);
         self.scheduling.leave_cpus_to(self.facts.computing());
@@ -213,6 +216,7 @@ impl Running<'_, '_> {
         let _ = self.ring.consume();
         // Last, because it may take long: no operator is lost any more.
         let lower = &mut self.drain.borrow_mut().lower;
+        end_cpu_use(self.bpf, lower, lower.drained_ns);
         self.facts.end(&mut lower.computing, &mut lower.emit);
         if self.sched.recorded() != 0 {
             self.facts.sched_missed(sample::sched_missed(self.bpf), &mut lower.emit);
@@ -225,6 +229,12 @@ fn place(placements: &mut Placements, lower: &mut Lower) {
     for unplaced in std::mem::take(&mut lower.unplaced) {
         placements.send(&unplaced, &mut lower.emit);
     }
+}
+
+/// Adds the windows of CPUs that are still open.
+fn end_cpu_use(bpf: &Bpf<'_>, lower: &mut Lower, to_ns: u64) {
+    let open = bpf.end_cpu_use(to_ns, sched::task::name_of);
+    lower.open_cpu_uses(&open);
 }
 
 /// The next sleep. It is short while a process is watched, because the agent waits for its stops.

@@ -7,6 +7,7 @@
 mod addresses;
 mod capture;
 mod counters;
+mod cpu_use;
 mod engine;
 mod engines;
 mod experts;

@@ -17,6 +17,10 @@ pub struct Sched {
     pub interference: Vec<Interferer>,
     /// Further tasks that are not listed.
     pub left_out: LeftOut,
+    /// Which tasks had which CPU was recorded. If false, `cpu_use` is empty and has no meaning.
+    pub cpu_use_recorded: bool,
+    /// The tasks that had each CPU, whether or not an engine thread waited for it; by CPU.
+    pub cpu_use: Vec<CpuUse>,
     /// Interrupts on CPUs of engine threads, by name, the longest time first. Interrupts that the
     /// architecture handles without a handler (the local timer of x86-64) are not seen. Interrupt
     /// threads (`irq/…`, `ksoftirqd/…`) are tasks and appear in `interference`.
@@ -121,6 +125,46 @@ pub struct Waiter {
     pub preempted_ns: u64,
     /// Wait after a wake-up, ns.
     pub woken_ns: u64,
+}
+
+/// The tasks that had one CPU.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct CpuUse {
+    /// CPU number.
+    pub cpu: u16,
+    /// The ten tasks with the longest time, longest first. The idle task is not one of them.
+    pub tasks: Vec<CpuHolder>,
+    /// Number of further tasks, as far as they were distinguished.
+    pub rest_tasks: u64,
+    /// CPU time of the further tasks, ns.
+    pub rest_ns: u64,
+}
+
+/// A task that had a CPU.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct CpuHolder {
+    /// Kernel thread id.
+    pub tid: u32,
+    /// Process id; 0 if the task ended before the agent could look it up.
+    pub pid: u32,
+    /// Task name.
+    pub name: String,
+    /// Program, with its script; empty for kernel threads and for tasks that ended early.
+    pub command: String,
+    /// Control group; empty if unknown, and for engine threads.
+    pub cgroup: String,
+    /// The task is a thread of a traced process.
+    pub engine: bool,
+    /// The task is a thread of the agent; `null` if the recording does not name the agent's process.
+    pub agent: Option<bool>,
+    /// Time on the CPU, ns. Of other tasks than the engine's, less than 0.5 % of a CPU may be
+    /// missing.
+    pub busy_ns: u64,
+    /// Part of `busy_ns` within prefill calls. It is known to 10 ms, and to the length of a turn
+    /// that is longer.
+    pub prefill_ns: u64,
+    /// Part of `busy_ns` within decode calls.
+    pub decode_ns: u64,
 }
 
 /// Tasks below the listed ones.

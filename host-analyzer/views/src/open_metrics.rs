@@ -135,6 +135,7 @@ fn lost(meter: &Meter, out: &mut DescriptorEncoder<'_>) -> fmt::Result {
     add(&mut rows, "operator spans", meter.ledger.as_ref());
     add(&mut rows, "nested calls", meter.nested_ledger.as_ref());
     add(&mut rows, "scheduler events", meter.sched_ledger.as_ref());
+    add(&mut rows, "windows of the CPUs' use", meter.cpu_use_ledger.as_ref());
     add(&mut rows, "selections of experts", meter.expert_ledger.as_ref());
     add(&mut rows, "parts of batches", meter.part_ledger.as_ref());
     let labels: Vec<[(&'static str, &str); 2]> =

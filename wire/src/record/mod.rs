@@ -9,6 +9,7 @@ pub mod control;
 pub mod controller;
 pub mod cost;
 pub mod counter;
+pub mod cpu_use;
 pub mod direct;
 pub mod duty;
 pub mod ending;
@@ -108,6 +109,8 @@ pub mod kind {
     pub const SCHED_BATCH: u16 = 0x61;
     /// [`super::sched::InterruptBatch`].
     pub const INTERRUPT_BATCH: u16 = 0x62;
+    /// [`super::cpu_use::CpuUseBatch`].
+    pub const CPU_USE_BATCH: u16 = 0x63;
     /// [`super::clock::Clock`].
     pub const CLOCK: u16 = 0x70;
     /// [`super::direct::DirectLoss`].
@@ -122,6 +125,8 @@ pub mod kind {
     pub const PIECE: u16 = 0x74;
     /// [`super::piece::PieceEnd`].
     pub const PIECE_END: u16 = 0x75;
+    /// [`super::cpu_use::CpuUseLoss`].
+    pub const CPU_USE_LOSS: u16 = 0x79;
     /// [`super::loss::LossReasons`].
     pub const LOSS_REASONS: u16 = 0x7a;
     /// [`super::ending::Ending`].
@@ -283,6 +288,8 @@ records! {
     SchedBatch = kind::SCHED_BATCH => sched::SchedBatch<'a>,
     /// Interrupts on CPUs with threads of the engine.
     InterruptBatch = kind::INTERRUPT_BATCH => sched::InterruptBatch<'a>,
+    /// Who had the CPUs.
+    CpuUseBatch = kind::CPU_USE_BATCH => cpu_use::CpuUseBatch<'a>,
     /// Several clocks, read at once.
     Clock = kind::CLOCK => clock::Clock,
     /// Totals and losses of direct probes.
@@ -303,6 +310,8 @@ records! {
     Ending = kind::ENDING => ending::Ending<'a>,
     /// Totals and losses of the scheduler level.
     SchedLoss = kind::SCHED_LOSS => sched::SchedLoss,
+    /// Totals and losses of the CPUs' use.
+    CpuUseLoss = kind::CPU_USE_LOSS => cpu_use::CpuUseLoss,
     /// Totals and losses of nested calls.
     NestedLoss = kind::NESTED_LOSS => nested::NestedLoss,
     /// Totals and losses.

@@ -9,6 +9,7 @@
 
 mod control;
 mod counter;
+mod cpu_use;
 mod duty;
 mod ending;
 mod expert;
@@ -53,6 +54,7 @@ fn with_records(check: &mut dyn FnMut(&str, &Record<'_>)) {
     gauge::with_records(check);
     fact::with_records(check);
     sched::with_records(check);
+    cpu_use::with_records(check);
     duty::with_records(check);
     piece::with_records(check);
     ending::with_records(check);

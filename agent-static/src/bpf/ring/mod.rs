@@ -3,11 +3,14 @@
 //! Input: the ring buffer's bytes. Output: [`Event`], which `lower` converts to wire records.
 //! Guarantee: no panic on any bytes; a record shorter than its struct is not an event.
 
+mod cpu_use;
 mod parse;
 pub mod size;
 pub mod stall;
 #[cfg(test)]
 mod tests;
+
+pub use cpu_use::{CPU_USE_LEAST_NS, CpuUse};
 
 use crate::bpf::layout::types::limit;
 
@@ -251,4 +254,5 @@ pub enum Event<'a> {
     /// Events of the CPU `arg` were lost between these times.
     Gap(Head, u64, u64),
     Interrupt(Interrupt),
+    CpuUse(CpuUse),
 }

@@ -6,7 +6,7 @@ use profinfer_wire::parts;
 use profinfer_wire::record::counter::{SLOTS, why};
 
 use super::{
-    COUNTER_SLOTS, Counted, Decode, Event, Experts, Graph, Head, Interrupt, Nested, Op, Part, Switch,
+    COUNTER_SLOTS, Counted, CpuUse, Decode, Event, Experts, Graph, Head, Interrupt, Nested, Op, Part, Switch,
     TASK_COMM, Tensor, WalkFailure, Who,
 };
 use crate::bpf::layout::types::{count_why, event_kind, part_told, walk_failure};
@@ -17,7 +17,7 @@ macro_rules! begin_with {
     ($field:ident: $($record:ident),*) => { $(const _: () = assert!(offset_of!(types::$record, $field) == 0);)* };
 }
 begin_with!(head: event_process, event_decode, event_graph, event_topology, event_tensor, event_op, event_nested, event_experts,
-    event_part, event_switch, event_wake, event_gap, event_interrupt);
+    event_part, event_switch, event_wake, event_gap, event_interrupt, event_cpu_use);
 begin_with!(op: event_op_counted);
 
 // The wire's codes for absent counters are those of the programs: a different number does not
@@ -152,7 +152,7 @@ fn part(head: Head, b: &[u8]) -> Option<Part> {
 }
 
 /// The bytes of a task name, which are signed in C.
-fn name(bytes: &[u8]) -> Option<[u8; TASK_COMM]> {
+pub(super) fn name(bytes: &[u8]) -> Option<[u8; TASK_COMM]> {
     bytes.first_chunk().copied()
 }
 
@@ -238,6 +238,7 @@ impl<'a> Event<'a> {
                 let b = View::new(b)?;
                 Self::Gap(head, field!(b, event_gap.from_ns)?, field!(b, event_gap.to_ns)?)
             }
+            event_kind::EVENT_CPU_USE => Self::CpuUse(CpuUse::read(head.arg, b)?),
             event_kind::EVENT_INTERRUPT => Self::Interrupt(interrupt(head, b)?),
             _ => return None,
         })

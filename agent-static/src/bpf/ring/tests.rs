@@ -156,6 +156,26 @@ fn scheduler_events_are_read() {
     assert_eq!((soft.cpu, soft.soft), (5, Some(3)));
 }
 
+#[test]
+fn a_window_has_its_tasks_in_the_places_that_are_used() {
+    let mut bytes = record!(EVENT_CPU_USE event_cpu_use { from_ns: 1, to_ns: 20, idle_ns: 3, others_ns: 4 });
+    let at = |n: usize| offset_of!(types::event_cpu_use, tasks) + n * size_of::<types::cpu_use_task>();
+    for (n, (tgid, busy_ns)) in [(0u32, 5u64), (9, 6)].into_iter().enumerate() {
+        77u32.write(&mut bytes[at(n) + offset_of!(types::cpu_use_task, pid)..]);
+        (7 + n as u32).write(&mut bytes[at(n) + offset_of!(types::cpu_use_task, tid)..]);
+        tgid.write(&mut bytes[at(n) + offset_of!(types::cpu_use_task, tgid)..]);
+        busy_ns.write(&mut bytes[at(n) + offset_of!(types::cpu_use_task, busy_ns)..]);
+        let comm = at(n) + offset_of!(types::cpu_use_task, comm);
+        bytes[comm..comm + 4].copy_from_slice(b"busy");
+    }
+    let Some(Event::CpuUse(window)) = Event::parse(&bytes) else { panic!("not read") };
+    assert_eq!((window.cpu, window.from_ns, window.to_ns), (HEAD.arg, 1, 20));
+    assert_eq!((window.idle_ns, window.others_ns), (3, 4));
+    let name = std::array::from_fn(|k| b"busy".get(k).copied().unwrap_or(0));
+    let expected = [(Who::Other(7, name), 5), (Who::Engine(9, 8), 6)];
+    assert_eq!(window.tasks().collect::<Vec<_>>(), expected);
+}
+
 /// Valid and invalid record kinds.
 fn kinds() -> impl Strategy<Value = u32> {
     prop_oneof![0u32..40, any::<u32>()]

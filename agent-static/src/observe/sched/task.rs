@@ -110,6 +110,16 @@ fn home(tid: u32, name: &[u8; NAME]) -> usize {
     (hash >> 32) as usize % PLACES
 }
 
+/// The present name of a task; empty if it is gone.
+#[must_use]
+pub fn name_of(tid: u32) -> [u8; NAME] {
+    let (mut buffer, mut name) = ([0; NAME + 1], [0; NAME]);
+    let read = read(tid, "comm", &mut buffer).unwrap_or_default();
+    let line = read.split(|b| *b == b'\n').next().unwrap_or_default();
+    name.iter_mut().zip(line).for_each(|(to, from)| *to = *from);
+    name
+}
+
 /// The text before the first zero byte.
 #[must_use]
 pub fn text(name: &[u8; NAME]) -> &[u8] {
@@ -189,6 +199,7 @@ mod tests {
         assert_eq!((id, facts.pid), (1, std::process::id()));
         assert!(!facts.command.is_empty() && facts.cgroup.starts_with(b"/"));
         assert!(matches!(tasks.id(own, &name(comm.trim_end())), (1, None)));
+        assert_eq!((text(&name_of(own)), name_of(u32::MAX)), (comm.trim_end().as_bytes(), [0; NAME]));
         // The task does not have this name (any more): nothing else is known about it.
         let (id, new) = tasks.id(own, &name("another"));
         assert!(id == 2 && new.unwrap().facts.is_none());

@@ -37,6 +37,7 @@ pub(crate) fn check_record(frame: &Frame<'_>) {
         Record::PlacementBatch(b) => b.placements().for_each(drop),
         Record::SchedBatch(b) => b.events().for_each(drop),
         Record::InterruptBatch(b) => b.interrupts().for_each(drop),
+        Record::CpuUseBatch(b) => b.uses().for_each(drop),
         Record::Tensors(b) => b.iter().for_each(drop),
         _ => {}
     }

@@ -3,6 +3,7 @@
 //! Uses the model and `stats` only, never a result.
 
 pub(crate) mod context;
+pub mod cpu_use;
 pub mod empty;
 pub mod execution;
 pub(crate) mod gather;

@@ -92,6 +92,7 @@ fn every_reason_in_the_tables_has_its_sentence_and_its_key() {
     check_reasons::<Ledger>(|m, l| m.health.ledger = Some(l), Some("dropped"));
     check_reasons::<NestedLedger>(|m, l| m.health.nested = Some(l), None);
     check_reasons::<SchedLedger>(|m, l| m.health.sched = Some(l), None);
+    check_reasons::<CpuUseLedger>(|m, l| m.health.cpu_use = Some(l), None);
     check_reasons::<ExpertLedger>(|m, l| m.health.experts = Some(l), Some("experts"));
 }
 

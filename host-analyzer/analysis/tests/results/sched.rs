@@ -2,7 +2,7 @@
 
 use profinfer_analysis::Analysis;
 use profinfer_analysis::sched::pieces::pieces;
-use profinfer_analysis::sched::{OnCpu, StateTimes, Waiter};
+use profinfer_analysis::sched::{CpuHolders, Holder, MAX_HOLDERS, OnCpu, StateTimes, Waiter};
 use profinfer_trace::model::ThreadState::{Preempted, Running, Sleeping, Woken};
 use profinfer_trace::model::*;
 use profinfer_views as views;
@@ -99,6 +99,58 @@ fn only_time_for_which_a_thread_waited_is_blamed() {
     ];
     assert_eq!(task.threads, waiters);
     assert_eq!((idle.turns, idle.time_ns, idle.preempted_ns), (1, 40, 40));
+}
+
+/// The task of the small session also has CPU 1 while the engine's first thread has CPU 0 alone.
+#[test]
+fn holders_of_a_cpu_count_whether_or_not_a_thread_wanted_it() {
+    let (mut m, calls) = model();
+    assert!(Analysis::compute(&m).sched.cpu_holders.is_empty());
+    m.sched.cpu_use_recorded = true;
+    m.session.agent_pid = Some(300);
+    m.session.processes.push(Process {
+        pid: m.threads.get(ThreadId(0)).pid,
+        name: String::new(),
+        command: String::new(),
+        engine_version: String::new(),
+    });
+    let (none, (p, d)) = (Text::default(), (calls[0].0, calls[1].0));
+    let many = m.texts.intern("others");
+    let task = |tid, pid, name| Task { tid, pid, name, command: none, cgroup: none };
+    m.sched.tasks.push(task(OTHER_TASKS, 0, many));
+    m.sched.tasks.extend((0..12).map(|n| task(300 + n, 300, none)));
+    let own = TaskId(m.sched.tasks.len() as u32);
+    m.sched.tasks.push(task(m.threads.get(ThreadId(0)).tid, m.threads.get(ThreadId(0)).pid, none));
+    // Half of this window is before the first call.
+    let mut row = |cpu, start, length, task, busy| {
+        let u = &mut m.sched.cpu_use;
+        u.cpu.push(cpu);
+        u.start_ns.push(start);
+        u.duration_ns.push(length);
+        u.task.push(task);
+        u.busy_ns.push(busy);
+    };
+    row(0, p - 100, 200, TaskId(0), 120);
+    row(0, p - 100, 200, TaskId(1), 50);
+    row(0, p - 100, 200, own, 30);
+    row(0, d, 40, TaskId(0), 40);
+    row(1, p, 40, TaskId(2), 7);
+    for n in 0..12 {
+        row(1, p + 40, 40, TaskId(3 + n), 12 - u64::from(n));
+    }
+    let holders = Analysis::compute(&m).sched.cpu_holders;
+    let [first, second] = &holders[..] else { panic!("{holders:?}") };
+    // The engine's own time is that of its states: 100 in the prefill call and 20 in decode.
+    let short = |h: &Holder| (h.tid, h.engine, h.agent, h.busy_ns, h.prefill_ns, h.decode_ns);
+    let tid = m.threads.get(ThreadId(0)).tid;
+    let expected = [(90, false, Some(false), 160, 60, 40), (tid, true, Some(false), 120, 100, 20)];
+    assert_eq!(first.holders.iter().map(short).collect::<Vec<_>>(), expected);
+    assert_eq!((&*first.holders[0].name, &*first.holders[0].command), ("backup", "backup /data"));
+    // On CPU 1 the engine's first thread ran for 100 ns, and 12 threads of the agent.
+    let CpuHolders { cpu: 1, holders, rest_tasks: 3, rest_ns } = second else { panic!("{second:?}") };
+    assert_eq!((holders.len(), *rest_ns), (MAX_HOLDERS, 1 + 2 + 3 + 7));
+    assert_eq!((holders[0].engine, holders[0].busy_ns), (true, 100));
+    assert_eq!((holders[1].agent, holders[1].busy_ns, holders[9].busy_ns), (Some(true), 12, 4));
 }
 
 #[test]

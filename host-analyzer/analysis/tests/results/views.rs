@@ -198,6 +198,15 @@ fn schedule(m: &mut Model) {
             kind: vec![InterruptKind::Soft],
             name: vec![name],
         },
+        cpu_use_recorded: true,
+        cpu_use: CpuUse {
+            cpu: vec![0],
+            start_ns: vec![1_000],
+            duration_ns: vec![50],
+            task: vec![TaskId(0)],
+            busy_ns: vec![20],
+        },
+        cpu_use_gaps: Vec::new(),
         tasks: vec![Task { tid: 9, pid: 9, name, command: none, cgroup: none }],
     };
 }

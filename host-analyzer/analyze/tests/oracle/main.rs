@@ -23,6 +23,7 @@ mod compat;
 mod controller;
 mod cost;
 mod counters;
+mod cpu_use;
 mod diffusion;
 mod direct;
 mod doctor;

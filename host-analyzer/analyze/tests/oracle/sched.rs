@@ -13,28 +13,28 @@ use profinfer_trace::model::{Model, ThreadState};
 use crate::support::{Parts, engine, model, parts, read, record};
 
 /// Shorter than the 15 letters that the kernel keeps.
-const PLANTED: &str = "planted-busy";
+pub(crate) const PLANTED: &str = "planted-busy";
 
 /// Time on a CPU and time waiting for one, ns, since the thread started.
 #[derive(Debug, Clone, Copy)]
-struct Account {
-    ran_ns: u64,
-    waited_ns: u64,
+pub(crate) struct Account {
+    pub(crate) ran_ns: u64,
+    pub(crate) waited_ns: u64,
 }
 
 /// The kernel's accounts of the threads of some processes.
-struct Accounts {
+pub(crate) struct Accounts {
     /// Time before they were read, ns.
-    at_ns: u64,
+    pub(crate) at_ns: u64,
     /// Duration of the reads, ns: the reader may have waited.
-    took_ns: u64,
+    pub(crate) took_ns: u64,
     /// Time that a hypervisor has taken of the CPUs so far, ns. The kernel adds it to no thread's
     /// account.
-    stolen_ns: u64,
-    of: BTreeMap<u32, Account>,
+    pub(crate) stolen_ns: u64,
+    pub(crate) of: BTreeMap<u32, Account>,
 }
 
-fn accounts(pids: &[u32]) -> Accounts {
+pub(crate) fn accounts(pids: &[u32]) -> Accounts {
     let now = || {
         let now = nix::time::clock_gettime(nix::time::ClockId::CLOCK_MONOTONIC).unwrap();
         u64::try_from(now.tv_sec()).unwrap() * 1_000_000_000 + u64::try_from(now.tv_nsec()).unwrap()
@@ -58,7 +58,7 @@ fn accounts(pids: &[u32]) -> Accounts {
 }
 
 /// The process named `name` that `parent` or one of its children started.
-fn descendant(parent: u32, name: &str) -> Option<u32> {
+pub(crate) fn descendant(parent: u32, name: &str) -> Option<u32> {
     let field = |pid: u32, field: &str| {
         let status = std::fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
         status.lines().find_map(|l| Some(l.strip_prefix(field)?.trim().to_owned()))
@@ -73,7 +73,7 @@ fn descendant(parent: u32, name: &str) -> Option<u32> {
     })
 }
 
-fn wait_for<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
+pub(crate) fn wait_for<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
     let begun = Instant::now();
     loop {
         if let Some(found) = look() {
@@ -84,7 +84,7 @@ fn wait_for<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
     }
 }
 
-struct Killed(Child);
+pub(crate) struct Killed(pub(crate) Child);
 
 impl Drop for Killed {
     fn drop(&mut self) {
@@ -94,7 +94,7 @@ impl Drop for Killed {
 }
 
 /// The engine. It ends also if the test fails: its parent is the agent.
-struct Ended(u32);
+pub(crate) struct Ended(pub(crate) u32);
 
 impl Drop for Ended {
     fn drop(&mut self) {
@@ -104,7 +104,7 @@ impl Drop for Ended {
 }
 
 /// A shell that does nothing as fast as it can, under a unique name, on the first CPU.
-fn plant(dir: &Path) -> Killed {
+pub(crate) fn plant(dir: &Path) -> Killed {
     let path = dir.join(PLANTED);
     std::os::unix::fs::symlink("/bin/sh", &path).unwrap();
     let child =

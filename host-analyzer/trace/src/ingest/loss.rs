@@ -55,12 +55,14 @@ pub(super) fn end(health: &mut Health, r: &wire::End) {
 #[cfg(test)]
 mod tests {
     use profinfer_wire::record::{
-        capture::CaptureLoss, expert::ExpertLoss, loss::Loss, loss::LossReasons, nested::NestedLoss,
-        part::PartLoss, sched::SchedLoss,
+        capture::CaptureLoss, cpu_use::CpuUseLoss, expert::ExpertLoss, loss::Loss, loss::LossReasons,
+        nested::NestedLoss, part::PartLoss, sched::SchedLoss,
     };
 
     use super::*;
-    use crate::model::{CaptureLedger, ExpertLedger, NestedLedger, PartLedger, ReasonLedger, SchedLedger};
+    use crate::model::{
+        CaptureLedger, CpuUseLedger, ExpertLedger, NestedLedger, PartLedger, ReasonLedger, SchedLedger,
+    };
 
     /// Fields of the record without a row in the ledger, and rows without a field in the record.
     fn strangers<L: Totals>(fields: &[(&'static str, u64)]) -> Vec<&'static str> {
@@ -85,6 +87,7 @@ mod tests {
         assert_eq!(strangers::<CaptureLedger>(&CaptureLoss::default().fields()), [""; 0]);
         assert_eq!(strangers::<NestedLedger>(&NestedLoss::default().fields()), [""; 0]);
         assert_eq!(strangers::<SchedLedger>(&SchedLoss::default().fields()), [""; 0]);
+        assert_eq!(strangers::<CpuUseLedger>(&CpuUseLoss::default().fields()), [""; 0]);
         // Counted here.
         assert_eq!(strangers::<ExpertLedger>(&ExpertLoss::default().fields()), ["received"]);
         assert_eq!(strangers::<PartLedger>(&PartLoss::default().fields()), ["received"]);

@@ -10,7 +10,7 @@ use profinfer_wire::record::token::Decode;
 use crate::decode::Found;
 use crate::model::meter::{About, Batch, LIMITS_NS, MAX_GAUGES, Meter, Reading};
 use crate::model::totals::Totals;
-use crate::model::{ExpertLedger, Ledger, NestedLedger, PartLedger, SchedLedger};
+use crate::model::{CpuUseLedger, ExpertLedger, Ledger, NestedLedger, PartLedger, SchedLedger};
 
 /// Most decode calls that run at once. Further ones that a stream claims are ignored.
 const RUNNING: usize = 4096;
@@ -65,6 +65,7 @@ impl Metering {
             Record::End(r) => self.ledger(&r.loss.fields()),
             Record::NestedLoss(r) => meter.nested_ledger = Some(NestedLedger::read(&r.fields())),
             Record::SchedLoss(r) => meter.sched_ledger = Some(SchedLedger::read(&r.fields())),
+            Record::CpuUseLoss(r) => meter.cpu_use_ledger = Some(CpuUseLedger::read(&r.fields())),
             Record::PartLoss(r) => meter.part_ledger = Some(PartLedger::read(&r.fields())),
             Record::ExpertLoss(r) => meter.expert_ledger = Some(ExpertLedger::read(&r.fields())),
             Record::Gauge(r) if meter.gauges.len() < MAX_GAUGES || meter.gauges.contains_key(&r.id) => {

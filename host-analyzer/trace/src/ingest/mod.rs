@@ -39,7 +39,8 @@ use profinfer_wire::record::Record;
 use crate::decode::Found;
 use crate::model::totals::Totals;
 use crate::model::{
-    CaptureLedger, DamageKind, Model, NestedLedger, ReasonLedger, RefusedPlan, SchedLedger, Text,
+    CaptureLedger, CpuUseLedger, DamageKind, Model, NestedLedger, ReasonLedger, RefusedPlan, SchedLedger,
+    Text,
 };
 
 use damage::Damages;
@@ -193,6 +194,10 @@ impl Ingest {
             Record::InterruptBatch(r) => {
                 self.model.health.sched_received += self.sched.interrupts(r, offset, &mut self.damages);
             }
+            Record::CpuUseBatch(r) => {
+                self.model.health.cpu_use_received += self.sched.cpu_uses(r, offset, &mut self.damages);
+            }
+            Record::CpuUseLoss(r) => self.model.health.cpu_use = Some(CpuUseLedger::read(&r.fields())),
             Record::SchedLoss(r) => self.model.health.sched = Some(SchedLedger::read(&r.fields())),
             Record::ExpertBatch(r) => self.selections.add(r, offset, &mut self.damages),
             Record::ExpertLoss(r) => self.selections.loss(r),

@@ -1,7 +1,9 @@
 //! Losses: *dropped* at the source, *damaged* in transit, *cut short*.
 
 use super::direct::{DirectTotals, OperatorProbes};
-use super::loss::{CaptureLedger, ExpertLedger, Ledger, NestedLedger, PartLedger, ReasonLedger, SchedLedger};
+use super::loss::{
+    CaptureLedger, CpuUseLedger, ExpertLedger, Ledger, NestedLedger, PartLedger, ReasonLedger, SchedLedger,
+};
 
 /// Why bytes or records could not be used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -174,6 +176,10 @@ pub struct Health {
     pub sched_received: u64,
     /// Latest totals of the scheduler level; `None` when it was off, or no such record arrived.
     pub sched: Option<SchedLedger>,
+    /// Windows of the CPUs' use that were read.
+    pub cpu_use_received: u64,
+    /// Latest totals of the CPUs' use; `None` when it was not recorded, or no such record arrived.
+    pub cpu_use: Option<CpuUseLedger>,
     /// Latest totals of experts; `None` when no such record arrived, as in a session that met no
     /// mixture of experts.
     pub experts: Option<ExpertLedger>,
@@ -232,6 +238,12 @@ impl Health {
         ledger.sent == self.parts_received || self.piece.is_some() && ledger.sent > self.parts_received
     }
 
+    /// All windows of the CPUs' use that were sent are here; unknown for a later piece, as for parts.
+    #[must_use]
+    pub fn cpu_use_here(&self, ledger: &CpuUseLedger) -> bool {
+        ledger.sent == self.cpu_use_received || self.piece.is_some() && ledger.sent > self.cpu_use_received
+    }
+
     /// Nothing dropped, nothing damaged, not cut short.
     #[must_use]
     pub fn perfect(&self) -> bool {
@@ -241,6 +253,7 @@ impl Health {
                 .nested
                 .map_or(self.nested_received == 0, |l| l.nothing_lost() && l.sent == self.all_nested())
             && self.sched.map_or(self.sched_received == 0, |l| l.nothing_lost() && l.sent == self.all_sched())
+            && self.cpu_use.map_or(self.cpu_use_received == 0, |l| l.nothing_lost() && self.cpu_use_here(&l))
             && self.experts.is_none_or(|e| {
                 e.nothing_lost() && e.received.saturating_add(self.before().experts) == e.sent
             })

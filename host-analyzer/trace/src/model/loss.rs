@@ -241,6 +241,28 @@ ledger! {
     }
 }
 
+ledger! {
+    /// Totals of windows of the CPUs' use.
+    pub struct CpuUseLedger {
+        at_ns: RowRole::Figure,
+        windows: RowRole::Seen,
+        sent: RowRole::Sent,
+        queue_full: events(
+            "queue_full",
+            "the link is slower than the trace. Which tasks had the CPUs in that time is unknown. Record into a file on \
+             the board, take a faster link, or record fewer levels (--levels token,graph,sched)",
+        ),
+        windows_late: RowRole::Figure,
+        small_ns: RowRole::Figure,
+        switches_no_room: other(
+            "switches",
+            "switches between tasks",
+            Gap::None,
+            "the programs have no place for CPUs from number 256 on. Which tasks had those is unknown",
+        ),
+    }
+}
+
 impl SchedLedger {
     /// All events of this level that the kernel saw.
     #[must_use]

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::gauge::{GaugeKind, GaugeUnit};
-use super::loss::{ExpertLedger, Ledger, NestedLedger, PartLedger, SchedLedger};
+use super::loss::{CpuUseLedger, ExpertLedger, Ledger, NestedLedger, PartLedger, SchedLedger};
 
 /// Upper limits of the classes by duration, ns: from 250 µs, each twice the previous one, to 65.5
 /// s. Longer calls are in no class.
@@ -49,6 +49,8 @@ pub struct Meter {
     pub nested_ledger: Option<NestedLedger>,
     /// Losses of the scheduler's events.
     pub sched_ledger: Option<SchedLedger>,
+    /// Losses of the CPUs' use.
+    pub cpu_use_ledger: Option<CpuUseLedger>,
     /// Losses of selections of experts.
     pub expert_ledger: Option<ExpertLedger>,
     /// Losses of parts of batches.

@@ -57,12 +57,16 @@ pub use graph::{
 pub use health::{
     Damage, DamageKind, End, EndReason, Health, MAX_SKIPPED, Piece, ProbeCost, RefusedPlan, Skipped,
 };
-pub use loss::{CaptureLedger, ExpertLedger, Ledger, NestedLedger, PartLedger, ReasonLedger, SchedLedger};
+pub use loss::{
+    CaptureLedger, CpuUseLedger, ExpertLedger, Ledger, NestedLedger, PartLedger, ReasonLedger, SchedLedger,
+};
 pub use nested::NestedCalls;
 pub use op::{SpanId, Spans, WAIT_UNKNOWN};
 pub use part::Parts;
 pub use refusal::Refusal;
-pub use sched::{InterruptKind, Interrupts, Sched, Task, TaskId, ThreadState, ThreadStates, Turns};
+pub use sched::{
+    CpuUse, InterruptKind, Interrupts, OTHER_TASKS, Sched, Task, TaskId, ThreadState, ThreadStates, Turns,
+};
 pub use session::{Level, Library, LibraryRole, Probe, Process, Session};
 pub use text::{Text, Texts};
 pub use thread::{Thread, ThreadId, Threads};

@@ -62,11 +62,11 @@ rows!(ThreadStates, start_ns);
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TaskId(pub u32);
 
-/// A task that was on a CPU while a thread of the engine wanted it: a thread of any process, or of
-/// the kernel.
+/// A task that was on a CPU: a thread of any process, or of the kernel.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Task {
-    /// Thread id of the kernel; 0 for a CPU's idle task.
+    /// Thread id of the kernel; 0 for a CPU's idle task, [`OTHER_TASKS`] for all tasks that a window
+    /// of [`CpuUse`] does not distinguish.
     pub tid: u32,
     /// Its process; 0 when it was gone before it could be looked up.
     pub pid: u32,
@@ -77,6 +77,30 @@ pub struct Task {
     /// Control group; empty when unknown.
     pub cgroup: Text,
 }
+
+/// Not a thread id of any kernel.
+pub const OTHER_TASKS: u32 = u32::MAX;
+
+/// Columns, one row per window of a CPU and task that had the CPU in it, whether or not a thread of
+/// the engine wanted it. By CPU, then start; the windows of a CPU do not overlap. They have 10 ms
+/// or more. There is no window where only threads of one engine and the idle task had the CPU, or
+/// the others less than 50 µs: see [`ThreadStates`] for the engine's own time. Time of a window
+/// that no row has is unknown.
+#[derive(Debug, Default, Clone)]
+pub struct CpuUse {
+    /// CPU.
+    pub cpu: Vec<u16>,
+    /// Start of the window, ns.
+    pub start_ns: Vec<u64>,
+    /// Length of the window, ns.
+    pub duration_ns: Vec<u64>,
+    /// The task.
+    pub task: Vec<TaskId>,
+    /// Its time on the CPU in the window, ns.
+    pub busy_ns: Vec<u64>,
+}
+
+rows!(CpuUse, start_ns);
 
 /// Columns, one row per turn: a task on a CPU while a thread of the engine was preempted or woken
 /// there. By CPU, then start; the turns of a CPU do not overlap.
@@ -134,6 +158,13 @@ pub struct Sched {
     pub turns: Turns,
     /// Interrupts on the CPUs that they had.
     pub interrupts: Interrupts,
-    /// The tasks of `turns`.
+    /// The use of the CPUs was recorded. If not, which tasks had them is unknown.
+    pub cpu_use_recorded: bool,
+    /// Which tasks had the CPUs.
+    pub cpu_use: CpuUse,
+    /// Times in which windows of `cpu_use` may have ended that were lost, start and end in ns. In
+    /// order; they do not overlap.
+    pub cpu_use_gaps: Vec<(u64, u64)>,
+    /// The tasks of `turns` and `cpu_use`.
     pub tasks: Vec<Task>,
 }

@@ -35,6 +35,7 @@
 #![expect(missing_docs, reason = "fields are named as in docs/wire-format.md, which describes them")]
 
 pub mod bytes;
+pub mod cpu_use;
 pub mod predicted;
 pub mod random;
 pub mod records;

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 mod ceilings;
+mod cpu_use;
 mod cut;
 mod duty;
 mod experts;

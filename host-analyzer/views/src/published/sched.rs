@@ -5,8 +5,9 @@ use profinfer_analysis::sched;
 
 fields! {
     sched::Sched => Sched {
-        recorded, interrupts_recorded, threads, interference, left_out, interrupts,
-    }
+        recorded, interrupts_recorded, threads, interference, left_out, cpu_use_recorded,
+        interrupts,
+    } + { cpu_holders => cpu_use }
     sched::ThreadTimes => SchedThread {
         tid, pid, name, runs, preemptions, migrations, prefill, decode,
     } + { whole => total }
@@ -19,6 +20,10 @@ fields! {
     } - { agent }
     sched::OnCpu => OnCpu { cpu, turns, time_ns }
     sched::Waiter => Waiter { tid, preempted_ns, woken_ns }
+    sched::CpuHolders => CpuUse { cpu, rest_tasks, rest_ns } + { holders => tasks }
+    sched::Holder => CpuHolder {
+        tid, pid, name, command, cgroup, engine, agent, busy_ns, prefill_ns, decode_ns,
+    }
     sched::LeftOut => LeftOut { tasks, time_ns }
     sched::Interrupt => Interrupt { kind, name, count, time_ns, prefill_ns, decode_ns, longest_ns }
 }

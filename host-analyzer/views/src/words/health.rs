@@ -110,6 +110,7 @@ const fn name(of: Of) -> &'static str {
         Of::Nested => "nested calls",
         Of::Experts => "selections of an expert",
         Of::Sched => "scheduler events",
+        Of::CpuUse => "windows of the CPUs' use",
         Of::Parts => "sequences of tokens in batches",
     }
 }
@@ -121,6 +122,7 @@ const fn totals_of(of: Of) -> &'static str {
         Of::Nested => " of nested calls",
         Of::Experts => " of experts",
         Of::Sched => " of the scheduler level",
+        Of::CpuUse => " of the CPUs' use",
         Of::Parts => " of batches",
     }
 }
@@ -165,6 +167,9 @@ fn totals_missing(of: Of, received: u64) -> String {
         Of::Sched => {
             format!("unknown: the totals of {} scheduler events did not arrive", count(received))
         }
+        Of::CpuUse => {
+            format!("unknown: the totals of {} windows of the CPUs' use did not arrive", count(received))
+        }
         Of::Parts => {
             format!("unknown: the totals of batches did not arrive; {} of their tokens did", count(received))
         }
@@ -183,6 +188,9 @@ fn not_here(of: Of, n: u64, seen: u64) -> String {
         ),
         Of::Nested => format!("lost: {} nested calls that the agent sent were not received", count(n)),
         Of::Sched => format!("lost: {} scheduler events that the agent sent were not received", count(n)),
+        Of::CpuUse => {
+            format!("lost: {} windows of the CPUs' use that the agent sent were not received", count(n))
+        }
         Of::Parts => format!(
             "lost: the sequences of {} tokens in batches, which the agent sent, were not received",
             count(n)
@@ -194,7 +202,7 @@ fn not_here(of: Of, n: u64, seen: u64) -> String {
 fn too_many(of: Of) -> String {
     let (what, by) = match of {
         Of::Spans => (name(of), "the kernel saw"),
-        Of::Nested | Of::Sched | Of::Parts => (name(of), "the agent sent"),
+        Of::Nested | Of::Sched | Of::CpuUse | Of::Parts => (name(of), "the agent sent"),
         Of::Experts => ("selections of experts", "the agent sent"),
     };
     format!("inconsistent: received more {what} than {by}; {REPORT}")
@@ -300,6 +308,7 @@ fn edge(of: Of, when: When, n: u64) -> String {
         Of::Nested => "nested calls",
         Of::Experts => "selections",
         Of::Sched => "threads",
+        Of::CpuUse => "windows",
         Of::Parts => "batches",
     };
     let when = match when {

@@ -51,6 +51,7 @@ fn remarks(model: &Model, ending: &Ending, health: &Health) -> Vec<Remark> {
     found.extend(health.late.iter().copied().map(Remark::MetLate));
     stream::nested(model, &mut found);
     stream::sched(model, &mut found);
+    stream::cpu_use(model, &mut found);
     experts::lost(model, health, &mut found);
     stream::parts(model, &mut found);
     stream::damaged(model, &mut found);

@@ -18,6 +18,8 @@ pub enum Of {
     Experts,
     /// Rows of the scheduler level.
     Sched,
+    /// Windows of the CPUs' use.
+    CpuUse,
     /// Tokens in batches, by their sequences.
     Parts,
 }

@@ -71,6 +71,28 @@ pub(super) fn sched(model: &Model, found: &mut Vec<Remark>) {
     }
 }
 
+/// Windows of the CPUs' use lost anywhere.
+pub(super) fn cpu_use(model: &Model, found: &mut Vec<Remark>) {
+    let (of, received) = (Of::CpuUse, model.health.cpu_use_received);
+    let Some(l) = model.health.cpu_use else {
+        if received > 0 {
+            found.push(Remark::TotalsMissing { of, received });
+        }
+        return;
+    };
+    dropped(of, &l, l.windows, found);
+    if model.health.end.is_none() {
+        return;
+    }
+    if !l.balances() {
+        found.push(Remark::NotBalanced(of));
+    } else if l.sent < received {
+        found.push(Remark::TooMany(of));
+    } else if !model.health.cpu_use_here(&l) {
+        found.push(Remark::NotHere { of, n: l.sent - received, seen: l.windows });
+    }
+}
+
 /// Batch sequences lost anywhere.
 pub(super) fn parts(model: &Model, found: &mut Vec<Remark>) {
     let (of, received) = (Of::Parts, model.health.parts_received);

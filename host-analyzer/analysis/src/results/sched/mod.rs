@@ -1,10 +1,12 @@
-//! The scheduler level: states of the engine's threads, and the tasks that had their CPUs.
+//! The scheduler level: states of the engine's threads, the tasks that had their CPUs, and who had
+//! each CPU.
 //!
 //! Stage: analysis. From: stretches of threads, turns of tasks, interrupts, `llama_decode` calls.
-//! To: [`Sched`]. Promises: unknown time is counted as unknown and as nothing else. A task's time
-//! counts only while a thread of the engine wanted the task's CPU. Time in two overlapping calls
-//! counts once.
+//! To: [`Sched`]. Promises: unknown time is counted as unknown and as nothing else. The time of an
+//! [`Interference`] counts only while a thread of the engine wanted the task's CPU, that of a
+//! [`Holder`] always. Time in two overlapping calls counts once.
 
+mod holders;
 mod interference;
 mod interrupt;
 pub mod pieces;
@@ -13,6 +15,7 @@ mod thread;
 mod windows;
 
 use crate::shared::phase::Phases;
+pub use holders::{CpuHolders, Holder, MAX_HOLDERS};
 pub use interference::{Interference, OnCpu, Waiter};
 pub use interrupt::Interrupt;
 use profinfer_trace::model::Model;
@@ -32,6 +35,10 @@ pub struct Sched {
     pub interference: Vec<Interference>,
     /// Tasks beyond the limit.
     pub left_out: LeftOut,
+    /// Who had which CPU was recorded. If not, `cpu_holders` is empty.
+    pub cpu_use_recorded: bool,
+    /// By CPU: the tasks that had it, whether or not a thread of the engine wanted it.
+    pub cpu_holders: Vec<CpuHolders>,
     /// By name, longest time first.
     pub interrupts: Vec<Interrupt>,
 }
@@ -60,6 +67,8 @@ impl Sched {
             threads: thread::threads(model, &windows),
             interference,
             left_out: LeftOut { tasks: rest.len() as u64, time_ns },
+            cpu_use_recorded: model.sched.cpu_use_recorded,
+            cpu_holders: holders::holders(model, &windows),
             interrupts: interrupt::interrupts(model, &windows),
         }
     }

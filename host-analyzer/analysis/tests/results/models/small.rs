@@ -186,6 +186,8 @@ pub(crate) fn model() -> Model {
         nested: None,
         sched_received: 0,
         sched: None,
+        cpu_use_received: 0,
+        cpu_use: None,
     };
     m
 }

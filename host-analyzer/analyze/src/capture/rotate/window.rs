@@ -233,6 +233,7 @@ fn remember(totals: &mut Vec<(u16, Vec<u8>)>, kind: u16, record: &Record<'_>, pa
             | Record::Loss(_)
             | Record::NestedLoss(_)
             | Record::SchedLoss(_)
+            | Record::CpuUseLoss(_)
             | Record::ExpertLoss(_)
             | Record::DirectLoss(_)
     );

@@ -1,8 +1,9 @@
 //! The scheduler level: converts events to the states of threads and to the turns of the tasks on
-//! their CPUs.
+//! their CPUs, and lists who had which CPU.
 //!
 //! Time with lost events stays unknown. It is never filled with the state before or after.
 
+mod cpu_use;
 mod gaps;
 mod states;
 mod tasks;
@@ -11,11 +12,13 @@ mod turns;
 use std::collections::HashMap;
 
 use profinfer_wire::interrupt::Interrupt;
+use profinfer_wire::record::cpu_use::CpuUseBatch;
 use profinfer_wire::record::sched as wire;
 use profinfer_wire::sched::{Happened, SchedEvent};
 
 use super::damage::Damages;
 use crate::model::{DamageKind, InterruptKind, Model, SchedLedger, Text};
+use cpu_use::Uses;
 use gaps::Gaps;
 use states::Stretch;
 use tasks::Tasks;
@@ -28,6 +31,7 @@ pub(super) struct Records {
     gaps: Gaps,
     /// Interrupts, with the offset of their record.
     interrupts: Vec<(Interrupt, u64)>,
+    cpu_uses: Uses,
 }
 
 impl Records {
@@ -69,6 +73,11 @@ impl Records {
         (self.interrupts.len() - first) as u64
     }
 
+    /// Unpacks a batch; returns the number of windows in it.
+    pub(super) fn cpu_uses(&mut self, r: &CpuUseBatch<'_>, offset: u64, damages: &mut Damages) -> u64 {
+        self.cpu_uses.add(r, offset, damages)
+    }
+
     /// Fills the tables.
     pub(super) fn finish(mut self, texts: &HashMap<u32, Text>, model: &mut Model, damages: &mut Damages) {
         let ledger = model.health.sched;
@@ -95,6 +104,7 @@ impl Records {
             rows.duration_ns.push(turn.end_ns - turn.start_ns);
             rows.task.push(task);
         }
+        self.cpu_uses.finish(&mut ids, model, damages);
         let mut threads = HashMap::new();
         for Stretch { tid, .. } in &stretches {
             threads.entry(*tid).or_insert_with(|| model.threads.find_or_add(*tid));

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use profinfer_wire::record::sched as wire;
 use profinfer_wire::sched::{IDLE, Who};
 
-use crate::model::{Model, Task, TaskId, Text, Texts};
+use crate::model::{Model, OTHER_TASKS, Task, TaskId, Text, Texts};
 
 /// The agent's descriptions.
 #[derive(Debug, Default)]
@@ -42,7 +42,21 @@ pub(super) struct Table {
 }
 
 impl Table {
-    /// The row of a task, made at its first turn; `None` for a task without description.
+    /// The row that stands for tasks which are not distinguished.
+    pub(super) fn others(&mut self, model: &mut Model) -> TaskId {
+        let name = model.texts.intern("others");
+        self.row(Task { tid: OTHER_TASKS, name, ..self.idle.clone() }, model)
+    }
+
+    fn row(&mut self, task: Task, model: &mut Model) -> TaskId {
+        let same = (task.tid, task.pid, task.name, task.command, task.cgroup);
+        *self.rows.entry(same).or_insert_with(|| {
+            model.sched.tasks.push(task);
+            TaskId(u32::try_from(model.sched.tasks.len() - 1).unwrap_or(u32::MAX))
+        })
+    }
+
+    /// The row of a task, made at its first use; `None` for a task without description.
     pub(super) fn get(&mut self, who: Who, model: &mut Model) -> Option<TaskId> {
         let key = match who {
             Who::Thread(tid) => (true, tid),
@@ -56,11 +70,7 @@ impl Table {
             Who::Task(IDLE) => self.idle.clone(),
             Who::Task(id) => self.described.get(&id)?.clone(),
         };
-        let same = (task.tid, task.pid, task.name, task.command, task.cgroup);
-        let id = *self.rows.entry(same).or_insert_with(|| {
-            model.sched.tasks.push(task);
-            TaskId(u32::try_from(model.sched.tasks.len() - 1).unwrap_or(u32::MAX))
-        });
+        let id = self.row(task, model);
         self.ids.insert(key, id);
         Some(id)
     }

@@ -359,6 +359,28 @@ export interface CpuFacts {
   steal_ns: Rise | null;
 }
 
+/** A task that had a CPU. */
+export interface CpuHolder {
+  tid: number;
+  pid: number;
+  name: string;
+  command: string;
+  cgroup: string;
+  engine: boolean;
+  agent: boolean | null;
+  busy_ns: number;
+  prefill_ns: number;
+  decode_ns: number;
+}
+
+/** The tasks that had one CPU. */
+export interface CpuUse {
+  cpu: number;
+  tasks: CpuHolder[];
+  rest_tasks: number;
+  rest_ns: number;
+}
+
 /** The critical path of one graph of dag.json in phase `decode`: the longest chain of operators that wait for each other. */
 export interface CriticalPath {
   graph: number;
@@ -1534,6 +1556,8 @@ export interface Sched {
   threads: SchedThread[];
   interference: Interferer[];
   left_out: LeftOut;
+  cpu_use_recorded: boolean;
+  cpu_use: CpuUse[];
   interrupts: Interrupt[];
 }
 

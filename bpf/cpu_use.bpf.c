@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Apache-2.0 */
+/* Use of the CPUs: which task had which CPU, whether or not a thread of an engine waited for it.
+ *
+ * Times are summed per CPU in windows of 10 ms. A window ends at a switch, so a task that keeps its
+ * CPU makes it longer: all times are exact. If the ring buffer has no space, the window goes on,
+ * and nothing is lost but its limits. What is open when the session ends is read by the agent.
+ */
+#include "include/cpu_use.h"
+
+/* Opens a window. */
+static __noinline int cpu_use_open(struct cpu_use *u, __u64 at)
+{
+	u->out.from_ns = at;
+	u->out.idle_ns = 0;
+	u->out.others_ns = 0;
+	__builtin_memset(u->out.tasks, 0, sizeof(u->out.tasks));
+	u->foreign_ns = 0;
+	u->late = 0;
+	return 0;
+}
+
+/* The place of a task in the window, possibly a free one; 0 if there is none. */
+static __noinline struct cpu_use_task *cpu_use_place(struct cpu_use *u, __u32 pid)
+{
+	for (__u32 i = 0; i < CPU_USE_TASKS; i++) {
+		struct cpu_use_task *t = &u->out.tasks[i];
+
+		if (t->pid == pid || !t->pid)
+			return t;
+	}
+	return 0;
+}
+
+/* The task `pid`, which leaves, had the CPU for this time; `p` if it is an engine's thread. */
+static __noinline int cpu_use_add(void *ctx, struct cpu_use *u, struct sched_thread *p, __u32 pid, __u64 ns)
+{
+	struct cpu_use_task *t;
+
+	if (!pid) {
+		u->out.idle_ns += ns;
+		return 0;
+	}
+	/* One engine is another task for a second one. */
+	if (!p || cpu_use_engines > 1)
+		u->foreign_ns += ns;
+	t = cpu_use_place(u, pid);
+	if (!t) {
+		u->out.others_ns += ns;
+		return 0;
+	}
+	t->pid = pid;
+	t->busy_ns += ns;
+	if (p) {
+		t->tid = p->tid;
+		t->tgid = p->tgid;
+		return 0;
+	}
+	t->tid = pid;
+	t->tgid = 0;
+	/* Each time: a task that called exec has another name now. */
+	bpf_probe_read_kernel(t->comm, sizeof(t->comm), (char *)ctx + sched_format.prev_comm);
+	return 0;
+}
+
+/* Ends the window and opens the next one. */
+static __noinline int cpu_use_end(struct cpu_use *u, __u64 now)
+{
+	if (u->foreign_ns < CPU_USE_LEAST) {
+		CPU_USE_ADD(small_ns, u->foreign_ns);
+		return cpu_use_open(u, now);
+	}
+	head(&u->out.head, EVENT_CPU_USE, 0, bpf_get_smp_processor_id());
+	u->out.to_ns = now;
+	if (!ring_below(2) || bpf_ringbuf_output(&events, &u->out, sizeof(u->out), wakeup())) {
+		if (!u->late)
+			CPU_USE_ADD(windows_late, 1);
+		u->late = 1;
+		return 0;
+	}
+	CPU_USE_ADD(windows, 1);
+	return cpu_use_open(u, now);
+}
+
+/* Called at every switch, in which `p` leaves the CPU and `n` gets it; 0 stands for a task that is
+ * not an engine's. `pids`: the kernel's ids of both, that of the leaving one in the upper half. */
+static __noinline int cpu_use_switch(void *ctx, struct sched_thread *p, struct sched_thread *n, __u64 now, __u64 pids)
+{
+	__u32 prev = pids >> 32, next = (__u32)pids;
+	__u32 cpu = bpf_get_smp_processor_id();
+	__u64 since = cpu_use_since;
+	struct cpu_use *u;
+
+	if (!since || now <= since)
+		return 0;
+	if (cpu >= SCHED_CPUS) {
+		CPU_USE_ADD(switches_no_room, 1);
+		return 0;
+	}
+	u = &cpu_uses[cpu & (SCHED_CPUS - 1)];
+	if (u->at_ns < since) {
+		/* The first switch: the task has had the CPU all the time. */
+		cpu_use_open(u, since);
+		u->at_ns = since;
+		u->running = prev;
+	}
+	/* Otherwise the kernel left out a run of this program, and the time is unknown. */
+	if (u->running == prev)
+		cpu_use_add(ctx, u, p, prev, now - u->at_ns);
+	u->at_ns = now;
+	u->running = next;
+	u->running_tid = n ? n->tid : next;
+	u->running_tgid = n ? n->tgid : 0;
+	return now - u->out.from_ns < CPU_USE_WINDOW ? 0 : cpu_use_end(u, now);
+}

@@ -1,0 +1,110 @@
+//! Look-up of the tasks that had a CPU in some time.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use profinfer_trace::model::{CpuUse, Model, TaskId};
+
+/// Tasks by CPU and time.
+#[derive(Debug, Clone)]
+pub struct CpuUseIndex<'m> {
+    rows: &'m CpuUse,
+    gaps: &'m [(u64, u64)],
+    cpus: HashMap<u16, Range<usize>>,
+    /// Ends of the windows, by row. Windows of a CPU are in order and do not overlap, so their ends
+    /// are in order too.
+    ends: Vec<u64>,
+}
+
+impl<'m> CpuUseIndex<'m> {
+    /// The index of a recording; `None` if the use of the CPUs was not recorded.
+    #[must_use]
+    pub fn new(model: &'m Model) -> Option<Self> {
+        let (rows, gaps) = (&model.sched.cpu_use, &model.sched.cpu_use_gaps);
+        model.sched.cpu_use_recorded.then(|| {
+            let mut end = 0;
+            let chunks = rows.cpu.chunk_by(|a, b| a == b).map(|cpu| {
+                let start = end;
+                end += cpu.len();
+                (cpu[0], start..end)
+            });
+            let cpus = chunks.collect();
+            let windows = rows.start_ns.iter().zip(&rows.duration_ns);
+            let ends = windows.map(|(start, length)| start.saturating_add(*length)).collect();
+            Self { rows, gaps, cpus, ends }
+        })
+    }
+
+    /// The tasks that had the CPU between two times, with their times in ns. A task comes once per
+    /// window. Of a window that is only partly inside, each task has the same share as of the
+    /// whole. The idle task is one of them. Time without any task belonged to a thread of a traced
+    /// engine or to the idle task, unless it is [unknown](Self::unknown).
+    pub fn busy(&self, cpu: u16, from_ns: u64, to_ns: u64) -> impl Iterator<Item = (TaskId, u64)> + 'm {
+        let (rows, of_cpu) = (self.rows, self.cpus.get(&cpu).cloned().unwrap_or_default());
+        let first = self.ends[of_cpu.clone()].partition_point(|end| *end <= from_ns);
+        let behind = rows.start_ns[of_cpu.clone()].partition_point(|start| *start < to_ns);
+        (of_cpu.start + first..of_cpu.start + behind).filter_map(move |i| {
+            let busy_ns = share(rows, i, from_ns, to_ns);
+            (busy_ns > 0).then_some((rows.task[i], busy_ns))
+        })
+    }
+
+    /// Time between two times in which tasks may be missing, because records were lost, ns.
+    #[must_use]
+    pub fn unknown(&self, from_ns: u64, to_ns: u64) -> u64 {
+        self.gaps.iter().map(|(from, to)| to_ns.min(*to).saturating_sub(from_ns.max(*from))).sum()
+    }
+}
+
+/// Part of a row's time between two times, ns.
+pub(crate) fn share(rows: &CpuUse, row: usize, from_ns: u64, to_ns: u64) -> u64 {
+    let (start, length) = (rows.start_ns[row], rows.duration_ns[row]);
+    let inside = start.saturating_add(length).min(to_ns).saturating_sub(start.max(from_ns));
+    part(rows.busy_ns[row], inside, length)
+}
+
+/// `inside / length` of a time, ns.
+pub(crate) fn part(busy_ns: u64, inside: u64, length: u64) -> u64 {
+    let part = u128::from(busy_ns) * u128::from(inside) / u128::from(length.max(1));
+    // Not more than the time itself, because what is inside is not longer than the whole.
+    u64::try_from(part).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn model(rows: &[(u16, u64, u64, u32, u64)]) -> Model {
+        let mut model = Model::default();
+        let sched = &mut model.sched;
+        sched.cpu_use_recorded = true;
+        for (cpu, start, length, task, busy) in rows {
+            sched.cpu_use.cpu.push(*cpu);
+            sched.cpu_use.start_ns.push(*start);
+            sched.cpu_use.duration_ns.push(*length);
+            sched.cpu_use.task.push(TaskId(*task));
+            sched.cpu_use.busy_ns.push(*busy);
+        }
+        sched.cpu_use_gaps = vec![(350, 400), (500, u64::MAX)];
+        model
+    }
+
+    #[test]
+    fn a_part_of_a_window_has_the_same_share_of_each_task() {
+        // Task 1 has 60 of CPU 0's first 100 ns, then all of 200; in between nobody was recorded.
+        let model = model(&[(0, 0, 100, 1, 60), (0, 0, 100, 2, 40), (0, 150, 200, 1, 200), (3, 0, 10, 2, 5)]);
+        let index = CpuUseIndex::new(&model).expect("recorded");
+        let busy = |cpu, from, to| index.busy(cpu, from, to).map(|(t, ns)| (t.0, ns)).collect::<Vec<_>>();
+        assert_eq!(busy(0, 0, 1000), [(1, 60), (2, 40), (1, 200)]);
+        assert_eq!(busy(0, 50, 200), [(1, 30), (2, 20), (1, 50)]);
+        assert_eq!(busy(0, 100, 150), []);
+        assert_eq!((busy(3, 8, 9), busy(3, 0, 10)), (vec![], vec![(2, 5)]));
+        assert_eq!((busy(1, 0, 1000), busy(0, 200, 100)), (vec![], vec![]));
+        assert_eq!([(0, 350), (300, 380), (390, 600)].map(|(f, t)| index.unknown(f, t)), [0, 30, 110]);
+    }
+
+    #[test]
+    fn without_a_record_there_is_no_index() {
+        assert!(CpuUseIndex::new(&Model::default()).is_none());
+    }
+}
