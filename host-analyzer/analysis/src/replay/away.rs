@@ -6,6 +6,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::cause::{Cause, Culprit, CulpritId, CulpritTable, Key};
+use super::holders::{Holder, Holders};
 use crate::results::fact::Conditions;
 use crate::results::sched::pieces::{Piece, pieces};
 use profinfer_trace::model::{Model, TaskId, Thread, ThreadId, ThreadState};
@@ -35,11 +36,15 @@ impl AwayTimes {
         let mut blame = Blame::new(model, conditions);
         let mut rows = vec![Vec::new(); model.threads.len()];
         for piece in pieces(model).filter(|p| p.state != ThreadState::Running && p.end_ns > p.start_ns) {
-            let cause = blame.cause(&piece);
             let row: &mut Vec<Away> = &mut rows[piece.thread.0 as usize];
-            match row.last_mut().filter(|last| last.end == piece.start_ns && last.cause == cause) {
-                Some(last) => last.end = piece.end_ns,
-                None => row.push(Away { start: piece.start_ns, end: piece.end_ns, cause }),
+            let mut start = piece.start_ns;
+            for (cause, ns) in blame.causes(&piece) {
+                let end = start.saturating_add(ns).min(piece.end_ns);
+                match row.last_mut().filter(|last| last.end == start && last.cause == cause) {
+                    Some(last) => last.end = end,
+                    None => row.push(Away { start, end, cause }),
+                }
+                start = end;
             }
         }
         Self { rows, culprits: blame.culprits.rows }
@@ -58,8 +63,10 @@ struct Blame<'a> {
     known: Vec<Option<CulpritId>>,
     /// Names of tasks of many processes.
     storms: HashSet<&'a str>,
-    /// By process: its threads are more than the CPUs that it may use, if both are known.
-    crowded: HashMap<u32, Option<bool>>,
+    /// By process: the CPUs that it may use, if known, and most threads that computed together.
+    cpus: HashMap<u32, Option<Vec<u16>>>,
+    teams: HashMap<u32, usize>,
+    holders: Holders<'a>,
 }
 
 impl<'a> Blame<'a> {
@@ -72,55 +79,95 @@ impl<'a> Blame<'a> {
         }
         let storms = pids.into_iter().filter(|(_, p)| p.len() >= MANY).map(|(name, _)| name).collect();
         let teams = teams(model);
-        let crowded = |pid: u32| {
-            let cpus = conditions.cpus_of(model, pid)?;
-            Some(teams.get(&pid).copied().unwrap_or(0) > cpus.len())
-        };
         Self {
             model,
             culprits: CulpritTable::default(),
             known: vec![None; model.sched.tasks.len()],
             storms,
-            crowded: teams.keys().map(|pid| (*pid, crowded(*pid))).collect(),
+            cpus: teams.keys().map(|pid| (*pid, conditions.cpus_of(model, *pid))).collect(),
+            teams,
+            holders: Holders::new(model),
         }
     }
 
-    fn cause(&mut self, piece: &Piece) -> Cause {
+    /// The causes of a piece, with their times in ns; they sum to its length.
+    fn causes(&mut self, piece: &Piece) -> Vec<(Cause, u64)> {
+        let length = piece.end_ns - piece.start_ns;
+        let one = |cause| vec![(cause, length)];
         match piece.state {
-            ThreadState::Sleeping => Cause::Asleep,
-            ThreadState::Blocked => Cause::Blocked,
-            ThreadState::Stopped => Cause::Stopped,
+            ThreadState::Sleeping => one(Cause::Asleep),
+            ThreadState::Blocked => one(Cause::Blocked),
+            ThreadState::Stopped => one(Cause::Stopped),
             ThreadState::Running | ThreadState::Preempted | ThreadState::Woken => {
-                let thread = self.model.threads.get(piece.thread);
+                let pid = self.model.threads.get(piece.thread).pid;
                 match piece.task(self.model) {
-                    Some(task) => self.holder(thread, task, piece),
-                    None => Cause::UnknownHolder,
+                    Some(id) => {
+                        let task = &self.model.sched.tasks[id.0 as usize];
+                        if task.tid == 0 {
+                            let woken = piece.state == ThreadState::Woken;
+                            return one(if woken { Cause::WakeUp } else { Cause::Throttled });
+                        }
+                        if task.pid != 0 && task.pid == pid {
+                            return self.behind_own_thread(pid, piece);
+                        }
+                        one(self.holder(Holder::Task(id), piece.cpu))
+                    }
+                    None => one(Cause::UnknownHolder),
                 }
             }
         }
     }
 
-    /// The cause of a wait for a CPU that `task` has.
-    fn holder(&mut self, thread: Thread, id: TaskId, piece: &Piece) -> Cause {
-        let task = &self.model.sched.tasks[id.0 as usize];
-        if task.tid == 0 {
-            return if piece.state == ThreadState::Woken { Cause::WakeUp } else { Cause::Throttled };
+    /// A wait behind a thread of the same engine: whoever had the other CPUs is to blame.
+    fn behind_own_thread(&mut self, pid: u32, piece: &Piece) -> Vec<(Cause, u64)> {
+        let time = (piece.start_ns, piece.end_ns);
+        let Some(cpus) = self.cpus.get(&pid).cloned().flatten() else {
+            return vec![(Cause::SharedCpu, time.1 - time.0)];
+        };
+        if self.teams.get(&pid).copied().unwrap_or(0) > cpus.len() {
+            return vec![(Cause::TooManyThreads, time.1 - time.0)];
         }
-        if self.model.session.agent_pid.is_some_and(|pid| pid != 0 && pid == task.pid) {
-            return Cause::Agent;
-        }
-        if task.pid != 0 && task.pid == thread.pid {
-            return match self.crowded.get(&thread.pid) {
-                Some(Some(true)) => Cause::TooManyThreads,
-                _ => Cause::SharedCpu,
-            };
-        }
-        let id = self.culprit(id);
+        let others: Vec<u16> = cpus.into_iter().filter(|cpu| *cpu != piece.cpu).collect();
+        let held = self.holders.others(pid, &others, time);
+        let cpu = held.cpu.unwrap_or(piece.cpu);
+        held.holders.into_iter().map(|(holder, ns)| (self.holder(holder, cpu), ns)).collect()
+    }
+
+    /// The cause for which `holder` on `cpu` stands.
+    fn holder(&mut self, holder: Holder, cpu: u16) -> Cause {
+        let id = match holder {
+            Holder::Known(cause) => return cause,
+            Holder::Task(task) => {
+                let pid = self.model.sched.tasks[task.0 as usize].pid;
+                if self.model.session.agent_pid.is_some_and(|agent| agent != 0 && agent == pid) {
+                    return Cause::Agent;
+                }
+                self.culprit(task)
+            }
+            Holder::Engine(thread) => self.engine(thread),
+        };
         let cpus = &mut self.culprits.rows[id.0 as usize].cpus;
-        if let Err(at) = cpus.binary_search(&piece.cpu) {
-            cpus.insert(at, piece.cpu);
+        if let Err(at) = cpus.binary_search(&cpu) {
+            cpus.insert(at, cpu);
         }
         Cause::Program(id)
+    }
+
+    /// Another traced engine as a culprit.
+    fn engine(&mut self, thread: ThreadId) -> CulpritId {
+        let Thread { tid, pid, name } = self.model.threads.get(thread);
+        let process = self.model.session.processes.iter().rev().find(|p| p.pid == pid);
+        let new = || Culprit {
+            tid,
+            pid,
+            name: process.map_or_else(|| self.model.texts.get(name).to_owned(), |p| p.name.clone()),
+            command: process.map_or_else(String::new, |p| p.command.clone()),
+            cgroup: String::new(),
+            engine: true,
+            tasks: 1,
+            cpus: Vec::new(),
+        };
+        self.culprits.find_or_add(Key::Process(pid), new)
     }
 
     fn culprit(&mut self, id: TaskId) -> CulpritId {

@@ -12,6 +12,7 @@ mod away;
 mod call;
 mod cause;
 mod class;
+mod holders;
 mod inner;
 mod lookup;
 mod meeting;

@@ -80,7 +80,7 @@ fn number(m: &mut Model, scope: FactScope, name: &str, value: u64) {
 }
 
 /// A fact that is a text.
-fn text(m: &mut Model, scope: FactScope, name: &str, value: &str) {
+pub(crate) fn text(m: &mut Model, scope: FactScope, name: &str, value: &str) {
     let value = m.texts.intern(value);
     tell(m, 0, scope, name, FactValue::Text(value));
 }
@@ -93,7 +93,7 @@ fn rises(m: &mut Model, name: &str, by: u64) {
     }
 }
 
-const PROCESS: FactScope = FactScope::Process(PID);
+pub(crate) const PROCESS: FactScope = FactScope::Process(PID);
 
 fn found(f: &Findings) -> Vec<&'static str> {
     f.found.iter().map(|f| f.rule.code).collect()

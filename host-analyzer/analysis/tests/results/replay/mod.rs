@@ -1,6 +1,7 @@
 //! The replay: its parts sum to what was measured, and a delay that is inserted into a recording by
 //! computation comes out as that delay.
 
+mod holders;
 mod insert;
 mod stops;
 

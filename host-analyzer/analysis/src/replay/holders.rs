@@ -1,0 +1,125 @@
+//! Who had the CPUs that a thread could have used while it waited behind a thread of its own engine.
+
+use std::collections::HashMap;
+
+use super::cause::Cause;
+use crate::shared::cpu_use::CpuUseIndex;
+use profinfer_trace::model::{Model, TaskId, ThreadId, ThreadState};
+
+/// A holder of another CPU.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Holder {
+    /// A task of no traced engine.
+    Task(TaskId),
+    /// A thread of another traced engine.
+    Engine(ThreadId),
+    /// Known without a look-up.
+    Known(Cause),
+}
+
+/// The holders of one CPU in some time, with their times in ns, which sum to it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct HeldCpu {
+    /// `None` where there is no such CPU, or its use was not recorded.
+    pub(super) cpu: Option<u16>,
+    pub(super) holders: Vec<(Holder, u64)>,
+}
+
+/// Time in which a thread of an engine ran, ns.
+#[derive(Debug, Clone, Copy)]
+struct Run {
+    start: u64,
+    end: u64,
+    thread: ThreadId,
+}
+
+pub(super) struct Holders<'a> {
+    model: &'a Model,
+    /// `None` if the use of the CPUs was not recorded.
+    tasks: Option<CpuUseIndex<'a>>,
+    /// Runs of engines' threads by CPU, by start.
+    runs: HashMap<u16, Vec<Run>>,
+}
+
+impl<'a> Holders<'a> {
+    pub(super) fn new(model: &'a Model) -> Self {
+        let tasks = CpuUseIndex::new(model);
+        let mut runs: HashMap<u16, Vec<Run>> = HashMap::new();
+        let states = &model.sched.states;
+        if tasks.is_some() {
+            for i in (0..states.len()).filter(|i| states.state[*i] == ThreadState::Running) {
+                let start = states.start_ns[i];
+                let end = start.saturating_add(states.duration_ns[i]);
+                runs.entry(states.cpu[i]).or_default().push(Run { start, end, thread: states.thread[i] });
+            }
+        }
+        runs.values_mut().for_each(|rows| rows.sort_by_key(|r| r.start));
+        Self { model, tasks, runs }
+    }
+
+    /// Who had the other CPUs from `from` to `to`, while a thread of process `pid` waited: the
+    /// holders of the CPU that other programs had longest.
+    pub(super) fn others(&self, pid: u32, cpus: &[u16], (from, to): (u64, u64)) -> HeldCpu {
+        let length = to.saturating_sub(from);
+        let known = |cause| HeldCpu { cpu: None, holders: vec![(Holder::Known(cause), length)] };
+        let Some(tasks) = &self.tasks else { return known(Cause::SharedCpu) };
+        let held = |cpu: &u16| (*cpu, self.held(tasks, *cpu, pid, (from, to)));
+        let foreign = |held: &Held| held.foreign.iter().map(|(_, ns)| *ns).sum::<u64>();
+        // If no program had one of them, the one that was idle longest.
+        let most = cpus.iter().map(held).max_by_key(|(_, h)| (foreign(h), std::cmp::Reverse(h.own)));
+        let Some((cpu, held)) = most else { return known(Cause::TooManyThreads) };
+        let mut left = length;
+        let mut holders = Vec::new();
+        let own = (Holder::Known(Cause::TooManyThreads), held.own);
+        let unknown = (Holder::Known(Cause::SharedCpu), tasks.unknown(from, to));
+        for (holder, ns) in held.foreign.into_iter().chain([own, unknown]) {
+            let ns = ns.min(left);
+            left -= ns;
+            if ns > 0 {
+                holders.push((holder, ns));
+            }
+        }
+        if left > 0 {
+            holders.push((Holder::Known(Cause::Placement), left));
+        }
+        HeldCpu { cpu: Some(cpu), holders }
+    }
+
+    fn held(&self, tasks: &CpuUseIndex<'a>, cpu: u16, pid: u32, (from, to): (u64, u64)) -> Held {
+        let mut held = Held::default();
+        for (task, ns) in tasks.busy(cpu, from, to) {
+            let row = &self.model.sched.tasks[task.0 as usize];
+            if row.tid != 0 {
+                held.add(Holder::Task(task), ns);
+            }
+        }
+        let rows = self.runs.get(&cpu).map_or(&[][..], Vec::as_slice);
+        // Runs of a CPU do not overlap, so their ends are in order too.
+        let first = rows.partition_point(|r| r.end <= from);
+        for run in rows[first..].iter().take_while(|r| r.start < to) {
+            let ns = run.end.min(to).saturating_sub(run.start.max(from));
+            match self.model.threads.get(run.thread).pid == pid {
+                true => held.own = held.own.saturating_add(ns),
+                false => held.add(Holder::Engine(run.thread), ns),
+            }
+        }
+        held
+    }
+}
+
+/// Who had one CPU, ns.
+#[derive(Debug, Default)]
+struct Held {
+    foreign: Vec<(Holder, u64)>,
+    /// Threads of the same engine.
+    own: u64,
+}
+
+impl Held {
+    fn add(&mut self, holder: Holder, ns: u64) {
+        match self.foreign.iter_mut().find(|(h, _)| *h == holder) {
+            Some((_, sum)) => *sum = sum.saturating_add(ns),
+            None => self.foreign.push((holder, ns)),
+        }
+    }
+}

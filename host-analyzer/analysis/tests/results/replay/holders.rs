@@ -1,0 +1,113 @@
+//! A wait behind a thread of the same engine is blamed on whoever had the other CPU.
+
+use profinfer_analysis::Analysis;
+use profinfer_analysis::replay::Cause;
+use profinfer_trace::model::*;
+
+use crate::findings::{PROCESS, text};
+use crate::models::planted::{DELAY, TOKENS, state, tokens};
+
+/// In each token the worker waits for a CPU that the engine's other thread has. Both may use CPUs 0
+/// and 1, and on CPU 0 the task of `holder` runs for `share` of the time.
+fn shared(holder: Option<Task>, share: f64) -> Model {
+    let mut m = tokens(DELAY, 0, 0, true);
+    m.session.cpus = 2;
+    text(&mut m, PROCESS, "affinity", "0-1");
+    let none = Text::default();
+    m.sched.tasks.push(Task { tid: 100, pid: 7, name: none, command: none, cgroup: none });
+    m.sched.cpu_use_recorded = true;
+    m.sched.tasks.extend(holder);
+    for call in 0..TOKENS as usize {
+        let at = m.llama_calls.start_ns[call] + 50;
+        state(&mut m, 1, at, DELAY, ThreadState::Preempted);
+        let turns = &mut m.sched.turns;
+        turns.cpu.push(1);
+        turns.start_ns.push(at);
+        turns.duration_ns.push(DELAY);
+        turns.task.push(TaskId(0));
+        if m.sched.tasks.len() > 1 {
+            let cpu_use = &mut m.sched.cpu_use;
+            cpu_use.cpu.push(0);
+            cpu_use.start_ns.push(at);
+            cpu_use.duration_ns.push(DELAY);
+            cpu_use.task.push(TaskId(1));
+            cpu_use.busy_ns.push((DELAY as f64 * share) as u64);
+        }
+    }
+    m
+}
+
+/// Causes of all decode tokens, ns per token.
+fn causes(m: &Model) -> Vec<(String, u64)> {
+    let a = Analysis::compute(m);
+    let mut all = profinfer_analysis::replay::Amounts::default();
+    a.replay.calls.iter().for_each(|c| all.add_all(&c.caused));
+    let name = |cause: Cause| match cause {
+        Cause::Program(id) => {
+            format!("{} {:?}", a.replay.culprit(id).unwrap().pid, a.replay.culprit(id).unwrap().cpus)
+        }
+        other => format!("{other:?}"),
+    };
+    all.iter().map(|(cause, ns)| (name(cause), ns / TOKENS)).collect()
+}
+
+fn task(pid: u32) -> Task {
+    let none = Text::default();
+    Task { tid: pid, pid, name: none, command: none, cgroup: none }
+}
+
+#[test]
+fn the_program_that_had_the_other_cpu_is_to_blame_for_its_share() {
+    assert_eq!(causes(&shared(Some(task(4242)), 1.0)), [("4242 [0]".to_owned(), DELAY)]);
+    let three_quarters = causes(&shared(Some(task(4242)), 0.75));
+    assert_eq!(three_quarters, [("4242 [0]".to_owned(), 1_500), ("Placement".to_owned(), 500)]);
+}
+
+#[test]
+fn an_idle_cpu_is_a_matter_of_placement() {
+    assert_eq!(causes(&shared(None, 0.0)), [("Placement".to_owned(), DELAY)]);
+    // The idle task is no program.
+    assert_eq!(causes(&shared(Some(task(0)), 1.0)), [("Placement".to_owned(), DELAY)]);
+}
+
+#[test]
+fn without_a_record_nobody_is_to_blame() {
+    let mut m = shared(Some(task(4242)), 1.0);
+    m.sched.cpu_use_recorded = false;
+    assert_eq!(causes(&m), [("SharedCpu".to_owned(), DELAY)]);
+}
+
+#[test]
+fn one_cpu_for_two_threads_is_too_few() {
+    let mut m = shared(Some(task(4242)), 1.0);
+    m.facts = Facts::default();
+    text(&mut m, PROCESS, "affinity", "1");
+    assert_eq!(causes(&m), [("TooManyThreads".to_owned(), DELAY)]);
+}
+
+/// Another engine has the CPU: its threads are in no window of other tasks.
+#[test]
+fn another_engine_is_a_program() {
+    let mut m = shared(None, 0.0);
+    let other = m.threads.find_or_add(900);
+    m.threads.describe(other, 90, Text::default());
+    for call in 0..TOKENS as usize {
+        let at = m.llama_calls.start_ns[call] + 50;
+        state(&mut m, other.0, at, DELAY, ThreadState::Running);
+        m.sched.states.cpu.pop();
+        m.sched.states.cpu.push(0);
+    }
+    by_thread(&mut m.sched.states);
+    assert_eq!(causes(&m), [("90 [0]".to_owned(), DELAY)]);
+}
+
+/// The rows by thread, then start.
+fn by_thread(s: &mut ThreadStates) {
+    let mut order: Vec<usize> = (0..s.thread.len()).collect();
+    order.sort_by_key(|i| (s.thread[*i], s.start_ns[*i]));
+    s.thread = order.iter().map(|i| s.thread[*i]).collect();
+    s.start_ns = order.iter().map(|i| s.start_ns[*i]).collect();
+    s.duration_ns = order.iter().map(|i| s.duration_ns[*i]).collect();
+    s.state = order.iter().map(|i| s.state[*i]).collect();
+    s.cpu = order.iter().map(|i| s.cpu[*i]).collect();
+}
