@@ -19,16 +19,24 @@ static __noinline int cpu_use_open(struct cpu_use *u, __u64 at)
 	return 0;
 }
 
-/* The place of a task in the window, possibly a free one; 0 if there is none. */
+/* The place of a task in the window: its own, a free one, or that of the task with the least time,
+ * which is not an engine's. 0 if engines' threads have all. */
 static __noinline struct cpu_use_task *cpu_use_place(struct cpu_use *u, __u32 pid)
 {
+	struct cpu_use_task *least = 0;
+	__u64 least_ns = ~0ULL;
+
 	for (__u32 i = 0; i < CPU_USE_TASKS; i++) {
 		struct cpu_use_task *t = &u->out.tasks[i];
 
 		if (t->pid == pid || !t->pid)
 			return t;
+		if (!t->tgid && t->busy_ns < least_ns) {
+			least_ns = t->busy_ns;
+			least = t;
+		}
 	}
-	return 0;
+	return least;
 }
 
 /* The task `pid`, which leaves, had the CPU for this time; `p` if it is an engine's thread. */
@@ -44,9 +52,16 @@ static __noinline int cpu_use_add(void *ctx, struct cpu_use *u, struct sched_thr
 	if (!p || cpu_use_engines > 1)
 		u->foreign_ns += ns;
 	t = cpu_use_place(u, pid);
-	if (!t) {
-		u->out.others_ns += ns;
+	/* The time of an engine's thread must never be taken for that of others: rather unknown. */
+	if (!t)
 		return 0;
+	if (t->pid && t->pid != pid) {
+		if (!p && t->busy_ns >= ns) {
+			u->out.others_ns += ns;
+			return 0;
+		}
+		u->out.others_ns += t->busy_ns;
+		t->busy_ns = 0;
 	}
 	t->pid = pid;
 	t->busy_ns += ns;
