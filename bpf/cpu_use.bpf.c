@@ -19,16 +19,24 @@ static __noinline int cpu_use_open(struct cpu_use *u, __u64 at)
 	return 0;
 }
 
-/* The place of a task in the window, possibly a free one; 0 if there is none. */
+/* The place of a task in the window: its own, a free one, or that of the task with the least time,
+ * which is not an engine's. 0 if engines' threads have all. */
 static __noinline struct cpu_use_task *cpu_use_place(struct cpu_use *u, __u32 pid)
 {
+	struct cpu_use_task *least = 0;
+	__u64 least_ns = ~0ULL;
+
 	for (__u32 i = 0; i < CPU_USE_TASKS; i++) {
 		struct cpu_use_task *t = &u->out.tasks[i];
 
 		if (t->pid == pid || !t->pid)
 			return t;
+		if (!t->tgid && t->busy_ns < least_ns) {
+			least_ns = t->busy_ns;
+			least = t;
+		}
 	}
-	return 0;
+	return least;
 }
 
 /* The task `pid`, which leaves, had the CPU for this time; `p` if it is an engine's thread. */
@@ -44,9 +52,16 @@ static __noinline int cpu_use_add(void *ctx, struct cpu_use *u, struct sched_thr
 	if (!p || cpu_use_engines > 1)
 		u->foreign_ns += ns;
 	t = cpu_use_place(u, pid);
-	if (!t) {
-		u->out.others_ns += ns;
+	/* The time of an engine's thread must never be taken for that of others: rather unknown. */
+	if (!t)
 		return 0;
+	if (t->pid && t->pid != pid) {
+		if (!p && t->busy_ns >= ns) {
+			u->out.others_ns += ns;
+			return 0;
+		}
+		u->out.others_ns += t->busy_ns;
+		t->busy_ns = 0;
 	}
 	t->pid = pid;
 	t->busy_ns += ns;
@@ -81,34 +96,50 @@ static __noinline int cpu_use_end(struct cpu_use *u, __u64 now)
 	return cpu_use_open(u, now);
 }
 
-/* Called at every switch, in which `p` leaves the CPU and `n` gets it; 0 stands for a task that is
- * not an engine's. `pids`: the kernel's ids of both, that of the leaving one in the upper half. */
-static __noinline int cpu_use_switch(void *ctx, struct sched_thread *p, struct sched_thread *n, __u64 now, __u64 pids)
+/* The window of this CPU; 0 if nothing is recorded. */
+static __noinline struct cpu_use *cpu_use_here(__u64 now)
 {
-	__u32 prev = pids >> 32, next = (__u32)pids;
 	__u32 cpu = bpf_get_smp_processor_id();
-	__u64 since = cpu_use_since;
-	struct cpu_use *u;
 
-	if (!since || now <= since)
+	if (!cpu_use_since || now <= cpu_use_since)
 		return 0;
 	if (cpu >= SCHED_CPUS) {
 		CPU_USE_ADD(switches_no_room, 1);
 		return 0;
 	}
-	u = &cpu_uses[cpu & (SCHED_CPUS - 1)];
+	return &cpu_uses[cpu & (SCHED_CPUS - 1)];
+}
+
+/* A task leaves the CPU; `p` if it is an engine's thread. */
+static __noinline int cpu_use_leaves(void *ctx, struct sched_thread *p, __u32 pid, __u64 now)
+{
+	struct cpu_use *u = cpu_use_here(now);
+	__u64 since = cpu_use_since;
+
+	if (!u)
+		return 0;
 	if (u->at_ns < since) {
 		/* The first switch: the task has had the CPU all the time. */
 		cpu_use_open(u, since);
 		u->at_ns = since;
-		u->running = prev;
+		u->running = pid;
 	}
 	/* Otherwise the kernel left out a run of this program, and the time is unknown. */
-	if (u->running == prev)
-		cpu_use_add(ctx, u, p, prev, now - u->at_ns);
+	if (u->running == pid)
+		cpu_use_add(ctx, u, p, pid, now - u->at_ns);
 	u->at_ns = now;
-	u->running = next;
-	u->running_tid = n ? n->tid : next;
+	return 0;
+}
+
+/* A task gets the CPU; `n` if it is an engine's thread. */
+static __noinline int cpu_use_enters(struct sched_thread *n, __u32 pid, __u64 now)
+{
+	struct cpu_use *u = cpu_use_here(now);
+
+	if (!u)
+		return 0;
+	u->running = pid;
+	u->running_tid = n ? n->tid : pid;
 	u->running_tgid = n ? n->tgid : 0;
 	return now - u->out.from_ns < CPU_USE_WINDOW ? 0 : cpu_use_end(u, now);
 }

@@ -248,16 +248,17 @@ int sched_on_switch(void *ctx)
 {
 	__u64 now = bpf_ktime_get_ns();
 	struct sched_thread *p, *n;
-	__u32 prev, next;
+	__u32 pid;
 	int concerns;
 
 	if (stopped)
 		return 0;
-	prev = FIELD(prev_pid);
-	next = FIELD(next_pid);
-	p = prev ? sched_leaving(prev) : 0;
-	n = next ? sched_known(next) : 0;
-	cpu_use_switch(ctx, p, n, now, (__u64)prev << 32 | next);
+	pid = FIELD(prev_pid);
+	p = pid ? sched_leaving(pid) : 0;
+	cpu_use_leaves(ctx, p, pid, now);
+	pid = FIELD(next_pid);
+	n = pid ? sched_known(pid) : 0;
+	cpu_use_enters(n, pid, now);
 	concerns = sched_wanted(bpf_get_smp_processor_id());
 	/* One by one: the compiler would combine the pointers into one number, which the
 	 * verifier rejects. */

@@ -241,7 +241,7 @@ struct event_cpu_use {
 	__u64 from_ns;
 	__u64 to_ns;
 	__u64 idle_ns;
-	__u64 others_ns; /* of tasks for which no place was left */
+	__u64 others_ns; /* of tasks without a place: those with the least time */
 	struct cpu_use_task tasks[CPU_USE_TASKS];
 };
 

@@ -51,9 +51,17 @@ impl CpuUse {
             (a, b) => a == b,
         };
         let known = self.tasks.iter().position(|(place, _)| same(place));
-        match known.or_else(|| self.tasks.iter().position(|place| *place == FREE)) {
-            Some(at) => self.tasks[at] = (who, self.tasks[at].1 + busy_ns),
-            None => self.others_ns += busy_ns,
+        if let Some(at) = known.or_else(|| self.tasks.iter().position(|place| *place == FREE)) {
+            self.tasks[at] = (who, self.tasks[at].1 + busy_ns);
+            return;
+        }
+        // As in the programs: the least of the others goes, and an engine's thread always stays.
+        let others = self.tasks.iter_mut().filter(|(who, _)| matches!(who, Who::Other(..)));
+        let Some(least) = others.min_by_key(|(_, ns)| *ns) else { return };
+        if matches!(who, Who::Other(..)) && least.1 >= busy_ns {
+            self.others_ns += busy_ns;
+        } else {
+            self.others_ns += std::mem::replace(least, (who, busy_ns)).1;
         }
     }
 
@@ -102,5 +110,11 @@ mod tests {
         window.add(other(0, 0), 2);
         assert_eq!((window.idle_ns, window.others_ns, window.tasks().count()), (7, 10, 7));
         assert_eq!(window.tasks().nth(2), Some((other(3, b'b'), 11)));
+        // The task with the least time gives its place to one with more, or to an engine's thread.
+        window.add(other(9, b'a'), 30);
+        window.add(Who::Engine(50, 51), 1);
+        let tasks: Vec<_> = window.tasks().collect();
+        assert_eq!((tasks[0], tasks[1]), ((other(9, b'a'), 30), (Who::Engine(50, 51), 1)));
+        assert_eq!((window.others_ns, tasks.len()), (30, 7));
     }
 }
