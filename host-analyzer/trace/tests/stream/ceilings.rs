@@ -1,7 +1,7 @@
 //! Ceilings: each arrives with its CPUs and figures; invalid ones are damage or harmless.
 
 use profinfer_analysis::Analysis;
-use profinfer_trace::model::{Ceiling, CeilingKind, CurveEnd, DamageKind, Doubt};
+use profinfer_trace::model::{Ceiling, CeilingKind, CeilingSource, CurveEnd, DamageKind, Doubt};
 
 use crate::whole_session::{damage, model};
 use crate::write_views;
@@ -29,6 +29,8 @@ fn ceilings_arrive() {
         max: 19,
         note: String::new(),
         points: Vec::new(),
+        load: None,
+        source: CeilingSource::Recording,
     };
     assert_eq!(*read, expected);
     assert_eq!(
