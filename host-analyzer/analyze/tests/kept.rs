@@ -3,7 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use profinfer_trace::test_support::bytes::frame;
@@ -19,7 +19,7 @@ const MS: u64 = 1_000_000;
 
 /// A recording of the same machine that has only these records.
 fn bench(ceilings: &[Record]) -> Vec<u8> {
-    let whole = fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join(RECORDING)).unwrap();
+    let whole = fs::read(published()).unwrap();
     let parts = whole[HELLO_LEN..].split(|b| *b == 0).filter(|p| !p.is_empty());
     let own = parts.filter_map(|part| {
         let mut chunk = part.to_vec();
@@ -28,11 +28,14 @@ fn bench(ceilings: &[Record]) -> Vec<u8> {
     });
     let mut all: Vec<Record> = own.chain(ceilings.iter().cloned()).collect();
     all.push(records::end(9_000, 0, all.len() as u32));
-    let mut bytes = whole[..HELLO_LEN].to_vec();
-    for (seq, (kind, payload)) in (0..).zip(&all) {
+    (0..).zip(&all).fold(whole[..HELLO_LEN].to_vec(), |mut bytes, (seq, (kind, payload))| {
         bytes.extend(frame(*kind, seq, payload));
-    }
-    bytes
+        bytes
+    })
+}
+
+fn published() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(RECORDING)
 }
 
 /// A read curve of the threads of the recording, and who held the CPUs.
@@ -51,8 +54,7 @@ struct Folder(tempfile::TempDir);
 impl Folder {
     fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
-        fs::copy(Path::new(env!("CARGO_MANIFEST_DIR")).join(RECORDING), folder.path().join("run.pfi"))
-            .unwrap();
+        fs::copy(published(), folder.path().join("run.pfi")).unwrap();
         Self(folder)
     }
 
@@ -81,8 +83,9 @@ fn roof(summary: &Value) -> Value {
     roofs.iter().find(|r| r["phase"] == "decode").unwrap().clone()
 }
 
+/// The text without line ends: the terminal's width breaks lines.
 fn text(bytes: &[u8]) -> String {
-    String::from_utf8(bytes.to_vec()).unwrap()
+    String::from_utf8(bytes.to_vec()).unwrap().split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 #[test]
@@ -133,16 +136,6 @@ fn a_doubtful_measurement_is_named_as_the_reason() {
     assert_eq!((&roof(&summary)["read"], &roof(&summary)["no_read"]), (&Value::Null, &"unstable".into()));
     let shown = text(&output.stdout);
     assert!(shown.contains("cannot be used (the repetitions differ too much"), "{shown}");
-    let findings = fs::read_to_string(folder.0.path().join("profile/summary.json")).unwrap();
-    assert!(findings.contains("\"why\":\"unstable\"") || findings.contains("\"why\": \"unstable\""));
-    let help = Command::new(env!("CARGO_BIN_EXE_analyze"))
-        .current_dir(folder.0.path())
-        .env("PROFINFER_CEILINGS", "")
-        .args(["tune", "--ceilings", "bench.pfi", "run.pfi"])
-        .output()
-        .unwrap();
-    let said = text(&help.stderr);
-    assert!(!help.status.success() && !said.contains("--bench"), "{said}");
 }
 
 #[test]

@@ -171,6 +171,8 @@ fn by_the_working_set_of_a_token() {
         lacking,
         Lacking::Ceiling { kind: CeilingKind::Read, threads: 2, why: NoCeiling::Doubtful(Doubt::Unstable) }
     );
+    let (answer, help) = words::lacking(&lacking);
+    assert!(answer.contains("differ too much") && !help.contains("--bench"), "{answer} {help}");
 }
 
 /// If one thread saturates the memory, both settings are equal except for barriers, and one thread

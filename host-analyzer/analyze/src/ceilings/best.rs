@@ -1,14 +1,16 @@
 //! The best of several measurements. A ceiling is a maximum: a neighbour, heat or a lower clock
 //! only ever lowers a rate, so the higher one is nearer to the truth, whoever held the CPUs.
 
-use profinfer_trace::model::{Ceiling, CeilingPoint, CeilingSource, CeilingUnit, CurveEnd};
+use profinfer_trace::model::{Ceiling, CeilingKind, CeilingPoint, CeilingSource, CeilingUnit, CurveEnd};
 
 /// Adds what is better in `new`, measured in a session that began at `unix_ns`. Doubtful figures
-/// are not added. Returns whether anything changed.
+/// are not added, and no curve whose largest working set is doubtful: what remains of it would stand
+/// for larger working sets. Returns whether anything changed.
 pub(super) fn add(kept: &mut Vec<Ceiling>, new: &Ceiling, unix_ns: u64) -> bool {
     let new = Ceiling { source: CeilingSource::Kept { unix_ns }, note: String::new(), ..new.clone() };
-    let points: Vec<CeilingPoint> = points(&new).into_iter().filter(|p| p.doubts.is_empty()).collect();
-    let Some(last) = points.last().cloned() else { return false };
+    let mut points = points(&new);
+    let Some(last) = points.last().filter(|last| last.doubts.is_empty()).cloned() else { return false };
+    points.retain(|p| p.doubts.is_empty());
     let new = figures(Ceiling { points, ..new }, &last);
     let Some(old) = kept.iter_mut().find(|c| c.same_as(&new)) else {
         kept.push(new);
@@ -18,7 +20,7 @@ pub(super) fn add(kept: &mut Vec<Ceiling>, new: &Ceiling, unix_ns: u64) -> bool 
     for point in &new.points {
         let at = old.points.partition_point(|p| p.working_set_bytes < point.working_set_bytes);
         match old.points.get_mut(at).filter(|p| p.working_set_bytes == point.working_set_bytes) {
-            Some(same) if better(&new, point, same) => *same = point.clone(),
+            Some(same) if better(new.kind, point.median, same.median) => *same = point.clone(),
             Some(_) => continue,
             None => old.points.insert(at, point.clone()),
         }
@@ -32,11 +34,15 @@ pub(super) fn add(kept: &mut Vec<Ceiling>, new: &Ceiling, unix_ns: u64) -> bool 
     changed
 }
 
-/// Whether a point is better than one of the same working set.
-fn better(ceiling: &Ceiling, point: &CeilingPoint, than: &CeilingPoint) -> bool {
-    match ceiling.kind.unit() {
-        CeilingUnit::Nanoseconds => point.median < than.median,
-        CeilingUnit::BytesPerSecond | CeilingUnit::OpsPerSecond => point.median > than.median,
+/// Whether a ceiling is better than another of its kind.
+pub(super) const fn faster(ceiling: &Ceiling, than: &Ceiling) -> bool {
+    better(ceiling.kind, ceiling.median, than.median)
+}
+
+const fn better(kind: CeilingKind, figure: u64, than: u64) -> bool {
+    match kind.unit() {
+        CeilingUnit::Nanoseconds => figure < than,
+        CeilingUnit::BytesPerSecond | CeilingUnit::OpsPerSecond => figure > than,
     }
 }
 

@@ -135,15 +135,17 @@ fn replace(model: &mut Model, measured: &Measured) -> Vec<String> {
     said
 }
 
-/// Adds the kept ceilings that this session lacks, or has only with doubts or beside a neighbour.
-/// Returns messages for the user.
+/// Adds the kept ceilings that this session lacks, has only with doubts, or measured lower beside a
+/// neighbour. Returns a message for the user.
 fn add_kept(model: &mut Model, kept: Vec<Ceiling>) -> Option<String> {
     let own = model.ceilings.len();
-    let session = CeilingSource::Kept { unix_ns: model.session.start_unix_ns };
     for c in kept {
         let same = model.ceilings[..own].iter().find(|o| o.same_as(&c));
-        let clean = |o: &Ceiling| o.usable() && !o.polluted() && o.points.iter().all(|p| p.doubts.is_empty());
-        if c.source != session && !same.is_some_and(clean) {
+        let enough = |o: &Ceiling| {
+            let clean = o.usable() && o.points.iter().all(|p| p.doubts.is_empty());
+            clean && !(o.polluted() && best::faster(&c, o))
+        };
+        if !same.is_some_and(enough) {
             model.ceilings.push(c);
         }
     }

@@ -157,7 +157,7 @@ fn the_identity_has_what_changes_ceilings() {
     assert!(others.iter().all(|o| o.file_name() != here.file_name()));
     assert_eq!(of(&|m| m.facts.rows.clear()), None);
     assert_eq!(of(&|m| m.session.kernel.clear()), None);
-    assert_eq!(Machine::midrs(&recording(1, 1, vec![])), [0x410f_d0b0; 2]);
+    assert_eq!(Machine::midrs(&recording(1, 1, vec![])), [0x4100_d0b0; 2]);
 }
 
 #[test]
@@ -170,6 +170,10 @@ fn the_best_is_kept() {
     kept.read(4, vec![curve(12)]);
     kept.read(5, vec![beside("python3", curve(6))]);
     kept.read(6, vec![doubtful(curve(100))]);
+    // The rest of a curve would stand for its larger working sets.
+    let mut end = curve(100);
+    end.points[1].doubts = vec![Doubt::Unstable];
+    kept.read(6, vec![Ceiling { how: "other".to_owned(), ..end }]);
     assert_eq!(kept.read(7, vec![]), [(12, of_day(4))]);
     // A polluted one of a higher rate is nearer to the truth.
     kept.read(8, vec![beside("python3", curve(13))]);

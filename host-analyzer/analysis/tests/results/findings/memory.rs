@@ -142,6 +142,12 @@ fn bandwidth_and_kernels() {
     assert_eq!(answer(&with(1_000_000_000_000, 1_000_000_000_000), "kernels"), RuledOut);
     let ceilings = ["read", "int8"].map(|kind| Requirement::NoCeiling(kind, NoCeiling::NotMeasured));
     assert_eq!(answer(&tokens(0, 0, 0, false), "kernels"), NotKnown(ceilings.to_vec()));
+    // It was measured: the doubt is the reason.
+    let mut doubted = with(1_000_000_000_000, 1_000_000_000_000);
+    doubted.ceilings[0].note = "an engine ran".to_owned();
+    let read = Requirement::NoCeiling("read", NoCeiling::Doubtful(Doubt::Noted));
+    assert_eq!(answer(&doubted, "kernels"), NotKnown(vec![read.clone()]));
+    assert_eq!(answer(&doubted, "bandwidth"), NotKnown(vec![read]));
 }
 
 /// Without a ceiling, the rate of the fastest operator rules the cause out if a token reads at less
