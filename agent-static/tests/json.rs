@@ -517,7 +517,7 @@ mod ceilings {
             assert!(if c.points.is_empty() { !c.note.is_empty() } else { !c.how.is_empty() }, "{c:?}");
             assert_eq!(c.end.is_some(), c.kind == "read" && !c.points.is_empty(), "{c:?}");
             assert_eq!(c.load.is_some(), !c.points.is_empty(), "{c:?}");
-            for l in &c.load {
+            if let Some(l) = &c.load {
                 // Of at most 1024 CPUs.
                 assert!(l.wall_ns > 0 && l.others_ns < l.wall_ns.saturating_mul(1024).max(1 << 30), "{c:?}");
                 assert_eq!((l.pid == 0, l.name.is_empty()), (l.pid_ns == 0, l.pid == 0), "{c:?}");
