@@ -42,6 +42,8 @@ cd "$REPO"
 # State of this run: boards that several steps use, the list of skipped tests, the process that fetches.
 begin
 export PROFINFER_SKIPS=$dir/skips PROFINFER_BOARDS=test-$$
+# Tests neither use nor change the ceilings that the user's own analyze keeps.
+export PROFINFER_CEILINGS=
 : >"$PROFINFER_SKIPS"
 fetching=
 before_end() {

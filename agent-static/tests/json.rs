@@ -471,6 +471,17 @@ mod ceilings {
         points: Vec<Point>,
         end: Option<String>,
         note: String,
+        load: Option<Load>,
+    }
+
+    #[derive(Debug, Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Load {
+        wall_ns: u64,
+        others_ns: u64,
+        pid: u32,
+        name: String,
+        pid_ns: u64,
     }
 
     #[derive(Debug, Deserialize)]
@@ -505,6 +516,12 @@ mod ceilings {
             );
             assert!(if c.points.is_empty() { !c.note.is_empty() } else { !c.how.is_empty() }, "{c:?}");
             assert_eq!(c.end.is_some(), c.kind == "read" && !c.points.is_empty(), "{c:?}");
+            assert_eq!(c.load.is_some(), !c.points.is_empty(), "{c:?}");
+            if let Some(l) = &c.load {
+                // Of at most 1024 CPUs.
+                assert!(l.wall_ns > 0 && l.others_ns < l.wall_ns.saturating_mul(1024).max(1 << 30), "{c:?}");
+                assert_eq!((l.pid == 0, l.name.is_empty()), (l.pid_ns == 0, l.pid == 0), "{c:?}");
+            }
             for p in &c.points {
                 assert!(p.repeats > 0 && 0 < p.min && p.min <= p.median && p.median <= p.max, "{c:?}");
                 assert_eq!(

@@ -81,6 +81,17 @@ struct Measured<'a> {
     /// Why the curve ends: `cache`, `memory` or `time`. `null` if the ceiling is not a curve.
     end: Option<&'static str>,
     note: &'a str,
+    /// Who held the CPUs meanwhile. `null` if nothing was measured, or the kernel does not tell.
+    load: Option<Load<'a>>,
+}
+
+#[derive(Debug, Serialize)]
+struct Load<'a> {
+    wall_ns: u64,
+    others_ns: u64,
+    pid: u32,
+    name: &'a str,
+    pid_ns: u64,
 }
 
 #[derive(Debug, Serialize)]
@@ -115,6 +126,13 @@ impl<'a> Measured<'a> {
                 CurveEnd::Time => Some("time"),
             }),
             note: &c.note,
+            load: c.load.as_ref().map(|l| Load {
+                wall_ns: u64::try_from(l.wall.as_nanos()).unwrap_or(u64::MAX),
+                others_ns: l.others_ns,
+                pid: l.pid,
+                name: &l.name,
+                pid_ns: l.pid_ns,
+            }),
         }
     }
 }

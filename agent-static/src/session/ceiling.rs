@@ -1,5 +1,6 @@
 //! Ceilings before a session, and ceilings as a separate file.
 
+use std::path::Path;
 use std::time::Duration;
 
 use profinfer_wire::record::Record;
@@ -15,6 +16,7 @@ use crate::observe::bench::ceiling::{Ceiling, CeilingKind, name, size};
 use crate::observe::bench::{self, Options};
 use crate::observe::cost;
 use crate::observe::counter::pmu;
+use crate::observe::fact::Facts;
 use crate::request::plan::{self, BenchRequest, Plan};
 use crate::session::host::Host;
 use crate::signals::Signals;
@@ -37,11 +39,25 @@ pub fn measure(options: &Options, next: &mut dyn FnMut(&Ceiling) -> bool) -> Res
         };
         let (name, cpus) = (name(ceiling.kind), pmu::list_of(&ceiling.cpus));
         let how = if ceiling.how.is_empty() { String::new() } else { format!(" ({})", ceiling.how) };
-        log(&format!("[{number}/{of}] {name}{how} on CPUs {cpus}: {value}"));
+        let beside = ceiling.load.as_ref().and_then(beside).unwrap_or_default();
+        log(&format!("[{number}/{of}] {name}{how} on CPUs {cpus}: {value}{beside}"));
         all.push(ceiling.clone());
         next(ceiling)
     })?;
     Ok(all)
+}
+
+/// What other programs used meanwhile, if it is more than a tenth of a CPU and two ticks: then the
+/// figures may be too low.
+fn beside(load: &bench::Load) -> Option<String> {
+    const TICKS_NS: u64 = 20_000_000;
+    let wall = u64::try_from(load.wall.as_nanos()).ok().filter(|ns| *ns > 0)?;
+    (load.others_ns > wall / 10 + TICKS_NS).then(|| {
+        let cpus = load.others_ns as f64 / wall as f64;
+        let most =
+            if load.pid > 0 { format!(", most by {} ({})", load.name, load.pid) } else { String::new() };
+        format!("; others used {cpus:.1} CPUs{most}")
+    })
 }
 
 /// Measures the ceilings that the plan requests, and sends them. A session matters more than its
@@ -87,12 +103,13 @@ pub(super) fn before(
     Ok(())
 }
 
-/// Sends the record that older hosts know, then the points.
+/// Sends the record that older hosts know, then the points and the load.
 fn send(ceiling: &Ceiling, emit: &mut Emitter) {
     ceiling.record(|r| emit.emit(&Record::Ceiling(r), Weight::Essential));
     ceiling.point_records(&mut |r| {
         emit.emit(&Record::CeilingPoint(r), Weight::Essential);
     });
+    ceiling.load_record(|r| emit.emit(&Record::CeilingLoad(r), Weight::Essential));
 }
 
 fn options(request: &BenchRequest) -> Options {
@@ -120,6 +137,8 @@ fn competitor(target: &Target) -> Option<u32> {
 pub fn write(ceilings: &[Ceiling], output: Output) -> Result<()> {
     let mut emit = Emitter::begin(output, identity::nonce()?);
     records::introduce(plan::UNKNOWN, 0, &mut emit);
+    // They identify the machine: the host uses its ceilings for other recordings of it.
+    let _ = Facts::begin(Path::new("/"), &mut emit);
     for ceiling in ceilings {
         send(ceiling, &mut emit);
     }

@@ -128,7 +128,7 @@ impl Analysis {
         let work = work::Works::compute(model);
         let achieved = work::Achieved::compute(model, &work, &op, &executions, &tallies);
         let ceiling = ceiling::Ceilings::compute(model);
-        let roof = roof::Roofs::compute(model, phases, &executions, &token, &achieved, &ceiling);
+        let roof = roof::Roofs::compute(model, phases, &executions, &token, &op, &achieved, &ceiling);
         let counted = bound::Counted::compute(model, phases, &op, &groups, &tallies);
         let disturbed = budget::disturbed(model, &executions, &tallies, &op);
         let bound = bound::bounds(&op, &achieved, &roof, &counted, &disturbed, &cost);

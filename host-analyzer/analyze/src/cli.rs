@@ -390,7 +390,8 @@ pub(crate) struct Record {
     pub(crate) sample_hz: u32,
     /// Measure the ceilings of the board first: memory, arithmetic, barriers
     ///
-    /// Takes about 10 s. Start the engine afterwards.
+    /// Takes about 10 s. Start the engine afterwards. Later recordings of the machine use the best ceilings
+    /// that were measured on it (see docs/capture.md).
     #[arg(long)]
     pub(crate) bench: bool,
     /// Ceilings of the board from a file of `profinfer-agent bench --out`, or from a recording

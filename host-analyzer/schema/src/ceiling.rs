@@ -4,8 +4,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A measured limit of the board. The agent measures it before the session (`--bench`), or it comes
-/// from a file (`--ceilings`). Each way to compute has a separate row. Doubtful figures are never
-/// used as a reference.
+/// from a file (`--ceilings`), or from an earlier session on the same machine. Each way to compute
+/// has a separate row. Doubtful figures are never used as a reference.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Ceiling {
     /// Measured quantity.
@@ -41,6 +41,50 @@ pub struct Ceiling {
     /// Points of the curve by working set, the smallest first; the last point has the figures
     /// above. Empty for kinds other than `read` and `copy`, and for older agents.
     pub points: Vec<CurvePoint>,
+    /// Where it comes from; absent in the output of older versions.
+    pub source: Option<CeilingSource>,
+    /// Of a `kept` ceiling, when that session began: ns since 1970.
+    pub kept_unix_ns: Option<u64>,
+    /// Other programs used more than a tenth of a CPU during the measurement, so the figures may be
+    /// too low.
+    pub polluted: Option<bool>,
+    /// Who held the CPUs during the measurement; `null` for older agents.
+    pub load: Option<CeilingLoad>,
+}
+
+/// Who held the CPUs while a ceiling was measured.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct CeilingLoad {
+    /// Time of the measurement, ns.
+    pub wall_ns: u64,
+    /// CPU time of everything except the agent on all CPUs, ns, in steps of the kernel's tick.
+    pub others_ns: u64,
+    /// Process with most of it; 0 if none had a tick.
+    pub pid: u32,
+    /// Its name.
+    pub name: String,
+    /// Its CPU time, ns.
+    pub pid_ns: u64,
+}
+
+/// Where a ceiling comes from.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum CeilingSource {
+    /// Measured before this session.
+    Recording,
+    /// The file that the user named.
+    Given,
+    /// Measured in an earlier session on this machine, and kept.
+    Kept,
+    /// The board's profile, for any number of threads.
+    Profile,
+    /// The fastest operator of this recording: a lower bound of the ceiling.
+    BestSeen,
+    /// A value of a newer `analyze`.
+    #[serde(untagged)]
+    #[schemars(skip)]
+    Newer(String),
 }
 
 /// A point of a read or copy curve.

@@ -112,6 +112,10 @@ pub struct Missing {
     /// Which, or at least how many; absent for kinds of which there is only one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<MissingName>,
+    /// Of a ceiling: why there is none. `not_measured`, `other_threads` (it was measured, but not
+    /// with this number of threads), or the doubt about its figures.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub why: Option<String>,
 }
 
 /// A kind of what a rule needs.

@@ -1,5 +1,6 @@
 //! `work`: bytes, operations and ceilings.
 
+use super::ceiling::CeilingSource;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -100,6 +101,26 @@ pub struct Roof {
     pub f32: Option<Top>,
     /// Ceiling of 16-bit float multiply-add.
     pub f16: Option<Top>,
+    /// Why there is no read ceiling: `not_measured`, `other_threads` (it was measured, but not with
+    /// this number of threads), or the doubt about its figures; `null` if there is one.
+    pub no_read: Option<String>,
+    /// The best known limits: the ceilings above, else what stands in for them.
+    pub limits: Option<Limits>,
+}
+
+/// The best known limits of a phase. The source of each states what it is: a profile's bandwidth is
+/// that of any number of threads, the best rate seen is a lower bound. No bound or finding uses
+/// these two as a ceiling.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Limits {
+    /// Reading memory.
+    pub read: Option<Top>,
+    /// 8-bit integer products.
+    pub int8: Option<Top>,
+    /// 32-bit float multiply-add.
+    pub f32: Option<Top>,
+    /// 16-bit float multiply-add.
+    pub f16: Option<Top>,
 }
 
 /// A ceiling that applies to a phase.
@@ -114,4 +135,15 @@ pub struct Top {
     pub working_set_bytes: Option<u64>,
     /// A call reads more than the largest measured working set.
     pub beyond: bool,
+    /// Smallest repetition, or the profile's smallest figure.
+    pub low: Option<u64>,
+    /// Largest repetition, or the profile's theoretical bandwidth; `null` where it is unknown how
+    /// much higher the ceiling is.
+    pub high: Option<u64>,
+    /// Other programs used more than a tenth of a CPU during the measurement, so it may be too low.
+    pub polluted: Option<bool>,
+    /// Where it comes from; absent in the output of older versions.
+    pub source: Option<CeilingSource>,
+    /// Of a `kept` ceiling, when that session began: ns since 1970.
+    pub kept_unix_ns: Option<u64>,
 }

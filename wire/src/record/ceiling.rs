@@ -95,3 +95,26 @@ pub struct CeilingPoint<'a> {
     /// Why no larger point follows.
     pub end: CurveEnd,
 }
+
+/// Who held the CPUs while a ceiling was measured: a bench beside a busy neighbour measures less
+/// than the board can do. Belongs to the ceiling of the same kind, CPUs and way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CeilingLoad<'a> {
+    /// What was measured.
+    pub kind: CeilingKind,
+    /// CPUs that the threads ran on, one thread per CPU: `0-3,6`.
+    pub cpus: &'a str,
+    /// What the measuring loop used.
+    pub how: &'a str,
+    /// Time of the measurement, warm-up included, ns.
+    pub wall_ns: u64,
+    /// CPU time of everything except the measuring process in that time, on all CPUs of the
+    /// machine, ns, interrupts and stolen time included. In steps of the kernel's tick.
+    pub others_ns: u64,
+    /// Process that had most CPU time in that time; 0 if none had a tick.
+    pub pid: u32,
+    /// Its name.
+    pub name: &'a str,
+    /// Its CPU time, ns, in steps of the kernel's tick.
+    pub pid_ns: u64,
+}

@@ -61,6 +61,8 @@ pub mod kind {
     pub const CEILING: u16 = 0x0b;
     /// [`super::ceiling::CeilingPoint`].
     pub const CEILING_POINT: u16 = 0x18;
+    /// [`super::ceiling::CeilingLoad`].
+    pub const CEILING_LOAD: u16 = 0x19;
     /// [`super::direct::ProbesUsed`].
     pub const PROBES_USED: u16 = 0x0f;
     /// [`super::capture::CaptureOptions`].
@@ -244,6 +246,8 @@ records! {
     Ceiling = kind::CEILING => ceiling::Ceiling<'a>,
     /// The board's best result at one working set.
     CeilingPoint = kind::CEILING_POINT => ceiling::CeilingPoint<'a>,
+    /// Who held the CPUs while a ceiling was measured.
+    CeilingLoad = kind::CEILING_LOAD => ceiling::CeilingLoad<'a>,
     /// How a process's operators are probed.
     ProbesUsed = kind::PROBES_USED => direct::ProbesUsed<'a>,
     /// The capture options in force.

@@ -1,7 +1,7 @@
 //! The examples of facts and ceilings.
 
 use profinfer_wire::record::Record;
-use profinfer_wire::record::ceiling::{Ceiling, CeilingKind, CeilingPoint, CurveEnd, doubt};
+use profinfer_wire::record::ceiling::{Ceiling, CeilingKind, CeilingLoad, CeilingPoint, CurveEnd, doubt};
 use profinfer_wire::record::fact::{Fact, FactScope, FactValue};
 
 pub(super) fn with_records(check: &mut dyn FnMut(&str, &Record<'_>)) {
@@ -56,4 +56,15 @@ pub(super) fn with_records(check: &mut dyn FnMut(&str, &Record<'_>)) {
         ..point
     };
     check("ceiling point with doubts", &Record::CeilingPoint(doubted));
+    let load = CeilingLoad {
+        kind: CeilingKind::Read,
+        cpus: "4-5",
+        how: "ldp q",
+        wall_ns: 480_000_000,
+        others_ns: 470_000_000,
+        pid: 4242,
+        name: "python3",
+        pid_ns: 460_000_000,
+    };
+    check("ceiling load", &Record::CeilingLoad(load));
 }

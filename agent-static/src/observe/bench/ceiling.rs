@@ -5,6 +5,7 @@ pub use profinfer_wire::record::ceiling::CeilingKind;
 use wire::{CurveEnd, doubt};
 
 use super::curve::Point;
+use super::load::Load;
 use super::stats::{Spread, spread};
 use crate::observe::counter::pmu;
 
@@ -27,6 +28,8 @@ pub struct Ceiling {
     /// For people: why nothing was measured, or why the results at the largest working set are
     /// doubtful.
     pub note: String,
+    /// Who held the CPUs meanwhile; `None` if nothing was measured, or the kernel does not tell.
+    pub load: Option<Load>,
 }
 
 impl Ceiling {
@@ -57,6 +60,7 @@ impl Ceiling {
             how: how.to_owned(),
             points,
             note: String::new(),
+            load: None,
         };
         if this.points.last().is_some_and(|p| p.doubts & doubt::UNSTABLE != 0) {
             this.note_doubt("the repetitions differ too much: other programs used the machine");
@@ -71,6 +75,13 @@ impl Ceiling {
         let Some(pid) = engine.filter(|_| !self.points.is_empty()) else { return self };
         self.points.iter_mut().for_each(|p| p.doubts |= doubt::ENGINE_RAN);
         self.note_doubt(&format!("process {pid}, an engine, ran during the measurement"));
+        self
+    }
+
+    /// Adds who held the CPUs. Has no effect if nothing was measured.
+    #[must_use]
+    pub fn with_load(mut self, load: Option<Load>) -> Self {
+        self.load = load.filter(|_| !self.points.is_empty());
         self
     }
 
@@ -103,6 +114,22 @@ impl Ceiling {
                 end: p.end,
             });
         }
+    }
+
+    /// The record of who held the CPUs; `None` if that is unknown.
+    pub fn load_record<T>(&self, to: impl FnOnce(wire::CeilingLoad<'_>) -> T) -> Option<T> {
+        let load = self.load.as_ref()?;
+        let cpus = pmu::list_of(&self.cpus);
+        Some(to(wire::CeilingLoad {
+            kind: self.kind,
+            cpus: &cpus,
+            how: cut(&self.how),
+            wall_ns: u64::try_from(load.wall.as_nanos()).unwrap_or(u64::MAX),
+            others_ns: load.others_ns,
+            pid: load.pid,
+            name: cut(&load.name),
+            pid_ns: load.pid_ns,
+        }))
     }
 
     /// Passes its record to `to`: the results at the largest working set, which is all that older

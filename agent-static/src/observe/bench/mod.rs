@@ -4,6 +4,7 @@
 //! cpus ─▶ core_type ─▶ sets ─▶ for each set: read, copy, arithmetic, barrier, wakeup ─▶ stats ─▶ Ceiling
 //!        cache, available ─▶ curve, arena ┘   └── workers (pinned threads), sys/bench (the loops)
 //! ```
+//! A neighbour that uses CPUs meanwhile lowers the results, so `load` records it.
 //! All memory is freed at the end, and all threads have the agent's priority.
 
 mod arena;
@@ -16,6 +17,7 @@ mod check;
 mod core_type;
 pub mod cpus;
 mod curve;
+mod load;
 mod memory;
 mod schedule;
 mod sets;
@@ -35,6 +37,7 @@ use crate::sys::bench::Reader;
 use arena::Arena;
 use ceiling::{Ceiling, CeilingKind};
 pub use curve::Point;
+pub use load::Load;
 use schedule::{Job, Schedule, Work};
 
 /// Time for all measurements together, unless `--budget` is given. Filling memory and the first
@@ -74,8 +77,10 @@ pub fn run(options: &Options, each: &mut dyn FnMut(&Ceiling, usize, usize) -> bo
         schedule.jobs.iter().filter(|j| j.work.kind() == CeilingKind::Read).map(|j| tops.of(&j.cpus).0);
     let begun = Instant::now();
     let mut arena = Arena::new(most.max().unwrap_or(0), || begun.elapsed() >= budget / FILLING)?;
+    let mut watch = load::Watch::new(root);
     for (number, job) in (1..).zip(&schedule.jobs) {
         let ceiling = measure(job, tops.of(&job.cpus), &mut arena, unit)?.with_engine(options.engine);
+        let ceiling = ceiling.with_load(watch.lap());
         if !each(&ceiling, number, schedule.jobs.len()) {
             break;
         }

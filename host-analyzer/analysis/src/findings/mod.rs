@@ -11,6 +11,7 @@ mod gain;
 pub mod rules;
 
 use crate::Analysis;
+use crate::results::ceiling::NoCeiling;
 pub use case::{Case, Headline};
 pub use evidence::{Evidence, Place, Value};
 pub use gain::{Gain, Gains};
@@ -92,7 +93,10 @@ pub enum Requirement {
     Cpus,
     /// A level of the recording.
     Level(&'static str),
+    /// A ceiling for the threads of the decode tokens; of a rule.
     Ceiling(&'static str),
+    /// The same, of a verdict: with the reason why there is none.
+    NoCeiling(&'static str, NoCeiling),
     /// A fact of the system.
     Fact(&'static str),
     Counter(&'static str),
@@ -147,7 +151,10 @@ impl Findings {
                 Verdict::Found(found) => all.found.push(Finding { rule, found }),
                 Verdict::RuledOut(evidence) => all.ruled_out.push((rule, evidence)),
                 Verdict::Noisy(evidence) => all.noisy.push((rule, evidence)),
-                Verdict::NotEnoughData(missing) => all.not_known.push((rule, missing)),
+                Verdict::NotEnoughData(missing) => {
+                    let missing = missing.into_iter().map(|m| case.with_reason(m)).collect();
+                    all.not_known.push((rule, missing));
+                }
                 Verdict::DoesNotApply => {}
             }
         }

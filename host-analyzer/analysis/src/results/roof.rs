@@ -4,7 +4,10 @@
 //! Stage: analysis. From: executions, ceilings of the board, work. To: [`Roofs`]. Promises: a
 //! ceiling with another number of threads is never used; a figure without a ceiling is `None`.
 
-use super::ceiling::{Ceilings, Fit, Fitting};
+use super::ceiling::limit::arithmetic_of;
+pub use super::ceiling::limit::{Instead, Limits, Top};
+use super::ceiling::{Ceilings, NoCeiling};
+use super::op::Op;
 use super::token::{Call, Token};
 use super::work::{Accuracy, Achieved};
 use crate::shared::execution::Executions;
@@ -33,31 +36,10 @@ pub struct Roof {
     pub f32: Option<Top>,
     /// Multiply-accumulate in 16-bit floats.
     pub f16: Option<Top>,
-}
-
-/// A ceiling.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Top {
-    /// Bytes or operations per second, the median of its repetitions.
-    pub per_s: u64,
-    /// Measured on exactly the CPUs of the phase, not only on as many.
-    pub same_cpus: bool,
-    /// Working set of a read ceiling, bytes. `None` for other kinds, and in recordings of older
-    /// agents.
-    pub working_set_bytes: Option<u64>,
-    /// A call reads more than the largest measured working set.
-    pub beyond: bool,
-}
-
-impl From<Fitting<'_>> for Top {
-    fn from(f: Fitting<'_>) -> Self {
-        Self {
-            per_s: f.value,
-            same_cpus: f.fit == Fit::SameCpus,
-            working_set_bytes: f.at.map(|at| at.working_set_bytes),
-            beyond: f.at.is_some_and(|at| at.beyond),
-        }
-    }
+    /// Why there is no read ceiling.
+    pub no_read: Option<NoCeiling>,
+    /// What stands in for missing ceilings.
+    pub instead: Instead,
 }
 
 /// Memory bandwidth utilisation (MBU) of the decode calls.
@@ -91,6 +73,7 @@ impl Roofs {
         phases: &Phases,
         executions: &Executions,
         token: &Token,
+        op: &Op,
         achieved: &Achieved,
         ceilings: &Ceilings,
     ) -> Self {
@@ -100,13 +83,17 @@ impl Roofs {
             let cpus = often(&cpus[phase.index()]);
             let reads_bytes = reads(token, achieved, phase);
             let top = |kind| ceilings.on(kind, threads as usize, &cpus, reads_bytes).map(Top::from);
+            let read = top(CeilingKind::Read);
+            let lack = || ceilings.lack(CeilingKind::Read, threads as usize);
             Roof {
                 threads,
                 reads_bytes,
-                read: top(CeilingKind::Read),
+                read,
                 int8: top(CeilingKind::Int8),
                 f32: top(CeilingKind::F32),
                 f16: top(CeilingKind::F16),
+                no_read: read.is_none().then(lack),
+                instead: Instead::compute(model, op, achieved, phase, threads),
                 cpus,
             }
         });
@@ -124,14 +111,31 @@ impl Roofs {
 }
 
 impl Roof {
-    /// The ceiling of the arithmetic for a product with weights of this type: quantized types are
-    /// multiplied as 8-bit integers.
+    /// The ceiling of the arithmetic for a product with weights of this type.
     #[must_use]
     pub fn arithmetic(&self, dtype: &str) -> Option<Top> {
-        match dtype {
-            "f32" | "bf16" => self.f32,
-            "f16" => self.f16.or(self.f32),
+        match arithmetic_of(dtype) {
+            CeilingKind::F32 => self.f32,
+            CeilingKind::F16 => self.f16.or(self.f32),
             _ => self.int8,
+        }
+    }
+
+    /// The best known limits of the phase, each with its source and range: the floor of a phase
+    /// needs a figure also where no ceiling was measured. A measured ceiling comes first (of this
+    /// recording, else the user's file, else kept for this machine); else the profile's bandwidth
+    /// or the best rate seen in this recording, whichever is higher, because a ceiling is a
+    /// maximum. Arithmetic is in no profile. Without any, the operators of the phase are too small
+    /// to show a limit.
+    #[must_use]
+    pub fn limits(&self) -> Limits {
+        let Instead { profile, read, int8, f32, f16 } = self.instead;
+        Limits {
+            threads: self.threads,
+            read: self.read.or_else(|| Top::faster(profile, read)),
+            int8: self.int8.or(int8),
+            f32: self.f32.or(f32),
+            f16: self.f16.or(f16),
         }
     }
 }

@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use crate::compare::{FEWEST_TOKENS, half_width};
 use crate::results::budget::{Budget, Class, TokenBudget};
+use crate::results::ceiling::NoCeiling;
 use crate::results::work::Works;
 use crate::shared::execution::Executions;
 use crate::shared::phase::{Phase, Phases};
@@ -39,6 +40,7 @@ pub enum Lacking {
         kind: CeilingKind,
         /// Threads of the recorded setting.
         threads: u32,
+        why: NoCeiling,
     },
     /// Ceilings of a second setting: there is nothing else to predict.
     Settings,

@@ -44,7 +44,7 @@ impl Speeds {
         cpus: &[u16],
         reads: Option<u64>,
     ) -> Result<Self, Lacking> {
-        let lacking = |kind| Lacking::Ceiling { kind, threads };
+        let lacking = |kind| Lacking::Ceiling { kind, threads, why: ceilings.lack(kind, threads as usize) };
         let of = KINDS.map(|kind| speed(ceilings, kind, threads, cpus, reads));
         for (kind, speed) in KINDS.iter().zip(&of).take(3) {
             if speed.is_none() {

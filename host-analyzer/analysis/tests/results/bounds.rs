@@ -3,8 +3,10 @@
 
 use profinfer_analysis::Analysis;
 use profinfer_analysis::bound::{Bound, Confidence, Evidence, Kind};
+use profinfer_analysis::ceiling::NoCeiling;
 use profinfer_analysis::module::Module;
 use profinfer_analysis::phase::Phase;
+use profinfer_analysis::roof;
 use profinfer_trace::model::*;
 
 use crate::models::graph::{Graph, span};
@@ -62,6 +64,56 @@ fn use_of_the_memory() {
     assert_eq!(decode.mbu, Some(0.5));
     m.ceilings.clear();
     assert_eq!(Analysis::compute(&m).roof.decode.unwrap().mbu, None);
+}
+
+/// A decode call with a product of 4,456,448 bytes of weights and 8,388,608 operations, by two
+/// threads that work for 100 µs.
+fn large() -> Model {
+    let mut g = Graph::default();
+    let w = g.leaf("blk.3.ffn_up.weight", "q8_0", Role::Weight, [4096, 1024, 1, 1]);
+    let x = g.leaf("x", "f32", Role::Input, [4096, 1, 1, 1]);
+    let y = g.node("ffn_up-3", "MUL_MAT", [1024, 1, 1, 1], &[w, x]);
+    let mut m = g.called(&[(1, Some(5))]);
+    for thread in [0, 1] {
+        span(&mut m, 0, thread + 1, [y, y], [100, 100_000, 0]);
+    }
+    m
+}
+
+#[test]
+fn limits_without_a_measured_ceiling() {
+    let limits = |m: &Model| Analysis::compute(m).roof.phase(Phase::Decode).limits();
+    let of = |top: Option<roof::Top>| top.map(|t| (t.per_s, t.low, t.high, t.source));
+    let mut m = large();
+    // The best rates seen, as lower bounds: no bound or utilisation uses them.
+    let seen = limits(&m);
+    let best = CeilingSource::BestSeen;
+    assert_eq!((seen.threads, of(seen.read)), (2, Some((44_564_480_000, 44_564_480_000, None, best))));
+    assert_eq!(of(seen.arithmetic("q4_K")), Some((83_886_080_000, 83_886_080_000, None, best)));
+    assert_eq!((seen.f32, seen.arithmetic("f16")), (None, None));
+    let a = Analysis::compute(&m);
+    let roof = a.roof.phase(Phase::Decode);
+    assert_eq!(
+        (roof.read, roof.no_read, a.roof.decode.unwrap().mbu),
+        (None, Some(NoCeiling::NotMeasured), None)
+    );
+    // The profile's bandwidth comes first, unless more was seen.
+    m.board_memory = Some(BoardMemory { per_s: 50_000_000_000, low: 13, theoretical: Some(60_000_000_000) });
+    let profile = (50_000_000_000, 13, Some(60_000_000_000), CeilingSource::Profile);
+    assert_eq!(of(limits(&m).read), Some(profile));
+    m.board_memory = Some(BoardMemory { per_s: 40_000_000_000, low: 13, theoretical: None });
+    assert_eq!(of(limits(&m).read).map(|t| t.3), Some(best));
+    assert_eq!(Analysis::compute(&m).roof.phase(Phase::Decode).read, None);
+    // A kept one comes before both, and the session's own before that.
+    let kept = CeilingSource::Kept { unix_ns: 7 };
+    m.ceilings = vec![Ceiling { source: kept, ..ceiling(CeilingKind::Read, &[0, 1], 30_000_000_000) }];
+    assert_eq!(of(limits(&m).read), Some((30_000_000_000, 30_000_000_000, Some(30_000_000_000), kept)));
+    assert!(Analysis::compute(&m).roof.decode.unwrap().mbu.is_some());
+    m.ceilings.push(ceiling(CeilingKind::Read, &[0, 1], 20_000_000_000));
+    assert_eq!(of(limits(&m).read).map(|t| (t.0, t.3)), Some((20_000_000_000, CeilingSource::Recording)));
+    // Below 1 MiB an operator shows nothing.
+    let small = product([10_000, 10_000], [0, 0]);
+    assert_eq!((limits(&small).read, limits(&small).int8), (None, None));
 }
 
 /// The read curve has 136 MB/s for a call's 68,000 bytes, which are between 34,000 bytes in 0.1 ms

@@ -1,8 +1,10 @@
 //! Which ceiling matches which CPUs, on a board with four fast and four slow cores.
 
 use profinfer_analysis::Analysis;
-use profinfer_analysis::ceiling::{At, Ceilings, Fit};
-use profinfer_trace::model::{Ceiling, CeilingKind, CeilingPoint, CurveEnd, Doubt};
+use profinfer_analysis::ceiling::{At, Ceilings, Fit, NoCeiling};
+use profinfer_trace::model::{
+    Ceiling, CeilingKind, CeilingLoad, CeilingPoint, CeilingSource, CurveEnd, Doubt, Model,
+};
 use profinfer_views as views;
 
 use crate::models::small;
@@ -16,7 +18,20 @@ fn ceiling(
 ) -> Ceiling {
     let (core, how, note) = (core.to_owned(), how.to_owned(), String::new());
     let cpus = cpus.into_iter().collect();
-    Ceiling { kind, core, cpus, how, repeats: 7, median, min: median, max: median, note, points: Vec::new() }
+    Ceiling {
+        kind,
+        core,
+        cpus,
+        how,
+        repeats: 7,
+        median,
+        min: median,
+        max: median,
+        note,
+        points: Vec::new(),
+        load: None,
+        source: CeilingSource::Recording,
+    }
 }
 
 fn board() -> Vec<Ceiling> {
@@ -76,6 +91,46 @@ fn the_fastest_way_and_the_shortest_time() {
     assert_eq!(on(CeilingKind::Copy, &[4]), None);
 }
 
+/// Rate and source of the read ceiling for CPUs 4 and 5.
+fn chosen(ceilings: Vec<Ceiling>) -> Option<(u64, CeilingSource)> {
+    let model = Model { ceilings, ..small::model() };
+    let all = Ceilings::compute(&model);
+    all.on(CeilingKind::Read, 2, &[4, 5], None).map(|f| (f.value, f.ceiling.source))
+}
+
+#[test]
+fn those_of_the_session_come_before_kept_ones() {
+    let read = |median| ceiling(CeilingKind::Read, "big", [4, 5], "ldp q", median);
+    let source = CeilingSource::Kept { unix_ns: 7 };
+    let kept = |median| Ceiling { source, ..read(median) };
+    let load = CeilingLoad { wall_ns: 1, others_ns: 100_000_000, pid: 0, name: String::new(), pid_ns: 0 };
+    let beside = |median| Ceiling { load: Some(load.clone()), ..read(median) };
+    let recording = CeilingSource::Recording;
+    assert_eq!(chosen(vec![kept(20), read(18)]), Some((18, recording)));
+    assert_eq!(chosen(vec![Ceiling { repeats: 0, ..read(18) }, kept(20)]), Some((20, source)));
+    // Beside a neighbour, the faster one.
+    assert_eq!(chosen(vec![kept(20), beside(18)]), Some((20, source)));
+    assert_eq!(chosen(vec![kept(16), beside(18)]), Some((18, recording)));
+    // On the same CPUs rather than in the same session.
+    let elsewhere = ceiling(CeilingKind::Read, "little", [0, 1], "ldp q", 5);
+    assert_eq!(chosen(vec![elsewhere, kept(20)]), Some((20, source)));
+}
+
+#[test]
+fn why_there_is_none() {
+    let lack = |ceilings| Ceilings::compute(&Model { ceilings, ..small::model() }).lack(CeilingKind::Read, 2);
+    let read = |cpus: &[u16]| ceiling(CeilingKind::Read, "big", cpus.iter().copied(), "ldp q", 9);
+    assert_eq!(lack(vec![]), NoCeiling::NotMeasured);
+    assert_eq!(lack(vec![Ceiling { repeats: 0, ..read(&[0, 1]) }]), NoCeiling::NotMeasured);
+    assert_eq!(lack(vec![read(&[0])]), NoCeiling::OtherThreads);
+    let noted = Ceiling { note: "an engine ran".to_owned(), ..read(&[0, 1]) };
+    assert_eq!(lack(vec![read(&[0]), noted]), NoCeiling::Doubtful(Doubt::Noted));
+    let mut curve = read(&[0, 1]);
+    curve.points = points(&[(MIB, 20), (64 * MIB, 9)]);
+    curve.points[1].doubts = vec![Doubt::Unstable];
+    assert_eq!(lack(vec![curve]), NoCeiling::Doubtful(Doubt::Unstable));
+}
+
 #[test]
 fn the_views_show_them() {
     let mut model = small::model();
@@ -91,6 +146,7 @@ fn the_views_show_them() {
         "kind": "read", "unit": "bytes_per_s", "core": "big", "threads": 1, "cpus": [4], "how": "ldp q", "repeats": 7,
         "median": 12_340_000_000_u64, "min": 12, "max": 12, "note": "",
         "working_set_bytes": null, "doubts": [], "end": null, "points": [],
+        "source": "recording", "kept_unix_ns": null, "polluted": false, "load": null,
     });
     assert_eq!(rows[0], first);
     assert_eq!((&rows[6]["repeats"], &rows[6]["median"]), (&0.into(), &serde_json::Value::Null));

@@ -1,6 +1,7 @@
 //! Estimates for other settings from one recording: the time of every token and ceiling is computed
 //! by hand.
 
+use profinfer_analysis::ceiling::NoCeiling;
 use profinfer_analysis::tune::{EstimatedSetting, Lacking, PRACTICAL, Prediction};
 use profinfer_trace::model::*;
 use profinfer_views::{self as views, words::tune as words};
@@ -166,7 +167,12 @@ fn by_the_working_set_of_a_token() {
     let mut m = session([PRODUCT, NORM], &[0, 1]);
     m.ceilings = ceilings;
     let lacking = Prediction::compute(&m, PRACTICAL, WARM_UP).unwrap_err();
-    assert_eq!(lacking, Lacking::Ceiling { kind: CeilingKind::Read, threads: 2 });
+    assert_eq!(
+        lacking,
+        Lacking::Ceiling { kind: CeilingKind::Read, threads: 2, why: NoCeiling::Doubtful(Doubt::Unstable) }
+    );
+    let (answer, help) = words::lacking(&lacking);
+    assert!(answer.contains("differ too much") && !help.contains("--bench"), "{answer} {help}");
 }
 
 /// If one thread saturates the memory, both settings are equal except for barriers, and one thread
@@ -284,12 +290,15 @@ fn what_is_missing_is_named() {
     };
     assert_eq!(lacking(&with(Vec::new())), Lacking::Ceilings);
     let one = set("a", &[0], [10, 100, 50, 0]);
-    assert_eq!(lacking(&with(one)), Lacking::Ceiling { kind: CeilingKind::Read, threads: 2 });
+    assert_eq!(
+        lacking(&with(one)),
+        Lacking::Ceiling { kind: CeilingKind::Read, threads: 2, why: NoCeiling::OtherThreads }
+    );
     let two = set("a", &[0, 1], [15, 200, 100, 20]);
     assert_eq!(lacking(&with(two.clone())), Lacking::Settings);
     assert_eq!(
         lacking(&with(two[..3].to_vec())),
-        Lacking::Ceiling { kind: CeilingKind::Barrier, threads: 2 }
+        Lacking::Ceiling { kind: CeilingKind::Barrier, threads: 2, why: NoCeiling::NotMeasured }
     );
     let mut m = with(alike());
     m.capture.ends = Ends::None;

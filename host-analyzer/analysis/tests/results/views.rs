@@ -298,6 +298,8 @@ pub(crate) fn everything() -> Model {
             max: 1,
             note: String::new(),
             points: Vec::new(),
+            load: None,
+            source: CeilingSource::Recording,
         })
         .into();
     facts(&mut m);

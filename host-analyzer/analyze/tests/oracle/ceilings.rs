@@ -92,3 +92,42 @@ fn a_file_wins_over_the_stream() {
     assert_eq!(got, medians(&second));
     assert!(said.contains("using those of other.pfi instead of those of the stream"), "{said}");
 }
+
+/// A bench of its own serves a later recording of a real engine on this machine.
+#[test]
+fn a_later_recording_uses_them() {
+    let Some(parts) = parts() else { return };
+    let Some(bin) = engine("PROFINFER_ENGINE_DIR") else { return };
+    let dir = tempfile::tempdir().unwrap();
+    let out = dir.path().join("board.pfi");
+    let bench =
+        Command::new(&parts.agent).args(["bench", "--budget", "1", "--out"]).arg(&out).output().unwrap();
+    assert!(bench.status.success(), "{}", String::from_utf8_lossy(&bench.stderr));
+    let board = read(&out);
+    let measured = &board.ceilings;
+    // The kernel tells who held the CPUs, and it was never the agent itself.
+    for c in measured.iter().filter(|c| c.measured()) {
+        let load = c.load.as_ref().unwrap();
+        assert!(load.wall_ns > 0 && Some(load.pid) != board.session.agent_pid, "{c:?}");
+    }
+    let (driver, gguf) = (bin.join("nodes"), model(&parts, "dense-q8"));
+    let trace = dir.path().join("trace.pfi");
+    let mut agent = Command::new(&parts.agent);
+    agent.arg("record").arg("--out").arg(&trace).arg("--").arg(driver).args(["-m", &gguf, "-n", "2"]);
+    assert!(agent.output().unwrap().status.success());
+    let analyze = |source: &Path| {
+        let mut analyze = Command::new(env!("CARGO_BIN_EXE_analyze"));
+        analyze.env("PROFINFER_CEILINGS", dir.path().join("kept")).arg(source).current_dir(dir.path());
+        let output = analyze.output().unwrap();
+        assert!(matches!(output.status.code(), Some(0 | 3)), "{}", String::from_utf8_lossy(&output.stderr));
+    };
+    analyze(&out);
+    analyze(&trace);
+    let rows = summary(dir.path())["ceilings"].as_array().unwrap().clone();
+    let usable = measured.iter().filter(|c| c.usable()).count();
+    assert_eq!(rows.len(), usable);
+    assert!(
+        rows.iter().all(|row| row["source"] == "kept" && row["kept_unix_ns"].as_u64() > Some(0)),
+        "{rows:?}"
+    );
+}

@@ -3,7 +3,9 @@
 use profinfer_wire::record::ceiling as wire;
 
 use super::damage::Damages;
-use crate::model::{Ceiling, CeilingKind, CeilingPoint, DamageKind, Doubt, Model};
+use crate::model::{
+    Ceiling, CeilingKind, CeilingLoad, CeilingPoint, CeilingSource, DamageKind, Doubt, Model,
+};
 
 /// Most CPUs of one ceiling; the agent has the same limit.
 const MOST_CPUS: usize = 1024;
@@ -42,6 +44,8 @@ pub(super) fn add(model: &mut Model, r: &wire::Ceiling<'_>, offset: u64, damages
         max,
         note: r.note.to_owned(),
         points: Vec::new(),
+        load: None,
+        source: CeilingSource::Recording,
     };
     put(model, ceiling, offset, damages);
 }
@@ -80,6 +84,8 @@ pub(super) fn add_point(model: &mut Model, r: &wire::CeilingPoint<'_>, offset: u
             max,
             note: String::new(),
             points: vec![point],
+            load: None,
+            source: CeilingSource::Recording,
         };
         put(model, ceiling, offset, damages);
         return;
@@ -96,12 +102,30 @@ pub(super) fn add_point(model: &mut Model, r: &wire::CeilingPoint<'_>, offset: u
     }
 }
 
+/// Adds who held the CPUs to its ceiling. Without the ceiling, whose frame was lost, it has no
+/// meaning.
+pub(super) fn add_load(model: &mut Model, r: &wire::CeilingLoad<'_>, offset: u64, damages: &mut Damages) {
+    let Some(cpus) = cpus(r.cpus) else {
+        damages.add(DamageKind::Malformed, 1, 0, offset);
+        return;
+    };
+    let kind: CeilingKind = r.kind.into();
+    if let Some(c) = model.ceilings.iter_mut().find(|c| c.kind == kind && c.cpus == cpus && c.how == r.how) {
+        c.load = Some(CeilingLoad {
+            wall_ns: r.wall_ns,
+            others_ns: r.others_ns,
+            pid: r.pid,
+            name: r.name.to_owned(),
+            pid_ns: r.pid_ns,
+        });
+    }
+}
+
 fn put(model: &mut Model, ceiling: Ceiling, offset: u64, damages: &mut Damages) {
-    let same = |c: &Ceiling| c.kind == ceiling.kind && c.cpus == ceiling.cpus && c.how == ceiling.how;
-    match model.ceilings.iter().position(same) {
+    match model.ceilings.iter().position(|c| c.same_as(&ceiling)) {
         Some(earlier) => {
-            let points = std::mem::take(&mut model.ceilings[earlier].points);
-            model.ceilings[earlier] = Ceiling { points, ..ceiling };
+            let Ceiling { points, load, .. } = std::mem::replace(&mut model.ceilings[earlier], ceiling);
+            (model.ceilings[earlier].points, model.ceilings[earlier].load) = (points, load);
         }
         None if model.ceilings.len() < MOST => model.ceilings.push(ceiling),
         None => damages.add(DamageKind::Malformed, 1, 0, offset),

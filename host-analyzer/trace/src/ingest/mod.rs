@@ -150,6 +150,7 @@ impl Ingest {
             Record::Counter(r) => counter::counter(&mut self.model.session, r),
             Record::Ceiling(r) => ceiling::add(&mut self.model, r, offset, &mut self.damages),
             Record::CeilingPoint(r) => ceiling::add_point(&mut self.model, r, offset, &mut self.damages),
+            Record::CeilingLoad(r) => ceiling::add_load(&mut self.model, r, offset, &mut self.damages),
             Record::Gauge(r) => self.gauges.gauge(r),
             Record::GaugeBatch(r) => self.gauges.batch(r, offset, &mut self.damages),
             Record::Fact(r) => fact::fact(&mut self.model.facts, &mut self.model.texts, r),

@@ -131,6 +131,79 @@ pub struct CeilingPoint {
     pub end: CurveEnd,
 }
 
+/// Who held the CPUs during the measurement.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CeilingLoad {
+    /// Time of the measurement, ns.
+    pub wall_ns: u64,
+    /// CPU time of everything except the agent on all CPUs in that time, ns, in steps of the
+    /// kernel's tick.
+    pub others_ns: u64,
+    /// Process with most CPU time; 0 if none had a tick.
+    pub pid: u32,
+    /// Its name.
+    pub name: String,
+    /// Its CPU time, ns, in steps of the kernel's tick.
+    pub pid_ns: u64,
+}
+
+impl CeilingLoad {
+    /// Part of one CPU that others may use without disturbing: the usual work of a quiet system.
+    const QUIET: u64 = 10;
+    /// Ticks are counted at their ends, so two of 10 ms may be wrong.
+    const TICKS_NS: u64 = 20_000_000;
+
+    /// Others used more than a tenth of one CPU, so the figures may be too low.
+    #[must_use]
+    pub const fn busy(&self) -> bool {
+        self.others_ns > (self.wall_ns / Self::QUIET).saturating_add(Self::TICKS_NS)
+    }
+}
+
+/// The memory's bandwidth by the board's profile, for any number of threads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BoardMemory {
+    /// The highest measured bandwidth, else the theoretical one, bytes per second.
+    pub per_s: u64,
+    /// The lowest measured one.
+    pub low: u64,
+    /// In theory; no program reaches it.
+    pub theoretical: Option<u64>,
+}
+
+/// Where the figures of a ceiling come from, the most reliable first.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum CeilingSource {
+    /// Measured by the agent before this session.
+    #[default]
+    Recording,
+    /// Measured separately; the user named the file.
+    Given,
+    /// Measured earlier on this machine, and kept by the host.
+    Kept {
+        /// Wall clock of that session, ns since 1970.
+        unix_ns: u64,
+    },
+    /// The board's profile, for any number of threads.
+    Profile,
+    /// The fastest operator of this recording: the ceiling is at least that high.
+    BestSeen,
+}
+
+impl CeilingSource {
+    /// Name in summary.json.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Recording => "recording",
+            Self::Given => "given",
+            Self::Kept { .. } => "kept",
+            Self::Profile => "profile",
+            Self::BestSeen => "best_seen",
+        }
+    }
+}
+
 /// One ceiling.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ceiling {
@@ -156,9 +229,32 @@ pub struct Ceiling {
     /// By working set, the smallest first; the figures above are those of the last one. Empty in
     /// recordings of older agents.
     pub points: Vec<CeilingPoint>,
+    /// `None` for agents that do not send it.
+    pub load: Option<CeilingLoad>,
+    /// Where it comes from.
+    pub source: CeilingSource,
 }
 
 impl Ceiling {
+    /// The same loop on the same CPUs.
+    #[must_use]
+    pub fn same_as(&self, other: &Self) -> bool {
+        self.kind == other.kind && self.cpus == other.cpus && self.how == other.how
+    }
+
+    /// Others held CPUs during the measurement, so the figures may be too low.
+    #[must_use]
+    pub fn polluted(&self) -> bool {
+        self.load.as_ref().is_some_and(CeilingLoad::busy)
+    }
+
+    /// It has a figure that nothing makes doubtful.
+    #[must_use]
+    pub fn usable(&self) -> bool {
+        let any = self.points.iter().any(|p| p.doubts.is_empty());
+        self.measured() && if self.points.is_empty() { self.doubts().is_empty() } else { any }
+    }
+
     /// Whether it was measured.
     #[must_use]
     pub const fn measured(&self) -> bool {

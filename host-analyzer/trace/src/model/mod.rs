@@ -41,7 +41,9 @@ pub use accelerator::{
 };
 pub use blueprint::{Blueprint, Tensor};
 pub use capture::{ALWAYS, Capture, CaptureOption, Ends};
-pub use ceiling::{Ceiling, CeilingKind, CeilingPoint, CeilingUnit, CurveEnd, Doubt};
+pub use ceiling::{
+    BoardMemory, Ceiling, CeilingKind, CeilingLoad, CeilingPoint, CeilingSource, CeilingUnit, CurveEnd, Doubt,
+};
 pub use controller::{ControllerLimit, ControllerStep, MeasuredSlowdown, StepReason};
 pub use counter::{Absence, Counter, Counts};
 pub use direct::{DirectTotals, NotDirect, OperatorProbes, Why};
@@ -110,6 +112,8 @@ pub struct Model {
     pub sched: Sched,
     /// The board's best results, as measured.
     pub ceilings: Vec<Ceiling>,
+    /// The memory's bandwidth by the board's profile. Not in a stream: the host adds it.
+    pub board_memory: Option<BoardMemory>,
     /// Profiles by accelerators' own profilers; from files, not from the stream.
     pub accelerators: Vec<AcceleratorProfile>,
     /// Settings of the system and of the engine's processes.

@@ -66,6 +66,7 @@ impl Model {
             gauges: self.gauges.clone(),
             sched: sched(&self.sched, &of_it),
             ceilings: self.ceilings.clone(),
+            board_memory: self.board_memory,
             accelerators: self.accelerators.clone(),
             facts: self.facts.clone(),
             endings: self.endings.iter().filter(|e| e.pid == pid).cloned().collect(),

@@ -208,6 +208,13 @@ pub fn ceiling_point(kind: u64, cpus: &str, how: &str, figures: [u64; 6], end: u
     record(0x18, figures.into_iter().fold(f, Fields::uint).uint(end))
 }
 
+/// Figures are the time of the measurement, the CPU time of others, and that of the process.
+pub fn ceiling_load(kind: u64, cpus: &str, how: &str, figures: [u64; 3], pid: u64, name: &str) -> Record {
+    let [wall, others, of_pid] = figures;
+    let f = Fields::default().uint(kind).text(cpus).text(how).uint(wall).uint(others);
+    record(0x19, f.uint(pid).text(name).uint(of_pid))
+}
+
 pub fn clock(at: u64) -> Record {
     record(0x70, Fields::default().uint(at).uint(at + 5).uint(at + 1_700_000_000_000_000_000))
 }

@@ -1,12 +1,12 @@
 //! Ceilings: each arrives with its CPUs and figures; invalid ones are damage or harmless.
 
 use profinfer_analysis::Analysis;
-use profinfer_trace::model::{Ceiling, CeilingKind, CurveEnd, DamageKind, Doubt};
+use profinfer_trace::model::{Ceiling, CeilingKind, CeilingSource, CurveEnd, DamageKind, Doubt};
 
 use crate::whole_session::{damage, model};
 use crate::write_views;
 use profinfer_trace::test_support::bytes::Fields;
-use profinfer_trace::test_support::records::{Record, ceiling, ceiling_point};
+use profinfer_trace::test_support::records::{Record, ceiling, ceiling_load, ceiling_point};
 
 #[test]
 fn ceilings_arrive() {
@@ -29,6 +29,8 @@ fn ceilings_arrive() {
         max: 19,
         note: String::new(),
         points: Vec::new(),
+        load: None,
+        source: CeilingSource::Recording,
     };
     assert_eq!(*read, expected);
     assert_eq!(
@@ -126,6 +128,30 @@ fn points_arrive() {
     );
     assert_eq!(again.ceilings[0].doubts(), [Doubt::Unknown]);
     write_views(&again);
+}
+
+#[test]
+fn who_held_the_cpus_arrives_with_its_ceiling() {
+    const MS: u64 = 1_000_000;
+    let busy = |figures| ceiling_load(0, "4,5", "ldp q", figures, 42, "python3");
+    let read = ceiling(0, "Cortex-A76", "4-5", "ldp q", [7, 18, 17, 19], "");
+    let m = model(&[read.clone(), busy([480 * MS, 470 * MS, 460 * MS])]);
+    let load = m.ceilings[0].load.as_ref().unwrap();
+    assert_eq!((load.wall_ns, load.others_ns, load.pid_ns), (480 * MS, 470 * MS, 460 * MS));
+    assert_eq!((load.pid, load.name.as_str(), m.ceilings[0].polluted()), (42, "python3", true));
+    write_views(&m);
+    // A tenth of a CPU is the usual work of a system, and two ticks may be counted wrongly.
+    for (others, polluted) in [(0, false), (68, false), (69, true)] {
+        let again = model(&[read.clone(), busy([480 * MS, others * MS, 0]), read.clone()]);
+        assert_eq!((again.ceilings.len(), again.ceilings[0].polluted()), (1, polluted), "{others}");
+    }
+    let most = model(&[read, busy([u64::MAX; 3])]);
+    assert!(damage(&most).is_empty() && most.ceilings[0].polluted());
+    // Its ceiling was lost, or its list is invalid.
+    let alone = model(&[busy([1, 1, 1])]);
+    assert_eq!((damage(&alone), alone.ceilings.len()), (vec![], 0));
+    let wrong = model(&[ceiling_load(0, "x", "", [1, 1, 1], 1, "")]);
+    assert_eq!(damage(&wrong), [(DamageKind::Malformed, 1)]);
 }
 
 /// The frame of the ceiling is lost: its points are enough, and the largest has its figures.

@@ -49,13 +49,17 @@ impl Publish for findings::Requirement {
             Self::AllOperators => (Kind::AllOperators, None),
             Self::Cpus => (Kind::Cpus, None),
             Self::Level(name) => (Kind::Level, Some(named(name.publish()))),
-            Self::Ceiling(name) => (Kind::Ceiling, Some(named(name.publish()))),
+            Self::Ceiling(name) | Self::NoCeiling(name, _) => (Kind::Ceiling, Some(named(name.publish()))),
             Self::Fact(name) => (Kind::Fact, Some(named(name.publish()))),
             Self::Counter(name) => (Kind::Counter, Some(named(name.publish()))),
             Self::Gauge(name) => (Kind::Gauge, Some(named(name.publish()))),
             Self::ContextSteps => (Kind::ContextSteps, None),
             Self::Rounds => (Kind::Rounds, None),
         };
-        schema::Missing { kind, name }
+        let why = match self {
+            Self::NoCeiling(_, why) => Some(why.name().to_owned()),
+            _ => None,
+        };
+        schema::Missing { kind, name, why }
     }
 }

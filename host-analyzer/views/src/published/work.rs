@@ -12,7 +12,6 @@ fields! {
         operations_per_s, intensity,
     }
     roof::Utilisation => Utilisation { tokens, bytes_per_token, accuracy, bytes_per_s, mbu }
-    roof::Top => Top { per_s, same_cpus, working_set_bytes, beyond }
 }
 
 names! {
@@ -31,7 +30,8 @@ pub(crate) fn work(analysis: &Analysis) -> schema::Work {
 }
 
 fn roof(phase: Phase, roof: &Roof) -> schema::Roof {
-    let Roof { threads, cpus, reads_bytes, read, int8, f32, f16 } = roof;
+    let Roof { threads, cpus, reads_bytes, read, int8, f32, f16, no_read, .. } = roof;
+    let limits = roof.limits();
     schema::Roof {
         phase: phase.publish(),
         threads: *threads,
@@ -41,5 +41,31 @@ fn roof(phase: Phase, roof: &Roof) -> schema::Roof {
         int8: int8.publish(),
         f32: f32.publish(),
         f16: f16.publish(),
+        no_read: no_read.map(|why| why.name().to_owned()),
+        limits: Some(schema::Limits {
+            read: limits.read.publish(),
+            int8: limits.int8.publish(),
+            f32: limits.f32.publish(),
+            f16: limits.f16.publish(),
+        }),
+    }
+}
+
+impl Publish for roof::Top {
+    type Form = schema::Top;
+
+    fn publish(&self) -> Self::Form {
+        let Self { per_s, same_cpus, working_set_bytes, beyond, low, high, polluted, source } = *self;
+        schema::Top {
+            per_s,
+            same_cpus,
+            working_set_bytes,
+            beyond,
+            low: Some(low),
+            high,
+            polluted: Some(polluted),
+            source: Some(source.publish()),
+            kept_unix_ns: super::ceiling::kept(source),
+        }
     }
 }

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use super::style::{Colour, Sheet, cut, table, wrapped, write_table};
 use crate::words::{self, one_line};
 use profinfer_analysis::ceiling::{Ceiling, Ceilings};
-use profinfer_trace::model::Doubt;
+use profinfer_trace::model::{CeilingSource, Doubt};
 
 /// Maximum number of rows; summary.json has all.
 const SHOWN: usize = 8;
@@ -25,10 +25,14 @@ pub(super) fn write(ceilings: &Ceilings, out: &mut Sheet<'_>) -> io::Result<()> 
         .filter(|(i, c)| shown(*i, c, &ceilings.all))
         .map(|(_, c)| c)
         .collect();
-    let mut t = table(&["ceiling", "cores", "threads", "memory", "median", "min", "max", "by"]);
+    // The usual case needs no column: all were measured for this session.
+    let other = rows.iter().any(|c| c.source != CeilingSource::Recording);
+    let mut titles = vec!["ceiling", "cores", "threads", "memory", "median", "min", "max", "by"];
+    titles.extend(other.then_some("from"));
+    let mut t = table(&titles);
     for c in rows.iter().take(SHOWN) {
         let figure = |value: Option<u64>| value.map_or("–".to_owned(), |v| words::ceiling(v, c.unit));
-        t.add_row([
+        let mut cells = vec![
             c.kind.name().to_owned(),
             cut(&one_line(c.core.as_deref().unwrap_or("–")), CORE),
             c.threads.to_string(),
@@ -37,7 +41,9 @@ pub(super) fn write(ceilings: &Ceilings, out: &mut Sheet<'_>) -> io::Result<()> 
             figure(c.min),
             figure(c.max),
             cut(&one_line(&c.how), HOW),
-        ]);
+        ];
+        cells.extend(other.then(|| words::source(c.source)));
+        t.add_row(cells);
     }
     write_table(&mut t, out)?;
     if let n @ 1.. = ceilings.all.len().saturating_sub(rows.len().min(SHOWN)) {
@@ -59,6 +65,8 @@ fn notes(c: &Ceiling) -> Vec<String> {
     let of_points = c.points.iter().flat_map(|p| &p.doubts);
     let codes = c.doubts.iter().chain(of_points).filter(|d| **d != Doubt::Noted);
     let codes = codes.map(|d| words::doubt(*d).to_owned());
+    let beside = c.load.as_ref().filter(|_| c.polluted).map(words::polluted);
+    let codes = codes.chain(beside);
     match c.doubts.is_empty() || c.doubts.contains(&Doubt::Noted) {
         true if !c.note.is_empty() => codes.chain([one_line(&c.note)]).collect(),
         _ => codes.collect(),

@@ -3,11 +3,13 @@
 use std::io;
 
 use super::style::{Sheet, percent};
-use crate::words::{read_from, size};
+use crate::words::{date, no_ceiling, read_from, size};
+use profinfer_analysis::ceiling::NoCeiling;
 use profinfer_analysis::module::{Module, Sum};
 use profinfer_analysis::phase::Phase;
 use profinfer_analysis::roof::{Roof, Roofs, Utilisation};
 use profinfer_analysis::work::Accuracy;
+use profinfer_trace::model::CeilingSource;
 
 /// Modules with a smaller share of the time are not shown; summary.json has all.
 const LEAST: f64 = 0.005;
@@ -34,11 +36,33 @@ fn utilisation(d: &Utilisation, roof: &Roof) -> String {
     };
     let threads = if roof.threads == 1 { "1 thread".to_owned() } else { format!("{} threads", roof.threads) };
     let from = roof.read.as_ref().map(read_from).unwrap_or_default();
-    let part = d.mbu.map_or_else(
-        || format!("the memory's ceiling for {threads} is unknown"),
-        |mbu| format!("{} of what this memory delivers to {threads}{from} (MBU)", percent(mbu)),
-    );
+    let part = match (d.mbu, roof.read) {
+        (Some(mbu), Some(read)) => {
+            let kept = match read.source {
+                CeilingSource::Kept { unix_ns } => format!(", measured on {}", date(unix_ns)),
+                _ => String::new(),
+            };
+            format!("{} of what this memory delivers to {threads}{from}{kept} (MBU)", percent(mbu))
+        }
+        _ => unknown(roof, &threads),
+    };
     format!("decode reads {bytes} per token, {} GB/s: {part}", gb_per_s(d.bytes_per_s))
+}
+
+/// What is known without a ceiling, and why there is none.
+fn unknown(roof: &Roof, threads: &str) -> String {
+    let why = match roof.no_read {
+        None | Some(NoCeiling::NotMeasured) => "is unknown".to_owned(),
+        Some(why) => format!("cannot be used ({})", no_ceiling(why)),
+    };
+    let ceiling = format!("the memory's ceiling for {threads} {why}");
+    match roof.limits().read {
+        Some(top) if top.source == CeilingSource::Profile => {
+            format!("{ceiling}; the board's profile has {} GB/s", gb_per_s(top.per_s as f64))
+        }
+        Some(top) => format!("{ceiling}; the fastest operator read {} GB/s", gb_per_s(top.per_s as f64)),
+        None => ceiling,
+    }
 }
 
 fn by_module(modules: &[Sum]) -> Option<String> {

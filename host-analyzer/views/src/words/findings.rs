@@ -2,7 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{count, duration, one_line, quantity, size};
+use super::{count, duration, no_ceiling, one_line, quantity, size};
+use profinfer_analysis::ceiling::NoCeiling;
 use profinfer_analysis::duty::Slowdown;
 use profinfer_analysis::findings::{
     Evidence, Finding, Findings, Gain, Gains, Headline, Remedy, Requirement, Rule, Value,
@@ -111,7 +112,7 @@ pub fn not_enough_data(findings: &Findings) -> Vec<String> {
             Group::DecodeTokens => format!("{} of {n} decode tokens", findings.headline.tokens.min(n)),
             Group::Traced => format!("{n} decode tokens with operators"),
             Group::Levels => format!("level {names} (--levels all)"),
-            Group::Ceilings => format!("ceiling {names} (--bench)"),
+            Group::Ceilings(why) => format!("ceiling {names}: {}", no_ceiling(why)),
             Group::Facts => format!("facts {names}"),
             Group::Counters => format!("counters {names}"),
             Group::Sensors => format!("sensors {names}"),
@@ -128,7 +129,7 @@ enum Group {
     DecodeTokens,
     Traced,
     Levels,
-    Ceilings,
+    Ceilings(NoCeiling),
     Facts,
     Counters,
     Sensors,
@@ -141,7 +142,8 @@ fn group(missing: &Requirement) -> (Group, Option<&'static str>, u64) {
         Requirement::DecodeCalls(n) => (Group::DecodeTokens, None, *n),
         Requirement::TracedCalls(n) => (Group::Traced, None, *n),
         Requirement::Level(name) => (Group::Levels, Some(name), 0),
-        Requirement::Ceiling(name) => (Group::Ceilings, Some(name), 0),
+        Requirement::Ceiling(name) => (Group::Ceilings(NoCeiling::NotMeasured), Some(name), 0),
+        Requirement::NoCeiling(name, why) => (Group::Ceilings(*why), Some(name), 0),
         Requirement::Fact(name) => (Group::Facts, Some(name), 0),
         Requirement::Counter(name) => (Group::Counters, Some(name), 0),
         Requirement::Gauge(name) => (Group::Sensors, Some(name), 0),
@@ -166,6 +168,7 @@ pub fn needed(missing: &Requirement) -> String {
         Requirement::AllOperators => "all operators of all threads (no filter)".to_owned(),
         Requirement::Level(name) => format!("the {name} level (--levels all)"),
         Requirement::Ceiling(name) => format!("the {name} ceiling (--bench)"),
+        Requirement::NoCeiling(name, why) => format!("the {name} ceiling: {}", no_ceiling(*why)),
         Requirement::Fact(name) => format!("the fact {name}"),
         Requirement::Counter(name) => format!("the counter {name}"),
         Requirement::Gauge(name) => format!("the sensor of {name}"),

@@ -16,10 +16,11 @@ pub mod timeline;
 pub mod tune;
 pub mod watch;
 
+use profinfer_analysis::ceiling::NoCeiling;
 use profinfer_analysis::gauge::Note;
 use profinfer_analysis::phase::Phase;
 use profinfer_analysis::roof::Top;
-use profinfer_trace::model::Doubt;
+use profinfer_trace::model::{CeilingLoad, CeilingSource, Doubt};
 
 pub use crate::foreign::one_line;
 
@@ -84,6 +85,54 @@ pub fn read_from(top: &Top) -> String {
         (Some(bytes), false) => format!(" from {}", size(bytes)),
         (Some(bytes), true) => format!(" from {}, the largest that was measured", size(bytes)),
     }
+}
+
+/// A day in UTC: `2026-11-26`.
+#[must_use]
+pub fn date(unix_ns: u64) -> String {
+    // Howard Hinnant's days_from_civil, backwards: years begin on 1 March, eras have 400 years.
+    let days = unix_ns / 86_400_000_000_000 + 719_468;
+    let (era, of_era) = (days / 146_097, days % 146_097);
+    let year = (of_era - of_era / 1_460 + of_era / 36_524 - of_era / 146_096) / 365;
+    let of_year = of_era - (365 * year + year / 4 - year / 100);
+    let month = (5 * of_year + 2) / 153;
+    let day = of_year - (153 * month + 2) / 5 + 1;
+    let month = if month < 10 { month + 3 } else { month - 9 };
+    let year = era * 400 + year + u64::from(month < 3);
+    format!("{year}-{month:02}-{day:02}")
+}
+
+/// Where a ceiling comes from.
+#[must_use]
+pub fn source(source: CeilingSource) -> String {
+    match source {
+        CeilingSource::Recording => "this session".to_owned(),
+        CeilingSource::Given => "--ceilings".to_owned(),
+        CeilingSource::Kept { unix_ns } => format!("kept, {}", date(unix_ns)),
+        CeilingSource::Profile => "board profile".to_owned(),
+        CeilingSource::BestSeen => "best seen".to_owned(),
+    }
+}
+
+/// Why there is no ceiling for a number of threads.
+#[must_use]
+pub const fn no_ceiling(why: NoCeiling) -> &'static str {
+    match why {
+        NoCeiling::NotMeasured => "not measured (--bench)",
+        NoCeiling::OtherThreads => "it was measured, but not with as many threads",
+        NoCeiling::Doubtful(why) => doubt(why),
+    }
+}
+
+/// Who held the CPUs during the measurement of a ceiling, if that may have lowered it.
+#[must_use]
+pub fn polluted(load: &CeilingLoad) -> String {
+    let cpus = load.others_ns as f64 / load.wall_ns.max(1) as f64;
+    let most = match load.pid {
+        0 => String::new(),
+        pid => format!(", most by {} ({pid})", one_line(&load.name)),
+    };
+    format!("others used {cpus:.1} CPUs during a measurement{most}: the figures may be too low")
 }
 
 /// Why a ceiling is doubtful.

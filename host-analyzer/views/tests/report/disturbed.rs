@@ -1,8 +1,8 @@
 //! A session whose worker thread loses its CPU in every decode call, with facts and ceilings.
 
 use profinfer_trace::model::{
-    Ceiling, CeilingKind, Fact, FactScope, FactValue, GraphCallId, InterruptKind, Model, Task, TaskId,
-    ThreadId, ThreadState,
+    Ceiling, CeilingKind, CeilingSource, Fact, FactScope, FactValue, GraphCallId, InterruptKind, Model, Task,
+    TaskId, ThreadId, ThreadState,
 };
 
 use crate::session::{DECODE_NS, PAUSE_NS, PREFILL_NS, with_decodes};
@@ -120,5 +120,7 @@ fn ceiling(kind: CeilingKind, cpus: Vec<u16>, median: u64, note: &str) -> Ceilin
         max: median + 100,
         note: note.into(),
         points: Vec::new(),
+        load: None,
+        source: CeilingSource::Recording,
     }
 }

@@ -12,11 +12,12 @@ use super::Requirement;
 use super::evidence::{Evidence, Place, Value};
 use crate::Analysis;
 use crate::results::budget::{self, Class, TokenBudget};
+use crate::results::ceiling::NoCeiling;
 use crate::results::duty::Slowdown;
 use crate::shared::phase::Phase;
 use crate::stats::mean::Mean;
 use crate::stats::percentile::percentile;
-use profinfer_trace::model::{Ends, FactValue, Model};
+use profinfer_trace::model::{CeilingKind, Ends, FactValue, Model};
 
 /// Speed, and its relation to the limits of this board.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -105,7 +106,7 @@ impl<'a> Case<'a> {
                 let sched = name == SCHED && model.sched.recorded;
                 sched || model.session.levels.iter().any(|level| level.name() == name)
             }
-            Requirement::Ceiling(name) => {
+            Requirement::Ceiling(name) | Requirement::NoCeiling(name, _) => {
                 model.ceilings.iter().any(|c| c.kind.name() == name && c.median > 0)
             }
             Requirement::Fact(name) => model.texts.find(name).is_some_and(|name| {
@@ -118,6 +119,15 @@ impl<'a> Case<'a> {
                 model.gauges.iter().any(|g| g.kind.name() == kind && g.values.iter().any(Option::is_some))
             }
         }
+    }
+
+    /// A missing ceiling with the reason why there is none.
+    pub(in crate::findings) fn with_reason(&self, missing: Requirement) -> Requirement {
+        let Requirement::Ceiling(name) = missing else { return missing };
+        let threads = self.analysis.roof.phase(Phase::Decode).threads as usize;
+        let kind = CeilingKind::ALL.into_iter().find(|kind| kind.name() == name);
+        let lack = kind.map_or(NoCeiling::NotMeasured, |kind| self.analysis.ceiling.lack(kind, threads));
+        Requirement::NoCeiling(name, lack)
     }
 
     /// Mean time of a decode token, ns.

@@ -5,12 +5,14 @@ use super::super::evidence::{Evidence, Place, Value};
 use super::super::{Case, Confidence, Found, Gain, Requirement, Rule, Verdict};
 use super::Remedy;
 use crate::results::budget::Class;
+use crate::results::roof::Utilisation;
+use crate::shared::phase::Phase;
 
 pub(super) const RULE: Rule = Rule {
     code: "bandwidth",
     title: "The memory bandwidth is used up",
     question: "Why not more tokens per second? Why do more threads not help?",
-    condition: "A decode token reads its weights and its KV cache at 85 % or more of the rate that was measured on this board with as many threads.",
+    condition: "A decode token reads its weights and its KV cache at 85 % or more of the rate that was measured on this board with as many threads. Without a measured rate it is ruled out below half of the rate of the fastest operator, which is a lower bound of what the memory delivers.",
     formula: "Only fewer bytes make it faster. Weights of 4.5 bits (Q4_K, Q4_0) instead of what they have now shrink the bytes of a token by their ratio: 0.5 to 1 of that part of the token. No gain is promised for weights that are that small already.",
     remedy: "Use a smaller quantization or a smaller model. More threads do not help.",
     source: "llama.cpp #12966, #26484 (file size times speed is constant on one board: 9.76 to 10.55 GB/s from Q2_K to Q8_0)",
@@ -18,13 +20,15 @@ pub(super) const RULE: Rule = Rule {
         Requirement::DecodeCalls(MIN_TOKENS),
         Requirement::TracedCalls(MIN_TOKENS),
         Requirement::AllOperators,
-        Requirement::Ceiling("read"),
     ],
     judge,
 };
 
 /// From this part of the ceiling on it is used up.
 const FULL: f64 = 0.85;
+/// Below this part of the best rate seen it is not. The fastest operator may have read a part of
+/// its weights from a cache, so a smaller difference decides nothing.
+const FAR: f64 = 0.5;
 /// Bits of a weight that most models bear.
 const SMALL_BITS: f64 = 4.5;
 
@@ -32,7 +36,7 @@ fn judge(case: &Case<'_>) -> Verdict {
     let Some(decode) = case.analysis.roof.decode else {
         return Verdict::NotEnoughData(vec![Requirement::Level("operator")]);
     };
-    let Some(mbu) = decode.mbu else { return Verdict::NotEnoughData(vec![Requirement::Ceiling("read")]) };
+    let Some(mbu) = decode.mbu else { return by_best_seen(case, decode) };
     let mut evidence = vec![
         Evidence::new("memory_bandwidth_used", Value::Share(mbu), Place::Roofline),
         Evidence::new("read_rate", Value::BytesPerSecond(decode.bytes_per_s), Place::Roofline),
@@ -50,4 +54,20 @@ fn judge(case: &Case<'_>) -> Verdict {
     let work = case.wall(&[Class::Work]);
     let gain = smaller.map(|part| Gain::new(case.token_ns(), work.low() * part * 0.5, work.high() * part));
     Verdict::Found(Found { evidence, remedy: Remedy::SmallerWeights, gain, confidence: Confidence::High })
+}
+
+/// Without a ceiling: a token that is read at far less than the fastest operator's rate leaves
+/// bandwidth. The opposite does not follow.
+fn by_best_seen(case: &Case<'_>, decode: Utilisation) -> Verdict {
+    let seen = case.analysis.roof.phase(Phase::Decode).instead.read;
+    let share = seen.map(|seen| (seen.per_s as f64, decode.bytes_per_s / seen.per_s as f64));
+    match share {
+        Some((best, share)) if share < FAR => Verdict::RuledOut(vec![
+            Evidence::new("of_best_read_rate_seen", Value::Share(share), Place::Roofline),
+            Evidence::new("read_rate", Value::BytesPerSecond(decode.bytes_per_s), Place::Roofline),
+            Evidence::new("best_read_rate_seen", Value::BytesPerSecond(best), Place::Roofline),
+            Evidence::new("bytes_per_token", Value::Bytes(decode.bytes_per_token as u64), Place::Roofline),
+        ]),
+        _ => Verdict::NotEnoughData(vec![Requirement::Ceiling("read")]),
+    }
 }

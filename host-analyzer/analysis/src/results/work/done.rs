@@ -1,11 +1,14 @@
 //! Work and the time that it took: achieved rates.
 
-use super::{Accuracy, Reader, Work, Works};
+use super::{Accuracy, Fastest, Reader, Work, Works};
 use crate::results::op::{Op, host_side};
 use crate::shared::execution::Executions;
 use crate::shared::phase::Phase;
 use crate::shared::tally::Tallies;
 use profinfer_trace::model::Model;
+
+/// Name of the backend whose limits are the ceilings.
+const CPU: &str = "CPU";
 
 /// Work of several executions, and its rate.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -66,6 +69,8 @@ pub struct Achieved {
     pub phases: [Work; Phase::COUNT],
     /// By cell of the tallies.
     pub cells: Vec<Work>,
+    /// By row of [`Op::operators`]; zeros for other backends than the CPU, which have other limits.
+    pub fastest: Vec<Fastest>,
 }
 
 impl Achieved {
@@ -78,17 +83,26 @@ impl Achieved {
         tallies: &Tallies,
     ) -> Self {
         let mut cells = vec![Work::default(); tallies.len()];
+        let mut fastest_of_cell = vec![Fastest::default(); tallies.len()];
         let mut reader = Reader::new(model, works);
-        for (call, rows) in executions.by_call() {
-            for e in rows {
-                let work = reader.execution(call, executions.node[e], executions.last_node[e]);
-                cells[tallies.cell_of_execution[e] as usize].add(&work);
+        for of_call in executions.calls() {
+            for e in of_call.rows.clone() {
+                let work = reader.execution(of_call.call, executions.node[e], executions.last_node[e]);
+                let cell = tallies.cell_of_execution[e] as usize;
+                cells[cell].add(&work);
+                fastest_of_cell[cell].add(&work, executions.wall_ns[e], of_call.widest);
             }
         }
         let mut sums = vec![Work::default(); op.operators.len()];
-        for (operator, cell) in op.operator_of_cell.iter().zip(&cells) {
-            if let Some(sum) = sums.get_mut(*operator as usize) {
+        let mut fastest = vec![Fastest::default(); op.operators.len()];
+        for ((operator, cell), of_cell) in op.operator_of_cell.iter().zip(&cells).zip(&fastest_of_cell) {
+            let operator = *operator as usize;
+            if let Some(sum) = sums.get_mut(operator) {
                 sum.add(cell);
+            }
+            let known = op.operators.get(operator).is_some_and(|o| o.backend == CPU);
+            if let Some(best) = fastest.get_mut(operator).filter(|_| known) {
+                best.join(of_cell);
             }
         }
         let mut types = vec![Work::default(); op.types.len()];
@@ -119,6 +133,7 @@ impl Achieved {
                 .collect(),
             phases,
             cells,
+            fastest,
         }
     }
 

@@ -12,6 +12,7 @@
 mod attention;
 mod done;
 mod expert;
+mod fastest;
 mod formula;
 mod fused;
 mod reader;
@@ -19,6 +20,7 @@ mod sources;
 mod stored;
 
 pub use done::{Achieved, Done};
+pub use fastest::Fastest;
 pub use reader::Reader;
 
 use formula::Formula;

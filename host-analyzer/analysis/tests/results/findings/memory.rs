@@ -1,6 +1,10 @@
 //! Memory: its bandwidth, pages, copies, and experts that do not fit.
 
-use profinfer_analysis::findings::{Remedy, Requirement, Value};
+use profinfer_analysis::Analysis;
+use profinfer_analysis::ceiling::NoCeiling;
+use profinfer_analysis::findings::{Findings, Remedy, Requirement, Rule, Value};
+use profinfer_analysis::phase::Phase;
+use profinfer_analysis::roof::Top;
 use profinfer_trace::model::*;
 
 use super::Answer::{Found, NotKnown, RuledOut, Silent};
@@ -136,8 +140,45 @@ fn bandwidth_and_kernels() {
     // 100 of 140 ns are the product's.
     assert_eq!(evidence(&slow, "kernels", "bound_by_arithmetic"), Some(Value::Share(100.0 / 140.0)));
     assert_eq!(answer(&with(1_000_000_000_000, 1_000_000_000_000), "kernels"), RuledOut);
-    let ceilings = [Requirement::Ceiling("read"), Requirement::Ceiling("int8")];
+    let ceilings = ["read", "int8"].map(|kind| Requirement::NoCeiling(kind, NoCeiling::NotMeasured));
     assert_eq!(answer(&tokens(0, 0, 0, false), "kernels"), NotKnown(ceilings.to_vec()));
+    // It was measured: the doubt is the reason.
+    let mut doubted = with(1_000_000_000_000, 1_000_000_000_000);
+    doubted.ceilings[0].note = "an engine ran".to_owned();
+    let read = Requirement::NoCeiling("read", NoCeiling::Doubtful(Doubt::Noted));
+    assert_eq!(answer(&doubted, "kernels"), NotKnown(vec![read.clone()]));
+    assert_eq!(answer(&doubted, "bandwidth"), NotKnown(vec![read]));
+}
+
+/// Without a ceiling, the rate of the fastest operator rules the cause out if a token reads at less
+/// than half of it, and never shows it.
+#[test]
+fn bandwidth_by_the_best_rate_seen() {
+    let m = tokens(0, 0, 0, false);
+    let verdict = |per_s: Option<u64>| {
+        let mut analysis = Analysis::compute(&m);
+        let top = per_s.map(|per_s| Top {
+            per_s,
+            same_cpus: false,
+            working_set_bytes: None,
+            beyond: false,
+            low: per_s,
+            high: None,
+            polluted: false,
+            source: CeilingSource::BestSeen,
+        });
+        analysis.roof.phases[Phase::Decode.index()].instead.read = top;
+        let findings = Findings::compute(&m, &analysis);
+        let is = |rule: &Rule| rule.code == "bandwidth";
+        assert!(!findings.found.iter().any(|f| is(f.rule)));
+        let missing = findings.not_known.into_iter().find(|(rule, _)| is(rule)).map(|(_, missing)| missing);
+        (findings.ruled_out.iter().any(|(rule, _)| is(rule)), missing)
+    };
+    // A token reads 41.6 GB/s.
+    let missing = vec![Requirement::NoCeiling("read", NoCeiling::NotMeasured)];
+    assert_eq!(verdict(None), (false, Some(missing.clone())));
+    assert_eq!(verdict(Some(83_000_000_000)), (false, Some(missing)));
+    assert_eq!(verdict(Some(84_000_000_000)), (true, None));
 }
 
 #[test]

@@ -57,6 +57,8 @@ pub(crate) fn ceiling(kind: CeilingKind, cpus: &[u16], median: u64) -> Ceiling {
         max: median,
         note: String::new(),
         points: Vec::new(),
+        load: None,
+        source: CeilingSource::Recording,
     }
 }
 

@@ -79,7 +79,9 @@ impl State {
                 self.threads.insert(r.tid, r.pid);
                 one(r.tid, Some(r.pid))
             }
-            Record::Counter(_) | Record::Ceiling(_) | Record::CeilingPoint(_) => Some((None, None)),
+            Record::Counter(_) | Record::Ceiling(_) | Record::CeilingPoint(_) | Record::CeilingLoad(_) => {
+                Some((None, None))
+            }
             Record::Filter(r) => Some((Some(About::Numbers(r.on as u64, 0)), None)),
             Record::Gauge(r) => one(r.id.into(), None),
             Record::Task(r) => one(r.id, None),

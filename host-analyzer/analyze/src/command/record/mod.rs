@@ -13,7 +13,7 @@ use crate::capture::link::Address;
 use crate::capture::live::{Captured, LinkReport};
 use crate::capture::observer::CaptureObserver;
 use crate::capture::rotate::{self, Source};
-use crate::ceilings::Measured;
+use crate::ceilings::{Measured, store::Store};
 use crate::cli::Record;
 use crate::json::{self, Object};
 use crate::progress::Progress;
@@ -104,6 +104,12 @@ pub(crate) fn measured(options: &Record) -> Result<Option<Measured>> {
     options.ceilings.as_deref().map(|file| ceilings::read(file, &read)).transpose()
 }
 
+/// Where ceilings may come from.
+pub(crate) fn sources<'a>(measured: Option<&'a Measured>, options: &'a Record) -> ceilings::Sources<'a> {
+    let (boards, bench) = (options.boards.as_deref(), options.bench);
+    ceilings::Sources { measured, store: Store::of_user(), boards, bench }
+}
+
 /// The result of a capture. Prints the messages about the link.
 pub(crate) fn received(captured: Captured, options: &Record) -> Result<Input> {
     print_messages(&captured.said);
@@ -138,7 +144,7 @@ pub(crate) fn write_views(
         let [tried, answer, help] = [tried, answer, help].map(views::words::one_line);
         return Err(Diagnostic::new(format!("on the board, {tried}"), answer, help));
     }
-    let said = ceilings::settle(&mut model, measured, options);
+    let said = ceilings::settle(&mut model, &sources(measured.as_ref(), options));
     print_messages(&said);
     messages.extend(said);
     accelerator::settle(&mut model, &options.accelerator_profile)?;

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use super::{Diagnostic, Result, ceilings, folder, record, runs};
+use crate::ceilings::{Sources, store::Store};
 use crate::cli::Tune;
 use profinfer_analysis::tune::Prediction;
 use profinfer_views::words;
@@ -19,10 +20,10 @@ pub(super) fn is_one(source: &Path) -> Result<bool> {
 /// The estimates for other settings.
 pub(super) fn estimated(source: &Path, options: &Tune) -> Result<Prediction> {
     let mut model = record::one_engine(&[source.to_owned()])?;
-    if let Some(path) = &options.ceilings {
-        for line in ceilings::replace(&mut model, ceilings::read(path, &record::read)?) {
-            eprintln!("{line}");
-        }
+    let measured = options.ceilings.as_deref().map(|path| ceilings::read(path, &record::read)).transpose()?;
+    let (measured, store) = (measured.as_ref(), Store::of_user());
+    for line in ceilings::settle(&mut model, &Sources { measured, store, boards: None, bench: false }) {
+        eprintln!("{line}");
     }
     Prediction::compute(&model, options.practical.0, options.warm_up).map_err(|lacking| {
         let (answer, help) = words::tune::lacking(&lacking);

@@ -9,7 +9,7 @@ use std::time::Instant;
 use super::news::News;
 use super::speeds::Speeds;
 use crate::capture::rotate::Last;
-use crate::ceilings::Measured;
+use crate::ceilings::{self, Measured, store::Store};
 use profinfer_analysis::Analysis;
 use profinfer_analysis::findings::Findings;
 use profinfer_analysis::health::Remark;
@@ -48,9 +48,10 @@ impl Analyst {
 
 fn work(asked: &Receiver<Last>, news: &Sender<News>, measured: Option<&Measured>, busy: &AtomicBool) {
     let mut speeds = Speeds::default();
+    let store = Store::of_user();
     while let Ok(last) = asked.recv() {
         let begun = Instant::now();
-        if let Some(mut seen) = seen(&last, measured) {
+        if let Some(mut seen) = seen(&last, measured, store.as_ref()) {
             speeds.add(&seen.analysis.budget.tokens);
             seen.speeds = speeds.all().collect();
             if news.send(News::Seen(Box::new(seen))).is_err() {
@@ -63,12 +64,10 @@ fn work(asked: &Receiver<Last>, news: &Sender<News>, measured: Option<&Measured>
 }
 
 /// Results and findings of the last seconds. `None` if they cannot be read.
-pub(super) fn seen(last: &Last, measured: Option<&Measured>) -> Option<Seen> {
+pub(super) fn seen(last: &Last, measured: Option<&Measured>, store: Option<&Store>) -> Option<Seen> {
     let mut model = profinfer_trace::read(&last.stream).ok()?;
     damage(&mut model, last);
-    if let Some(measured) = measured {
-        model.ceilings.clone_from(&measured.ceilings);
-    }
+    ceilings::complete(&mut model, measured, store);
     // If several engines run, show the one that called last: figures of several engines together
     // have no meaning.
     let engines = model.engines().len();

@@ -70,7 +70,7 @@ fn the_speed_is_that_of_the_recording_in_these_seconds() {
     let (first, n) = (calls.start, calls.end - 1);
     assert!(n - first >= 3 && d.n_tokens[first..=n].iter().all(|n| *n == 1));
     let token_ns = (end(n) - end(first)) / (n - first) as u64;
-    let lines = drawn(&mut screen(analyst::seen(&last, None)), LEAST);
+    let lines = drawn(&mut screen(analyst::seen(&last, None, None)), LEAST);
     let said = lines.iter().find(|l| l.starts_with("Decode: ")).unwrap();
     let speed: f64 = said.split(' ').nth(1).unwrap().parse().unwrap();
     assert!((speed - 1e9 / token_ns as f64).abs() < 0.006, "{said}: {}", 1e9 / token_ns as f64);
@@ -85,7 +85,7 @@ fn threads_and_operators_are_those_of_the_recording_in_these_seconds() {
     let time = d.start_ns[calls.start]..d.start_ns[calls.end - 1] + d.duration_ns[calls.end - 1];
     let s = &whole.spans;
     let rows = || (0..s.len()).filter(|i| time.contains(&s.start_ns[*i]));
-    let mut screen = screen(analyst::seen(&last, None));
+    let mut screen = screen(analyst::seen(&last, None, None));
     let threads = drawn(&mut screen, LEAST);
     let mut ids: Vec<u32> = rows().map(|i| whole.threads.get(s.thread[i]).tid).collect();
     ids.sort_unstable();
@@ -127,9 +127,9 @@ fn threads_and_operators_are_those_of_the_recording_in_these_seconds() {
 #[test]
 fn what_was_lost_stands_first_and_stays() {
     // A frame is lost, and the window no longer contains its place.
-    let lines = drawn(&mut screen(analyst::seen(&last(&stream_with_a_loss(), 1), None)), LEAST);
+    let lines = drawn(&mut screen(analyst::seen(&last(&stream_with_a_loss(), 1), None, None)), LEAST);
     assert!(lines[0].contains("frames missing"), "{lines:#?}");
-    let lines = drawn(&mut screen(analyst::seen(&last(&stream(), 1), None)), LEAST);
+    let lines = drawn(&mut screen(analyst::seen(&last(&stream(), 1), None, None)), LEAST);
     assert!(!lines.concat().contains("missing") && !lines.concat().contains("lost"), "{lines:#?}");
 }
 
@@ -152,7 +152,7 @@ fn it_says_what_it_waits_for() {
 
 #[test]
 fn names_do_not_steer_the_terminal() {
-    let mut seen = analyst::seen(&last(&stream(), 1), None).unwrap();
+    let mut seen = analyst::seen(&last(&stream(), 1), None, None).unwrap();
     let evil = "\u{1b}[2J\u{9b}31m\u{202e}\u{7}\n\r\u{200b}x";
     seen.analysis.thread[0].name = evil.to_owned();
     for kind in &mut seen.analysis.op.types {
@@ -176,7 +176,7 @@ fn names_do_not_steer_the_terminal() {
 
 #[test]
 fn no_size_and_no_key_makes_it_panic() {
-    let seen = analyst::seen(&last(&stream(), 1), None).unwrap();
+    let seen = analyst::seen(&last(&stream(), 1), None, None).unwrap();
     for (width, height) in
         [(0, 0), (1, 1), (5, 50), (79, 24), (80, 23), (80, 24), (81, 25), (132, 60), (400, 200)]
     {
@@ -200,7 +200,7 @@ fn no_size_and_no_key_makes_it_panic() {
 
 #[test]
 fn keys_choose_what_is_shown_and_stop_the_display() {
-    let mut screen = screen(analyst::seen(&last(&stream(), 1), None));
+    let mut screen = screen(analyst::seen(&last(&stream(), 1), None, None));
     let press = |screen: &mut Screen, code| keys::press(KeyEvent::from(code), screen);
     for (key, pane) in ('1'..='5').zip(Pane::ALL) {
         press(&mut screen, KeyCode::Char(key));

@@ -179,10 +179,26 @@ export interface Ceiling {
   doubts: Doubt[];
   end: CurveEnd | null;
   points: CurvePoint[];
+  source: CeilingSource | null;
+  kept_unix_ns: number | null;
+  polluted: boolean | null;
+  load: CeilingLoad | null;
 }
 
 /** Measured quantity. */
 export type CeilingKind = "read" | "copy" | "int8" | "f32" | "f16" | "barrier" | "wake-up";
+
+/** Who held the CPUs while a ceiling was measured. */
+export interface CeilingLoad {
+  wall_ns: number;
+  others_ns: number;
+  pid: number;
+  name: string;
+  pid_ns: number;
+}
+
+/** Where a ceiling comes from. */
+export type CeilingSource = "recording" | "given" | "kept" | "profile" | "best_seen";
 
 /** A model, by its file. */
 export interface Census {
@@ -987,6 +1003,14 @@ export type LibraryRole =
   | "backend_functions"
   | "names_and_layout";
 
+/** The best known limits of a phase. */
+export interface Limits {
+  read: Top | null;
+  int8: Top | null;
+  f32: Top | null;
+  f16: Top | null;
+}
+
 /** Slowdown of the tokens during which probes were attached or detached, compared with the same line: pauses, and partly traced operators. */
 export interface MeasuredEdges {
   slowdown: number;
@@ -1015,6 +1039,7 @@ export type Memory = "file" | "anonymous" | "device" | "unknown";
 export interface Missing {
   kind: MissingKind;
   name?: MissingName | null;
+  why?: string | null;
 }
 
 /** A kind of what a rule needs. */
@@ -1498,6 +1523,8 @@ export interface Roof {
   int8: Top | null;
   f32: Top | null;
   f16: Top | null;
+  no_read: string | null;
+  limits: Limits | null;
 }
 
 /** One layer. */
@@ -1985,6 +2012,11 @@ export interface Top {
   same_cpus: boolean;
   working_set_bytes: number | null;
   beyond: boolean;
+  low: number | null;
+  high: number | null;
+  polluted: boolean | null;
+  source: CeilingSource | null;
+  kept_unix_ns: number | null;
 }
 
 /** Whether the operators of a call were captured. */

@@ -7,6 +7,7 @@ import { bytes, count } from "../ui/format.ts";
 import { h } from "../ui/dom.ts";
 import { panel, section } from "../ui/parts.ts";
 import { cpuRanges, quantity } from "../ui/quantity.ts";
+import { pollutedText, sourceText } from "../ui/source.ts";
 import { table, type Column } from "../ui/table.ts";
 
 type Figures = Pick<Ceiling, "median" | "min" | "max" | "unit">;
@@ -72,6 +73,9 @@ function curves(rows: Ceiling[]): HTMLElement | null {
   return h("div", {}, h("h3", {}, "Read bandwidth by working set"), grid.element);
 }
 
+const from = (c: Ceiling): string => sourceText(c.source, c.kept_unix_ns);
+const note = (c: Ceiling): string => [c.note, pollutedText(c)].filter((t) => t).join("; ");
+
 /** Null if none were measured. */
 export function ceilingSection(ceilings: Maybe<Ceiling[]>): HTMLElement | null {
   const rows = list(ceilings);
@@ -113,16 +117,12 @@ export function ceilingSection(ceilings: Maybe<Ceiling[]>): HTMLElement | null {
         cell: (c) => count(c.repeats),
       },
       { key: "how", title: "Method", value: (c) => c.how, cell: (c) => c.how || "–" },
-      ...(rows.some((c) => c.note)
-        ? [
-            {
-              key: "note",
-              title: "Note",
-              class: "note",
-              value: (c: Ceiling) => c.note,
-              cell: (c: Ceiling) => c.note || "",
-            },
-          ]
+      // The usual case needs no column: all were measured for this session.
+      ...(rows.some((c) => c.source != null && c.source !== "recording")
+        ? [{ key: "source", title: "From", value: from }]
+        : []),
+      ...(rows.some((c) => note(c))
+        ? [{ key: "note", title: "Note", class: "note", value: note }]
         : []),
     ],
   });

@@ -2,11 +2,12 @@
 // for the number of threads of the phase.
 
 import { list } from "../data/read.ts";
-import type { Operator, Roof, Summary } from "../data/schema.ts";
+import type { Operator, Roof, Summary, Top } from "../data/schema.ts";
 import type { OperatorColours } from "../ui/colour.ts";
 import { h, s, type Child } from "../ui/dom.ts";
 import { bytes, count, dims, percent, plural, time } from "../ui/format.ts";
 import { absent, choice, panel, section } from "../ui/parts.ts";
+import { noReadText, sourceText } from "../ui/source.ts";
 import { opName } from "./op_types.ts";
 
 /** Size and margins of the drawing, in SVG units. */
@@ -157,6 +158,10 @@ function measuredAt(read: Roof["read"]): string {
     : ` at ${bytes(read.working_set_bytes)}${read.beyond ? " (largest measured)" : ""}`;
 }
 
+function kept(read: Top | null | undefined): string {
+  return read?.source === "kept" ? `, ${sourceText(read.source, read.kept_unix_ns)}` : "";
+}
+
 /** The memory line and the arithmetic lines, with their names. */
 function ceilings(scale: Scale, roof: Roof | undefined): Child[] {
   const lines: Child[] = [];
@@ -187,7 +192,7 @@ function ceilings(scale: Scale, roof: Roof | undefined): Child[] {
         s(
           "text",
           { class: "roof-name", x, y, transform: `rotate(${angle} ${x} ${y})` },
-          `memory, ${bandText(band)}${measuredAt(roof?.read ?? null)}`,
+          `memory, ${bandText(band)}${measuredAt(roof?.read ?? null)}${kept(roof?.read)}`,
         ),
       );
     }
@@ -300,6 +305,17 @@ function chart(all: Point[], roof: Roof | undefined, colours: OperatorColours): 
   return [drawing, details];
 }
 
+/** What is known without a ceiling. */
+function instead(roof: Roof | undefined): string {
+  const read = roof?.limits?.read;
+  if (read?.per_s == null) {
+    return "";
+  }
+  return read.source === "profile"
+    ? ` The board's profile has ${bandText(read.per_s)}.`
+    : ` The fastest operator read ${bandText(read.per_s)}, so this memory delivers at least that.`;
+}
+
 export function rooflineSection(summary: Summary, colours: OperatorColours): HTMLElement | null {
   const phases = ["decode", "prefill", "unknown"].filter(
     (phase) => points(summary, phase).length > 0,
@@ -315,7 +331,7 @@ export function rooflineSection(summary: Summary, colours: OperatorColours): HTM
     const without =
       roof?.read == null
         ? absent(
-            `No ceilings were measured for ${plural(roof?.threads ?? 0, "thread")}. Record with --bench, or pass a file with --ceilings.`,
+            `${noReadText(roof?.no_read, plural(roof?.threads ?? 0, "thread"))}${instead(roof)}`,
           )
         : null;
     body.replaceChildren(...[...parts, without].filter((c): c is Node => c instanceof Node));

@@ -2,7 +2,8 @@
 
 use super::super::one_line;
 use super::{cpus, figure};
-use crate::words::{duration, read_from};
+use crate::words::{duration, no_ceiling, read_from};
+use profinfer_analysis::ceiling::NoCeiling;
 use profinfer_analysis::compare::DISTURBED;
 use profinfer_analysis::tune::{EstimatedSetting, Lacking, Prediction};
 
@@ -10,17 +11,20 @@ use profinfer_analysis::tune::{EstimatedSetting, Lacking, Prediction};
 #[must_use]
 pub fn lacking(lacking: &Lacking) -> (String, String) {
     const BENCH: &str = "pass --ceilings with a file from `profinfer-agent bench --out FILE` on the board, or record with --bench";
+    const AGAIN: &str = "measure again while nothing else runs: `profinfer-agent bench --out FILE` on the board; the best of each measurement is kept";
     let (answer, help) = match lacking {
         Lacking::Ceilings => ("it has no ceilings of the board".to_owned(), BENCH),
-        Lacking::Ceiling { kind, threads } => {
-            let kind = kind.name();
-            (
-                format!(
-                    "the recorded setting has {threads} threads, but there is no reliable `{kind}` ceiling for this many"
-                ),
-                BENCH,
-            )
-        }
+        Lacking::Ceiling { kind, threads, why } => (
+            format!(
+                "the recorded setting has {threads} threads, but there is no reliable `{}` ceiling for this many: {}",
+                kind.name(),
+                no_ceiling(*why),
+            ),
+            match why {
+                NoCeiling::Doubtful(_) => AGAIN,
+                NoCeiling::NotMeasured | NoCeiling::OtherThreads => BENCH,
+            },
+        ),
         Lacking::Settings => {
             ("the ceilings cover one setting only, so there is no other to estimate".to_owned(), BENCH)
         }

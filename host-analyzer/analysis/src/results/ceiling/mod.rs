@@ -15,9 +15,13 @@
 //! skipped, and the curve connects its neighbours. Between two adjacent unstable points there is no
 //! answer.
 
+pub mod limit;
+
 use std::collections::BTreeMap;
 
-use profinfer_trace::model::{self, CeilingKind, CeilingPoint, CeilingUnit, CurveEnd, Doubt, Model};
+use profinfer_trace::model::{
+    self, CeilingKind, CeilingLoad, CeilingPoint, CeilingSource, CeilingUnit, CurveEnd, Doubt, Model,
+};
 
 /// One ceiling, as the views show it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -49,6 +53,11 @@ pub struct Ceiling {
     pub end: Option<CurveEnd>,
     /// Points of a curve, smallest working set first. The last one has the figures above.
     pub points: Vec<Point>,
+    /// Who held the CPUs meanwhile; `None` for agents that do not send it.
+    pub load: Option<CeilingLoad>,
+    /// Others held CPUs meanwhile, so the figures may be too low.
+    pub polluted: bool,
+    pub source: CeilingSource,
 }
 
 /// A point of a curve, as the views show it.
@@ -83,12 +92,37 @@ pub enum Fit {
     AsMany,
 }
 
+/// Why there is no ceiling of a kind for a number of threads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum NoCeiling {
+    /// No ceiling of this kind was measured.
+    NotMeasured,
+    /// Only with other numbers of threads.
+    OtherThreads,
+    /// It was measured, but something makes the figures doubtful.
+    Doubtful(Doubt),
+}
+
+impl NoCeiling {
+    /// Name in summary.json.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::NotMeasured => "not_measured",
+            Self::OtherThreads => "other_threads",
+            Self::Doubtful(doubt) => doubt.name(),
+        }
+    }
+}
+
 /// A ceiling that matches certain CPUs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Fitting<'a> {
     pub ceiling: &'a Ceiling,
     /// Its median at the working set, in the unit of its kind; not 0.
     pub value: u64,
+    /// Smallest and largest repetition there.
+    pub range: (u64, u64),
     pub fit: Fit,
     /// Position on its curve; `None` where there is no curve.
     pub at: Option<At>,
@@ -117,9 +151,10 @@ impl Ceilings {
 
     /// The ceiling of a kind for `threads` threads on these CPUs, of which there may be more than
     /// threads. It prefers a ceiling measured on the same CPUs, then on as many CPUs of the same
-    /// core types, then on those that share most CPUs with these. Among several ways to compute, it
-    /// takes the fastest. A ceiling with another number of threads or with doubtful figures never
-    /// matches.
+    /// core types, then one of this session over one of another time (but the faster one if others
+    /// held the CPUs in this session), then those that share most CPUs with these. Among several
+    /// ways to compute, it takes the fastest. A ceiling with another number of threads or with
+    /// doubtful figures never matches.
     ///
     /// `reads` is the number of bytes that all threads together read repeatedly; without it, more
     /// than any cache holds.
@@ -149,13 +184,33 @@ impl Ceilings {
         // A ceiling without CPUs was not measured.
         let fits = |c: &&Ceiling| c.kind == kind && c.threads == threads && threads > 0;
         let measured = self.all.iter().filter(fits).filter_map(|c| Some((c, c.figure(reads)?)));
-        let known = measured.filter(|(_, (value, _))| *value > 0);
-        known.map(|(ceiling, (value, at))| Fitting { ceiling, value, fit: fit(ceiling), at }).min_by_key(
-            |f| {
+        let known = measured.filter(|(_, figure)| figure.value > 0);
+        known
+            .map(|(ceiling, Figure { value, range, at })| Fitting {
+                ceiling,
+                value,
+                range,
+                fit: fit(ceiling),
+                at,
+            })
+            .min_by_key(|f| {
                 let value = if higher { u64::MAX - f.value } else { f.value };
-                (f.fit, std::cmp::Reverse(shared(f.ceiling)), value)
-            },
-        )
+                let kept = f.ceiling.polluted || matches!(f.ceiling.source, CeilingSource::Kept { .. });
+                (f.fit, kept, std::cmp::Reverse(shared(f.ceiling)), value)
+            })
+    }
+
+    /// Why there is no ceiling of a kind for so many threads.
+    #[must_use]
+    pub fn lack(&self, kind: CeilingKind, threads: usize) -> NoCeiling {
+        let measured = || self.all.iter().filter(|c| c.kind == kind && c.median.is_some_and(|m| m > 0));
+        let doubt =
+            |c: &Ceiling| c.doubts.iter().chain(c.points.iter().flat_map(|p| &p.doubts)).next().copied();
+        match measured().find(|c| c.threads == threads) {
+            Some(c) => doubt(c).map_or(NoCeiling::OtherThreads, NoCeiling::Doubtful),
+            None if measured().next().is_some() => NoCeiling::OtherThreads,
+            None => NoCeiling::NotMeasured,
+        }
     }
 
     /// Core type of each of these CPUs, sorted; `None` when one is unknown.
@@ -168,15 +223,16 @@ impl Ceilings {
 }
 
 impl Ceiling {
-    /// Its median for this many bytes, and the position on the curve; `None` where it is doubtful
-    /// or was not measured.
-    fn figure(&self, reads: Option<u64>) -> Option<(u64, Option<At>)> {
+    /// Its figure for this many bytes; `None` where it is doubtful or was not measured.
+    fn figure(&self, reads: Option<u64>) -> Option<Figure> {
         let Some(largest) = self.points.last() else {
-            return self.doubts.is_empty().then_some((self.median?, None));
+            let range = (self.min?, self.max?);
+            return self.doubts.is_empty().then_some(Figure { value: self.median?, range, at: None });
         };
         let at = |point: &Point, beyond| {
             let at = At { working_set_bytes: point.working_set_bytes, beyond };
-            point.doubts.is_empty().then_some((point.median, Some(at)))
+            let range = (point.min, point.max);
+            point.doubts.is_empty().then_some(Figure { value: point.median, range, at: Some(at) })
         };
         let Some(bytes) = reads.filter(|bytes| *bytes <= largest.working_set_bytes) else {
             return at(largest, reads.is_some());
@@ -192,14 +248,23 @@ impl Ceiling {
             .or_else(|| pair(below.checked_sub(1), above))
             .or_else(|| pair(Some(below), above + 1));
         let (from, to) = around?;
-        Some((between(from, to, bytes), Some(At { working_set_bytes: bytes, beyond: false })))
+        let of = |rate: fn(&Point) -> u64| between(from, to, bytes, rate);
+        let at = At { working_set_bytes: bytes, beyond: false };
+        Some(Figure { value: of(|p| p.median), range: (of(|p| p.min), of(|p| p.max)), at: Some(at) })
     }
+}
+
+/// A ceiling at a working set.
+struct Figure {
+    value: u64,
+    range: (u64, u64),
+    at: Option<At>,
 }
 
 /// The read rate for `bytes` between two working sets: the time of reading all bytes once is
 /// interpolated linearly between the times of these two.
-fn between(from: &Point, to: &Point, bytes: u64) -> u64 {
-    let time = |p: &Point| p.working_set_bytes as f64 / p.median.max(1) as f64;
+fn between(from: &Point, to: &Point, bytes: u64, rate: fn(&Point) -> u64) -> u64 {
+    let time = |p: &Point| p.working_set_bytes as f64 / rate(p).max(1) as f64;
     let part =
         (bytes - from.working_set_bytes) as f64 / (to.working_set_bytes - from.working_set_bytes) as f64;
     (bytes as f64 / (time(from) + part * (time(to) - time(from)))).round() as u64
@@ -232,6 +297,9 @@ fn ceiling(c: &model::Ceiling) -> Ceiling {
         doubts: c.doubts().to_vec(),
         end: curve.last().map(|p| p.end),
         points: curve.iter().map(point).collect(),
+        load: c.load.clone(),
+        polluted: c.polluted(),
+        source: c.source,
     }
 }
 
