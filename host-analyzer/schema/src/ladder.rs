@@ -3,6 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::ceiling::CeilingSource;
+
 /// Where the time of one question goes: from the least time that the board allows up to the
 /// measured time. Times are of all units together; divide by `units`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -161,6 +163,8 @@ pub struct LadderFloor {
     pub bytes: u64,
     /// Memory bandwidth at this working set, bytes per second.
     pub bytes_per_s: Option<u64>,
+    /// Where that bandwidth is from.
+    pub source: Option<CeilingSource>,
     /// By operator and data type, the most time above the limit first.
     pub parts: Vec<LadderFloorPart>,
 }

@@ -5,12 +5,13 @@ use std::collections::BTreeMap;
 
 use super::question::Calls;
 use crate::replay::{ClassTimes, Replay};
-use crate::results::roof::{Roofs, Top};
+use crate::results::ceiling::limit::Top;
+use crate::results::roof::Roofs;
 use crate::results::work::{Achieved, Work};
 use crate::shared::group::Groups;
 use crate::shared::phase::Phase;
 use crate::shared::tally::Tallies;
-use profinfer_trace::model::Model;
+use profinfer_trace::model::{CeilingSource, Model};
 
 /// What bounds an operator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -48,6 +49,8 @@ pub struct Floor {
     pub bytes: u64,
     /// Rate of the memory at this working set, bytes per second.
     pub bytes_per_s: Option<u64>,
+    /// Where that rate is from.
+    pub source: Option<CeilingSource>,
     /// The most time above the limit first.
     pub parts: Vec<FloorPart>,
 }
@@ -86,11 +89,11 @@ impl Works {
 
     /// The floor of some calls. Operators of calls that were not captured are like the others.
     pub(super) fn floor(&self, replay: &Replay, roofs: &Roofs, calls: &Calls<'_>) -> Option<Floor> {
-        let roof = roofs.phase(calls.phase);
+        let limits = roofs.phase(calls.phase).limits();
         let (works, times) = (&self.rows[calls.phase.index()], &replay.class_times[calls.phase.index()]);
         let all: u64 = times.iter().map(|t| t.usual.work).sum();
         let here: u64 = calls.rows.iter().map(|c| c.usual.work).sum();
-        if all == 0 || here == 0 || (roof.read.is_none() && roof.int8.is_none() && roof.f32.is_none()) {
+        if all == 0 || here == 0 || (limits.read.is_none() && limits.int8.is_none() && limits.f32.is_none()) {
             return None;
         }
         let scale = here as f64 / all as f64;
@@ -99,7 +102,7 @@ impl Works {
             if times.instances == 0 {
                 continue;
             }
-            let (floor_ns, limit) = least(work, times, roof.read, roof.arithmetic(dtype));
+            let (floor_ns, limit) = least(work, times, limits.read, limits.arithmetic(dtype));
             let part = parts.entry((op, dtype)).or_insert_with(|| FloorPart {
                 op: op.clone(),
                 dtype: dtype.clone(),
@@ -117,14 +120,25 @@ impl Works {
         }
         let mut parts: Vec<FloorPart> = parts.into_values().collect();
         parts.sort_by_key(|p| std::cmp::Reverse(p.work_ns.saturating_sub(p.floor_ns)));
+        let ns = parts.iter().map(|p| p.floor_ns).fold(0, u64::saturating_add);
         Some(Floor {
-            ns: parts.iter().map(|p| p.floor_ns).fold(0, u64::saturating_add),
-            half_ns: 0,
+            ns,
+            half_ns: limits.read.map_or(0, |top| (ns as f64 * spread(top)) as u64),
             bytes: parts.iter().map(|p| p.bytes).fold(0, u64::saturating_add),
-            bytes_per_s: roof.read.map(|top| top.per_s),
+            bytes_per_s: limits.read.map(|top| top.per_s),
+            source: limits.read.map(|top| top.source),
             parts,
         })
     }
+}
+
+/// Relative half width of the interval of a rate, by the range of its repetitions. A rate without an
+/// upper end is a lower bound.
+fn spread(top: Top) -> f64 {
+    let per_s = top.per_s.max(1) as f64;
+    let above = top.high.map_or(0.0, |high| 1.0 - per_s / high.max(1) as f64);
+    let below = if top.low == 0 { 0.0 } else { per_s / top.low as f64 - 1.0 };
+    above.max(below).clamp(0.0, 1.0)
 }
 
 /// Time of a class at its limit, ns, and the limit. It is at most what the operators took: a cache

@@ -33,7 +33,8 @@ fn bucket(ns: u64) -> usize {
 fn upper_end(bucket: usize) -> u64 {
     let (doubling, part) = (bucket as u32 / PER_DOUBLING, bucket as u64 % u64::from(PER_DOUBLING));
     let low = 1_u64 << doubling;
-    low.saturating_add((low / 4).saturating_mul(part + 1))
+    // The smallest numbers have no fourths.
+    if doubling < 2 { low * 2 } else { low.saturating_add((low / 4).saturating_mul(part + 1)) }
 }
 
 /// Times seen so far, by class.

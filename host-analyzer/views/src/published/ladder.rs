@@ -16,7 +16,7 @@ fields! {
     Culprit => Culprit { tid, pid, name, command, cgroup, engine, tasks, cpus }
     ladder::Gain => LadderGain { low_ns, likely_ns, high_ns }
     ladder::FloorPart => LadderFloorPart { op, dtype, limit, bytes, operations, floor_ns, work_ns }
-    ladder::Floor => LadderFloor { ns, half_ns, bytes, bytes_per_s, parts }
+    ladder::Floor => LadderFloor { ns, half_ns, bytes, bytes_per_s, source, parts }
 }
 
 /// All ladders.

@@ -3,6 +3,7 @@
 use super::{one_line, size};
 use profinfer_analysis::ladder::{Floor, Ladder, Question, Step, StepKind};
 use profinfer_analysis::replay::{Cause, Culprit, Replay};
+use profinfer_trace::model::CeilingSource;
 
 /// Number of parts of the operators that are named.
 const PARTS: usize = 3;
@@ -75,11 +76,16 @@ pub fn culprit(culprit: &Culprit) -> String {
 
 fn floor(floor: &Floor, ladder: &Ladder) -> String {
     let bytes = size(floor.bytes / ladder.units.max(1));
-    match floor.bytes_per_s {
-        Some(per_s) => {
-            format!("operators at this board's limits ({bytes} at {:.1} GB/s)", per_s as f64 / 1e9)
+    let Some(per_s) = floor.bytes_per_s else { return "operators at this board's limits".to_owned() };
+    let rate = per_s as f64 / 1e9;
+    match floor.source {
+        Some(CeilingSource::BestSeen) => format!(
+            "operators at the best rate seen in this recording ({bytes} at {rate:.1} GB/s); the board's limit may be higher"
+        ),
+        Some(CeilingSource::Profile) => {
+            format!("operators at the limits of the board's profile ({bytes} at {rate:.1} GB/s)")
         }
-        None => "operators at this board's limits".to_owned(),
+        _ => format!("operators at this board's limits ({bytes} at {rate:.1} GB/s, measured)"),
     }
 }
 
