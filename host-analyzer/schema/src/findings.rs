@@ -82,6 +82,9 @@ pub struct Headline {
     pub median_ns: Option<u64>,
     /// 95th percentile, ns.
     pub p95_ns: Option<u64>,
+    /// The fewest of these tokens that together take half of their time.
+    #[serde(default)]
+    pub half_of_time: u64,
     /// Prompt tokens per second of prefill calls.
     pub prefill_tokens_per_s: Option<f64>,
     /// Threads that computed decode tokens together.
@@ -104,6 +107,7 @@ pub struct Gain {
     /// Least time that it becomes shorter by, ns.
     pub low_ns: u64,
     /// Most likely, ns.
+    #[serde(default)]
     pub likely_ns: u64,
     /// Most, ns.
     pub high_ns: u64,

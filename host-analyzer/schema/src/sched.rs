@@ -18,8 +18,10 @@ pub struct Sched {
     /// Further tasks that are not listed.
     pub left_out: LeftOut,
     /// Which tasks had which CPU was recorded. If false, `cpu_use` is empty and has no meaning.
+    #[serde(default)]
     pub cpu_use_recorded: bool,
     /// The tasks that had each CPU, whether or not an engine thread waited for it; by CPU.
+    #[serde(default)]
     pub cpu_use: Vec<CpuUse>,
     /// Interrupts on CPUs of engine threads, by name, the longest time first. Interrupts that the
     /// architecture handles without a handler (the local timer of x86-64) are not seen. Interrupt

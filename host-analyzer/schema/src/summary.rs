@@ -51,6 +51,7 @@ pub struct Summary {
     /// How fast the engine is, why not faster, what would help, what was ruled out.
     pub findings: Findings,
     /// Where the time of tokens and prompts goes, step by step, a row per question and process.
+    #[serde(default)]
     pub ladders: Vec<Ladder>,
     /// The engine in each process.
     pub engines: Vec<Engine>,

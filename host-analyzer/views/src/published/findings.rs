@@ -7,7 +7,8 @@ use profinfer_schema as schema;
 
 fields! {
     findings::Headline => Headline {
-        tokens, drafted, token_ns, tokens_per_s, median_ns, p95_ns, prefill_tokens_per_s, threads,
+        tokens, drafted, token_ns, tokens_per_s, median_ns, p95_ns, half_of_time,
+        prefill_tokens_per_s, threads,
         mbu, probes_share, slowdown,
     }
     findings::Gain => Gain { of, low_ns, likely_ns, high_ns, low_tokens_per_s, high_tokens_per_s }

@@ -1,19 +1,27 @@
-//! The answer in a few lines: speed, remedies and their gains, what was ruled out.
+//! The answer in a few lines: speed and what it could be, remedies and their gains, what was ruled
+//! out.
 
 use std::io::{self, Write};
 
-use super::style::{Colour, Sheet, wrapped};
+use super::style::{Colour, Sheet, bar, wrapped};
 use crate::words::findings as words;
-use profinfer_analysis::findings::Findings;
+use profinfer_analysis::findings::{Findings, Headline};
+use profinfer_analysis::ladder::{Ladder, Ladders, Question};
 
 /// Maximum number of findings; summary.json has all.
 const SHOWN: usize = 5;
 
-pub(super) fn write(findings: &Findings, out: &mut Sheet<'_>) -> io::Result<()> {
+pub(super) fn write(findings: &Findings, ladders: &Ladders, out: &mut Sheet<'_>) -> io::Result<()> {
     if findings.headline.token_ns.is_none() {
         return Ok(());
     }
     out.sentence(&words::headline(&findings.headline))?;
+    if let Some(sentence) = words::distribution(&findings.headline) {
+        out.sentence(&sentence)?;
+    }
+    if let Some(ladder) = ladders.of(Question::Decode).filter(|_| !findings.headline.drafted) {
+        speeds(&findings.headline, ladder, out)?;
+    }
     for (n, finding) in (1..).zip(findings.found.iter().take(SHOWN)) {
         lines(&format!("{n}. "), &words::sentence(finding), Colour::Warn, out)?;
     }
@@ -29,6 +37,33 @@ pub(super) fn write(findings: &Findings, out: &mut Sheet<'_>) -> io::Result<()> 
     if !findings.not_known.is_empty() {
         let title = format!("Not enough data for {} checks: ", findings.not_known.len());
         lines(&title, &words::not_enough_data(findings).join(" · "), Colour::Dim, out)?;
+    }
+    writeln!(out)
+}
+
+/// Columns of the bars.
+const BAR: usize = 30;
+
+/// The measured speed beside the attainable ones.
+fn speeds(headline: &Headline, ladder: &Ladder, out: &mut Sheet<'_>) -> io::Result<()> {
+    let Some(measured) = headline.tokens_per_s else { return Ok(()) };
+    let per_s = |ns: u64| ladder.units as f64 * 1e9 / ns.max(1) as f64;
+    let without = |saved: u64| per_s(ladder.measured_ns.saturating_sub(saved));
+    let mut rows = vec![("measured", measured, String::new())];
+    if let Some(gain) = ladder.all.filter(|g| g.likely_ns as f64 >= ladder.measured_ns as f64 * 0.02) {
+        let (low, high) = (without(gain.low_ns), without(gain.high_ns));
+        rows.push(("without delays", without(gain.likely_ns), format!("{low:.0} to {high:.0}")));
+    }
+    let floor = ladder.floor.as_ref().filter(|f| f.bytes > 0);
+    if let Some((floor, bytes_per_s)) = floor.and_then(|f| Some((f, f.bytes_per_s?))) {
+        let note = format!("{:.1} GB/s, {}", bytes_per_s as f64 / 1e9, words::rate_from(floor.source));
+        rows.push(("at that memory rate", per_s((floor.bytes as f64 * 1e9 / bytes_per_s as f64) as u64), note));
+    }
+    let most = rows.iter().map(|(_, speed, _)| *speed).fold(0.0, f64::max);
+    writeln!(out)?;
+    for (name, speed, note) in rows {
+        let bar = bar(speed / most.max(f64::MIN_POSITIVE), BAR);
+        writeln!(out, "{}", format!("{name:>20} {speed:>8.1} t/s  {bar:<BAR$}  {note}").trim_end())?;
     }
     writeln!(out)
 }

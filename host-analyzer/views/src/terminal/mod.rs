@@ -59,7 +59,7 @@ pub fn terminal(model: &Model, analysis: &Analysis, out: &mut dyn Write) -> io::
 pub fn within(model: &Model, analysis: &Analysis, width: usize, out: &mut dyn Write) -> io::Result<()> {
     let out = &mut Sheet::new(out, width);
     health(analysis, out)?;
-    findings::write(&Findings::compute(model, analysis), out)?;
+    findings::write(&Findings::compute(model, analysis), &analysis.ladder, out)?;
     ladder::write(&analysis.ladder, &analysis.replay, out)?;
     session(&model.session, analysis.duration_ns, out)?;
     weights::write(&analysis.engine, &analysis.weight, out)?;

@@ -8,6 +8,7 @@ use profinfer_analysis::duty::Slowdown;
 use profinfer_analysis::findings::{
     Evidence, Finding, Findings, Gain, Gains, Headline, Remedy, Requirement, Rule, Value,
 };
+use profinfer_trace::model::CeilingSource;
 
 /// How fast the engine decodes.
 #[must_use]
@@ -41,6 +42,26 @@ pub fn headline(h: &Headline) -> String {
         text += &format!(". The probes took {:.1} % of a token's time", h.probes_share * 100.0);
     }
     text + "."
+}
+
+/// Few tokens may take half of the time: then the mean describes none of them.
+#[must_use]
+pub fn distribution(h: &Headline) -> Option<String> {
+    let few = h.half_of_time > 0 && h.half_of_time.saturating_mul(5) <= h.tokens;
+    let verb = if h.half_of_time == 1 { "token" } else { "tokens" };
+    few.then(|| format!("{} of {} {verb} took half of all the time.", count(h.half_of_time), count(h.tokens)))
+}
+
+/// Where a rate of the memory is from.
+#[must_use]
+pub const fn rate_from(source: Option<CeilingSource>) -> &'static str {
+    match source {
+        Some(CeilingSource::Recording) | None => "measured before this session",
+        Some(CeilingSource::Given) => "from the given file",
+        Some(CeilingSource::Kept { .. }) => "measured earlier on this machine",
+        Some(CeilingSource::Profile) => "from the board's profile",
+        Some(CeilingSource::BestSeen) => "the best seen in this recording",
+    }
 }
 
 /// A finding: its title, the evidence, the remedy, the gain.
@@ -184,7 +205,17 @@ fn list(evidence: &[Evidence]) -> String {
 /// One piece of evidence; its key is its name.
 fn piece(e: &Evidence) -> String {
     let words = |key: &str| key.replace('_', " ");
-    if let Some(name) = e.key.strip_suffix("_ns_per_token") {
+    let written = match e.key {
+        "lost_ns" => Some(format!("costs {}", value(&e.value))),
+        "lost_share" => Some(format!("{} of the time", value(&e.value))),
+        "task" => Some(value(&e.value)),
+        "task_ns" => Some(format!("which costs {}", value(&e.value))),
+        "task_cpus" => Some(format!("on CPUs {}", value(&e.value))),
+        _ => None,
+    };
+    if let Some(written) = written {
+        written
+    } else if let Some(name) = e.key.strip_suffix("_ns_per_token") {
         format!("{} {} per token", words(name), value(&e.value))
     } else if let Some(name) = e.key.strip_suffix("_per_token") {
         format!("{} {} per token", value(&e.value), words(name))

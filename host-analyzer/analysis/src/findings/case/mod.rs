@@ -34,6 +34,8 @@ pub struct Headline {
     pub median_ns: Option<u64>,
     /// 95th percentile of the time of a decode token, ns.
     pub p95_ns: Option<u64>,
+    /// The fewest of these tokens that together take half of their time.
+    pub half_of_time: u64,
     /// Prompt tokens per second of prefill calls.
     pub prefill_tokens_per_s: Option<f64>,
     /// Threads that computed decode tokens together.
@@ -213,6 +215,7 @@ fn headline(analysis: &Analysis, tokens: &[&TokenBudget]) -> Headline {
             Some(ns) => (ns > 0).then(|| 1e9 / ns as f64),
             None => (sum > 0).then(|| n as f64 * 1e9 / sum as f64),
         },
+        half_of_time: half_of_time(&times),
         median_ns: percentile(&mut times, 50),
         p95_ns: percentile(&mut times, 95),
         prefill_tokens_per_s: analysis.token.prefill.tokens_per_s,
@@ -224,6 +227,20 @@ fn headline(analysis: &Analysis, tokens: &[&TokenBudget]) -> Headline {
         slowdown: analysis.cost.slowdown,
         threads: 0,
     }
+}
+
+/// The fewest of these times that sum to half of all.
+fn half_of_time(times: &[u64]) -> u64 {
+    let mut sorted = times.to_vec();
+    sorted.sort_unstable_by(|a, b| b.cmp(a));
+    let all: u64 = sorted.iter().copied().fold(0, u64::saturating_add);
+    let mut left = all / 2;
+    let longest = sorted.iter().take_while(|ns| {
+        let more = left > 0;
+        left = left.saturating_sub(**ns);
+        more
+    });
+    longest.count() as u64
 }
 
 /// Mean time of the output tokens of speculative decoding, sampling included, ns.
