@@ -13,6 +13,7 @@ import report
 import results
 import score
 import table
+from board import Board
 from host import Failed, Host
 from tools import REPO, Tools
 
@@ -131,16 +132,18 @@ def main():
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(options.keep or temporary)
         folder.mkdir(parents=True, exist_ok=True)
-        runner = Host(Tools(Path(os.environ["CACHE"]) / "causes" / "programs"), folder)
-        if 0 < options.pairs < min(table.PAIRS.values()):
+        tools = Tools(Path(os.environ["CACHE"]) / "causes" / "programs")
+        board = Board(tools, folder)
+        try:
             for case in chosen:
-                trial(runner, case, options.pairs)
-            return 0
-        for case in chosen:
-            there = kept.read(case)
-            if there and "error" not in there and not options.again:
-                continue
-            kept.write(one(runner, case, remedies, options))
+                runner = board if case["kind"] in ("board", "guest") else Host(tools, folder)
+                there = kept.read(case)
+                if 0 < options.pairs < min(table.PAIRS.values()):
+                    trial(runner, case, options.pairs)
+                elif not there or "error" in there or options.again:
+                    kept.write(one(runner, case, remedies, options))
+        finally:
+            board.close()
     shown, _ = report.text(chosen, kept)
     print(shown)
     scores, failed = report.rows(chosen, kept)

@@ -53,6 +53,10 @@ def end(agent, pid_file):
         agent.kill()
 
 
+class NoTimes(Failed):
+    """The engine ended well, and its log does not have its figures."""
+
+
 class Host:
     """Runs setups under the agent. The same for planted and remedied runs, so that the cost of the probes is in both."""
 
@@ -60,6 +64,15 @@ class Host:
         self.tools, self.folder = tools, Path(folder)
 
     def run(self, setup, name):
+        """A run. llama.cpp writes its log in a thread of its own, whose last lines are lost now and then; such a run is repeated."""
+        for _ in range(2):
+            try:
+                return self.run_once(setup, name)
+            except NoTimes:
+                pass
+        return self.run_once(setup, name)
+
+    def run_once(self, setup, name):
         """Times by the engine's clock, the engine's process ID, what was planted, and the recording."""
         files = {kind: self.folder / f"{name}.{kind}" for kind in ("pfi", "pid", "text", "log", "json", "agent")}
         for file in files.values():
@@ -86,7 +99,7 @@ class Host:
         times = clock.times(setup["tool"], files["text"].read_text(errors="replace"), files["log"].read_text(errors="replace"))
         if agent.returncode or not times:
             last = (files["agent"].read_text(errors="replace") + files["log"].read_text(errors="replace")).strip().splitlines()[-3:]
-            raise Failed(f"{name}: exit status {agent.returncode}: {' / '.join(last)}")
+            raise (Failed if agent.returncode else NoTimes)(f"{name}: exit status {agent.returncode}: {' / '.join(last)}")
         return {"times": times, "pid": int(files["pid"].read_text()), "planted": planted, "recording": str(files["pfi"])}
 
     def start(self, setup, files, groups):

@@ -10,7 +10,11 @@ runs (quiet only); and those of a setup, which `remedied` replaces:
   cpus, nice           affinity and niceness of the engine
   group     limits by controller of control groups of version 1
   evict     the model leaves the page cache before the run
-  plant     what is planted; see plant.py
+  plant     what is planted; see plant.py, and for boards onboard.py
+of boards and guests, whose engine is `nodes`, the build that scripts/board.sh puts on them:
+  boot      options of `board.sh up`
+  speeds    per cent by list of CPUs, for boards with --speeds
+  group2    limits of control groups of version 2
 """
 
 import tomllib
@@ -22,7 +26,10 @@ QUESTIONS = ("decode", "prompt", "first_token", "start_up")
 SETUP = {
     "build": "debian", "tool": "llama-completion", "model": "", "draft": "", "threads": 1, "prompt": 8, "tokens": 64, "args": [], "env": {},
     "preload": "", "cpus": "0,1", "nice": 0, "group": {}, "evict": False, "plant": [],
+    "boot": "", "speeds": {}, "group2": {},
 }
+#: What a board cannot do.
+HOST_ONLY = ("draft", "preload", "group", "evict")
 CASE = {"name", "kind", "question", "cause", "runs", "remedied"}
 CAUSE = {"steps": [], "codes": [], "culprit": False, "off_cpu": False}
 #: Pairs of a case, and of a small loss, whose single runs are judged.
@@ -47,6 +54,10 @@ def case_of(raw, defaults, causes):
     if kind not in KINDS or question not in QUESTIONS:
         raise Bad(f"{name}: kind '{kind}', question '{question}'")
     setup = defaults | {key: value for key, value in raw.items() if key in SETUP}
+    if kind in ("board", "guest"):
+        setup |= {"build": "board", "tool": "nodes"} | {key: raw[key] for key in ("model",) if key in raw}
+        if not setup["boot"] or any(key in raw for key in HOST_ONLY):
+            raise Bad(f"{name}: a board needs `boot`, and has none of {', '.join(HOST_ONLY)}")
     case = {"name": name, "kind": kind, "question": question, "setup": setup, "runs": raw.get("runs", 0)}
     if kind == "quiet":
         if case["runs"] < 1 or setup["plant"] or raw.get("cause") or raw.get("remedied"):

@@ -18,6 +18,8 @@ def bash(script, *args):
 class Tools:
     """`folder` receives the compiled programs."""
 
+    repo = REPO
+
     def __init__(self, folder):
         self.folder = Path(folder)
         self.folder.mkdir(parents=True, exist_ok=True)
@@ -27,6 +29,14 @@ class Tools:
             out = self.folder / (f"lib{source.stem}.so" if library else source.stem)
             options = ["-shared", "-fPIC", "-lpthread", "-ldl"] if library else []
             subprocess.run(["cc", "-O2", "-Wall", "-Wextra", "-o", out, source, *options], check=True)
+
+    @functools.cache
+    def static(self, name, arch):
+        """A planted program for a board, which has no C library of ours."""
+        out = self.folder / f"{name}-{arch}"
+        compiler = "cc" if os.uname().machine == arch else f"{arch}-linux-gnu-gcc"
+        subprocess.run([compiler, "-O2", "-static", "-o", out, HERE / "programs" / f"{name}.c"], check=True)
+        return str(out)
 
     def program(self, name):
         return str(self.folder / name)
