@@ -3,6 +3,7 @@
 
 import argparse
 import os
+import signal
 import sys
 import tempfile
 import time
@@ -11,8 +12,8 @@ from pathlib import Path
 import machine
 import report
 import results
-import score
 import table
+import targets
 from board import Board
 from host import Failed, Host
 from tools import REPO, Tools
@@ -126,28 +127,32 @@ def main():
         return 0
     kept = results.Results(Path(options.results) / commit)
     if options.report:
-        shown, met = report.text(cases, kept)
-        print(shown)
-        return 0 if met else 1
+        scores, failed = report.rows(cases, kept)
+        summary = targets.table(scores, len(cases))
+        print(report.cases_text(scores, failed), report.targets_text(summary), sep="\n\n")
+        return 0 if all(row["met"] for row in summary) else 1
+    # Ended by a signal, it still ends what it planted.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(options.keep or temporary)
         folder.mkdir(parents=True, exist_ok=True)
         tools = Tools(Path(os.environ["CACHE"]) / "causes" / "programs")
-        board = Board(tools, folder)
+        board, trying = Board(tools, folder), 0 < options.pairs < min(table.PAIRS.values())
         try:
             for case in chosen:
                 runner = board if case["kind"] in ("board", "guest") else Host(tools, folder)
                 there = kept.read(case)
-                if 0 < options.pairs < min(table.PAIRS.values()):
+                if trying:
                     trial(runner, case, options.pairs)
                 elif not there or "error" in there or options.again:
                     kept.write(one(runner, case, remedies, options))
         finally:
             board.close()
-    shown, _ = report.text(chosen, kept)
-    print(shown)
+    if trying:
+        return 0
     scores, failed = report.rows(chosen, kept)
-    wrong = [r["name"] for r in scores if r["kind"] != "quiet" and (r["ruled_out"] or not r["solved"]) or r["kind"] == "quiet" and r["alarms"]]
+    print(report.cases_text(scores, failed))
+    wrong = [r["name"] for r in scores if (r["alarms"] if r["kind"] == "quiet" else r["ruled_out"] or not r["solved"])]
     return 1 if wrong or failed else 0
 
 

@@ -7,7 +7,9 @@ import subprocess
 import time
 from pathlib import Path
 
+import client
 import clock
+import files as system
 import verdict
 from group import Groups
 from plant import Plants
@@ -83,10 +85,13 @@ class Host:
         else:
             warm(model)
         groups = plants = agent = None
+        timings, port = [], client.free_port() if setup["requests"] else 0
         try:
             groups = Groups(setup["group"])
             plants = Plants(setup["plant"], self.tools, groups, setup)
-            agent = self.start(setup, files, groups)
+            agent = self.start(setup, files, groups, ["--port", str(port)] if port else [])
+            if port:
+                timings = client.converse(port, lambda: int(files["pid"].read_text()), lambda: agent.poll() is None, **setup["requests"])
             self.follow(agent, plants, files, setup)
             planted = plants.planted()
         finally:
@@ -96,17 +101,21 @@ class Host:
                 plants.close()
             if groups:
                 groups.close()
-        times = clock.times(setup["tool"], files["text"].read_text(errors="replace"), files["log"].read_text(errors="replace"))
+        times = client.times(timings) if port else clock.times(setup["tool"], files["text"].read_text(errors="replace"), files["log"].read_text(errors="replace"))
         if agent.returncode or not times:
             last = (files["agent"].read_text(errors="replace") + files["log"].read_text(errors="replace")).strip().splitlines()[-3:]
             raise (Failed if agent.returncode else NoTimes)(f"{name}: exit status {agent.returncode}: {' / '.join(last)}")
         return {"times": times, "pid": int(files["pid"].read_text()), "planted": planted, "recording": str(files["pfi"])}
 
-    def start(self, setup, files, groups):
+    def start(self, setup, files, groups, more):
         place = ["taskset", "-c", setup["cpus"]] + (["nice", "-n", str(setup["nice"])] if setup["nice"] else [])
         preload = ["env", f"LD_PRELOAD={self.tools.program('lib' + setup['preload'] + '.so')}"] if setup["preload"] else []
         enter = ["sh", "-c", ENTER, "sh", files["pid"], files["text"], files["log"], " ".join(groups.files())]
-        words = [self.tools.agent, "record", "--format", "json", "--out", files["pfi"], "--", *enter, *place, *preload, *self.tools.command(setup)]
+        words = [self.tools.agent, "record", "--format", "json", "--out", files["pfi"], *setup["agent"], "--", *enter, *place, *preload]
+        words += [*self.tools.command(setup), *more]
+        if setup["sysfs"]:
+            system.tree(self.folder / "cpu", setup["sysfs"])
+            words = [*system.entered(self.folder / "cpu"), *words]
         with open(files["json"], "wb") as out, open(files["agent"], "wb") as err:
             return subprocess.Popen([str(w) for w in words], stdin=subprocess.DEVNULL, stdout=out, stderr=err, env=self.tools.environment(setup))
 

@@ -47,6 +47,11 @@ def planted_line(row):
         " ".join(flags) or "ok"])
 
 
+def quiet_line(row):
+    flags = [word for word, wrong in (("alarm", row["alarms"]), ("sum", not row["sums"]), ("busy", row["busy"] > 0.1)) if wrong]
+    return "\t".join([row["name"], str(row["runs"]), " ".join(row["alarms"]) or "-", f"{max(row['unexplained']) * 100:.1f} %", " ".join(flags) or "ok"])
+
+
 HEAD = "\t".join(["case", "question", "loss", "true gain, ms", "predicted gain, ms", "width", "ladder", "finding", "found", "unexplained", "verdict"])
 
 
@@ -57,21 +62,20 @@ def aligned(lines):
     return "\n".join("  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip() for row in cells)
 
 
-def text(cases, results):
-    """All tables, and whether every target is met."""
-    scores, failed = rows(cases, results)
+def cases_text(scores, failed):
+    """One line per case, the worst first."""
     planted = sorted((r for r in scores if r["kind"] != "quiet"), key=targets.badness, reverse=True)
     quiet = sorted((r for r in scores if r["kind"] == "quiet"), key=targets.badness, reverse=True)
     parts = []
     if planted:
         parts.append(aligned([HEAD, *map(planted_line, planted)]))
     if quiet:
-        head = "quiet case\truns\tfindings that do not hold\tunexplained, worst\tverdict"
-        lines = [f"{r['name']}\t{r['runs']}\t{' '.join(r['alarms']) or '-'}\t{max(r['unexplained']) * 100:.1f} %\t"
-                 f"{' '.join(w for w, wrong in (('alarm', r['alarms']), ('sum', not r['sums']), ('busy', r['busy'] > 0.1)) if wrong) or 'ok'}" for r in quiet]
-        parts.append(aligned([head, *lines]))
+        parts.append(aligned(["quiet case\truns\tfindings that do not hold\tunexplained, worst\tverdict", *map(quiet_line, quiet)]))
     if failed:
         parts.append(aligned(["case that failed\twhy", *(f"{name}\t{why}" for name, why in failed)]))
-    summary = targets.table(scores, len(cases))
-    parts.append(aligned(["measure\ttarget\tvalue\tmet", *("\t".join([r["measure"], r["target"], r["value"], "yes" if r["met"] else "NO"]) for r in summary)]))
-    return "\n\n".join(parts), all(r["met"] for r in summary)
+    return "\n\n".join(parts)
+
+
+def targets_text(summary):
+    """The targets, and whether they are met."""
+    return aligned(["measure\ttarget\tvalue\tmet", *("\t".join([r["measure"], r["target"], r["value"], "yes" if r["met"] else "NO"]) for r in summary)])

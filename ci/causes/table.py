@@ -9,6 +9,9 @@ runs (quiet only); and those of a setup, which `remedied` replaces:
   args, env, preload   more arguments and variables; a library of ci/causes/programs
   cpus, nice           affinity and niceness of the engine
   group     limits by controller of control groups of version 1
+  requests  of llama-server: `turns` requests, each with the previous one and `words` more, `cache` of prompts
+  agent     more options of the agent
+  sysfs     files of each CPU that only agent and engine see, by name: one text per CPU
   evict     the model leaves the page cache before the run
   plant     what is planted; see plant.py, and for boards onboard.py
 of boards and guests, whose engine is `nodes`, the build that scripts/board.sh puts on them:
@@ -26,10 +29,10 @@ QUESTIONS = ("decode", "prompt", "first_token", "start_up")
 SETUP = {
     "build": "debian", "tool": "llama-completion", "model": "", "draft": "", "threads": 1, "prompt": 8, "tokens": 64, "args": [], "env": {},
     "preload": "", "cpus": "0,1", "nice": 0, "group": {}, "evict": False, "plant": [],
-    "boot": "", "speeds": {}, "group2": {},
+    "requests": {}, "agent": [], "sysfs": {}, "boot": "", "speeds": {}, "group2": {},
 }
 #: What a board cannot do.
-HOST_ONLY = ("draft", "preload", "group", "evict")
+HOST_ONLY = ("draft", "preload", "group", "evict", "requests", "sysfs")
 CASE = {"name", "kind", "question", "cause", "runs", "remedied"}
 CAUSE = {"steps": [], "codes": [], "culprit": False, "off_cpu": False}
 #: Pairs of a case, and of a small loss, whose single runs are judged.

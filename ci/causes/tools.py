@@ -65,7 +65,10 @@ class Tools:
     def command(self, setup):
         """The engine's command."""
         tool = f"{self.build(setup['build'])}/{setup['tool']}"
-        words = [tool, "-m", self.model(setup["model"]), "-t", str(setup["threads"]), "-n", str(setup["tokens"])]
+        words = [tool, "-m", self.model(setup["model"]), "-t", str(setup["threads"])]
+        if setup["tool"] == "llama-server":
+            return [*words, "-np", "1", "-c", "2048", *setup["args"]]
+        words += ["-n", str(setup["tokens"])]
         if setup["tool"] == "nodes":
             return [*words, "-p", str(setup["prompt"]), *setup["args"]]
         words += ["-p", "word " * setup["prompt"], "--temp", "0"]
