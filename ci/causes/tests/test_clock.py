@@ -4,7 +4,9 @@ import unittest
 
 import clock
 
-LOG = """0.04.650.600 I common_perf_print:        load time =     421.03 ms
+LOG = """0.04.650.541 I common_perf_print:    sampling time =       3.94 ms
+0.04.650.571 I common_perf_print:    samplers time =       2.77 ms /    20 tokens
+0.04.650.600 I common_perf_print:        load time =     421.03 ms
 0.04.650.628 I common_perf_print: prompt eval time =      34.60 ms /     4 tokens (    8.65 ms per token,   115.61 tokens per second)
 0.04.650.656 I common_perf_print:        eval time =    3856.80 ms /    15 runs   (  257.12 ms per token,     3.89 tokens per second)
 0.04.650.720 I common_perf_print:       total time =    3926.20 ms /    19 tokens
@@ -17,7 +19,7 @@ class Clock(unittest.TestCase):
     def test_a_tool_of_llama_cpp(self):
         times = clock.times("llama-completion", "", LOG)
         self.assertEqual((times["start_up"], times["prompt"]), (421.03e6, 34.60e6))
-        self.assertAlmostEqual(times["decode"], (3926.20 - 34.60) * 1e6 / 15)
+        self.assertAlmostEqual(times["decode"], (3856.80 + 3.94) * 1e6 / 15)
 
     def test_tokens_that_came_out_of_guesses(self):
         times = clock.times("llama-lookup", "", "0.02 I decoded   25 tokens in    1.633 seconds, speed:   15.305 t/s\n" + LOG)
