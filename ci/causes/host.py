@@ -84,11 +84,13 @@ class Host:
             evict(model)
         else:
             warm(model)
-        groups = plants = agent = None
+        groups = plants = agent = stand_in = None
         timings, port = [], client.free_port() if setup["requests"] else 0
         try:
             groups = Groups(setup["group"])
             plants = Plants(setup["plant"], self.tools, groups, setup)
+            if setup["steal"]:
+                stand_in = system.Stolen(self.folder / "stat", setup["steal"])
             agent = self.start(setup, files, groups, ["--port", str(port)] if port else [])
             if port:
                 timings = client.converse(port, lambda: int(files["pid"].read_text()), lambda: agent.poll() is None, **setup["requests"])
@@ -101,6 +103,8 @@ class Host:
                 plants.close()
             if groups:
                 groups.close()
+            if stand_in:
+                stand_in.close()
         times = client.times(timings) if port else clock.times(setup["tool"], files["text"].read_text(errors="replace"), files["log"].read_text(errors="replace"))
         if agent.returncode or not times:
             last = (files["agent"].read_text(errors="replace") + files["log"].read_text(errors="replace")).strip().splitlines()[-3:]
@@ -113,9 +117,12 @@ class Host:
         enter = ["sh", "-c", ENTER, "sh", files["pid"], files["text"], files["log"], " ".join(groups.files())]
         words = [self.tools.agent, "record", "--format", "json", "--out", files["pfi"], *setup["agent"], "--", *enter, *place, *preload]
         words += [*self.tools.command(setup), *more]
+        mounts = [(self.folder / "stat", system.STAT)] if setup["steal"] else []
         if setup["sysfs"]:
             system.tree(self.folder / "cpu", setup["sysfs"])
-            words = [*system.entered(self.folder / "cpu"), *words]
+            mounts.append((self.folder / "cpu", system.CPUS))
+        if mounts:
+            words = [*system.entered(mounts), *words]
         with open(files["json"], "wb") as out, open(files["agent"], "wb") as err:
             return subprocess.Popen([str(w) for w in words], stdin=subprocess.DEVNULL, stdout=out, stderr=err, env=self.tools.environment(setup))
 

@@ -17,7 +17,12 @@ def rows(cases, results):
             failed.append((case["name"], result["error"]))
             continue
         quiet = case["kind"] == "quiet"
-        row = score.quiet_case(result) if quiet else score.planted_case(case["expected"], result)
+        if quiet:
+            row = score.quiet_case(result)
+        elif case["kind"] == "standin":
+            row = score.standin_case(case["expected"], result, case["setup"]["steal"])
+        else:
+            row = score.planted_case(case["expected"], result)
         row |= {"name": case["name"], "kind": case["kind"], "model": case["setup"]["model"], "build": case["setup"]["build"], "busy": result["busy"]}
         row["off_cpu"] = quiet or case["expected"]["off_cpu"]
         row["question"] = case["question"]
@@ -39,7 +44,7 @@ def number(value, form):
 
 def planted_line(row):
     flags = [word for word, wrong in (
-        ("RULED-OUT", row["ruled_out"]), ("not-first", not row["first"]), ("blame", not row["solved"] and row["first"]), ("outside", not row["inside"]),
+        ("RULED-OUT", row["ruled_out"]), ("not-first", not row["first"]), ("blame", not row["solved"] and row["first"]), ("outside", not row["inside"] and row["kind"] in ("host", "small")),
         ("no-loss", not row["shown"]), ("sum", not row["sums"]), ("busy", row["busy"] > 0.1)) if wrong]
     return "\t".join([
         row["name"], row["question"], f"{row['times']:.2f}x", span(row["true"], "median"), span(row["predicted"], "likely"), number(row["width"], "{:.2f}"),

@@ -131,6 +131,20 @@ def planted_case(expected, result):
     return row
 
 
+def standin_case(expected, result, share):
+    """Scores of a stand-in, which reports a cause that takes no time: is so much of a token's time under it, in every recording?"""
+    ladders, rows = [], []
+    for run in result["pairs"]:
+        ladders.append(ladder_of(run["verdict"], expected["question"]))
+        rows.append(found(run["verdict"], expected, run["planted"], run["planted_ns"] * share))
+    worst = min(rows, key=lambda row: (row["solved"], row["on_ladder"]))
+    return worst | {
+        "times": 1.0, "band": "small", "true": None, "predicted": None, "inside": False, "width": math.inf, "shown": True,
+        "ruled_out": any(is_ruled_out(run["verdict"], expected) for run in result["pairs"]), "unexplained": max(map(unexplained, ladders)),
+        "sums": all(map(sums, ladders)), "found_in": sum(wanted(run["verdict"], expected) is not None for run in result["pairs"]), "runs": len(rows),
+    }
+
+
 def alarms(verdict, tried):
     """Codes of findings with a gain whose remedy does not bring it, or was not tried. `tried`: true gains by code and question."""
     out = []

@@ -1,6 +1,6 @@
 """The table of cases: reads cases.toml, fills in what a case leaves out, and refuses what nobody would notice.
 
-Keys of a case: name; kind (host, small, quiet, board, guest); question; cause, a key of [cause];
+Keys of a case: name; kind (host, small, quiet, board, guest, standin); question; cause, a key of [cause];
 runs (quiet only); and those of a setup, which `remedied` replaces:
   build     an engine of scripts/engine.sh; NAME/old has CPU code for old processors only
   tool      a program of that build
@@ -12,6 +12,7 @@ runs (quiet only); and those of a setup, which `remedied` replaces:
   requests  of llama-server: `turns` requests, each with the previous one and `words` more, `cache` of prompts
   agent     more options of the agent
   sysfs     files of each CPU that only agent and engine see, by name: one text per CPU
+  steal     share of the time by which steal time grows in a stand-in for /proc/stat (standin only)
   evict     the model leaves the page cache before the run
   plant     what is planted; see plant.py, and for boards onboard.py
 of boards and guests, whose engine is `nodes`, the build that scripts/board.sh puts on them:
@@ -24,19 +25,19 @@ import tomllib
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-KINDS = ("host", "small", "quiet", "board", "guest")
+KINDS = ("host", "small", "quiet", "board", "guest", "standin")
 QUESTIONS = ("decode", "prompt", "first_token", "start_up")
 SETUP = {
     "build": "debian", "tool": "llama-completion", "model": "", "draft": "", "threads": 1, "prompt": 8, "tokens": 64, "args": [], "env": {},
     "preload": "", "cpus": "0,1", "nice": 0, "group": {}, "evict": False, "plant": [],
-    "requests": {}, "agent": [], "sysfs": {}, "boot": "", "speeds": {}, "group2": {},
+    "requests": {}, "steal": 0.0, "agent": [], "sysfs": {}, "boot": "", "speeds": {}, "group2": {},
 }
 #: What a board cannot do.
-HOST_ONLY = ("draft", "preload", "group", "evict", "requests", "sysfs")
+HOST_ONLY = ("draft", "preload", "group", "evict", "requests", "sysfs", "steal")
 CASE = {"name", "kind", "question", "cause", "runs", "remedied"}
 CAUSE = {"steps": [], "codes": [], "culprit": False, "off_cpu": False}
 #: Pairs of a case, and of a small loss, whose single runs are judged.
-PAIRS = {"host": 5, "small": 10, "board": 5, "guest": 5}
+PAIRS = {"host": 5, "small": 10, "board": 5, "guest": 5, "standin": 5}
 
 
 class Bad(Exception):
@@ -75,6 +76,8 @@ def case_of(raw, defaults, causes):
     case["remedied"] = setup | {"plant": []} | remedied
     if case["remedied"] == setup:
         raise Bad(f"{name}: the remedy changes nothing")
+    if (kind == "standin") != (setup["steal"] > 0):
+        raise Bad(f"{name}: a stand-in, and nothing else, has `steal`")
     case["pairs"] = PAIRS[kind]
     return case
 

@@ -77,5 +77,5 @@ def badness(score):
     """Sorts the worst case first."""
     if score["kind"] == "quiet":
         return (bool(score["alarms"]), 0, 0.0)
-    wrong = score["ruled_out"] * 8 + (not score["solved"]) * 4 + (not score["inside"]) * 2 + (not score["sums"])
+    wrong = score["ruled_out"] * 8 + (not score["solved"]) * 4 + (not score["inside"] and score["kind"] in ("host", "small")) * 2 + (not score["sums"])
     return (wrong > 0, wrong, min(score["width"], 1e9))

@@ -100,6 +100,20 @@ class Wrong(unittest.TestCase):
         self.assertFalse(scored(out)["shown"])
 
 
+class StandIn(unittest.TestCase):
+    EXPECTED = {"question": "decode", "steps": ["task"], "codes": ["preempted"], "culprit": False}
+
+    def test_the_planted_share_in_every_recording(self):
+        # 19 of 30 ms stand under the step: more than 90 % of 60 %, less than 90 % of 80 %.
+        self.assertTrue(score.standin_case(self.EXPECTED, result(), 0.6)["solved"])
+        self.assertFalse(score.standin_case(self.EXPECTED, result(), 0.8)["solved"])
+
+    def test_one_recording_without_it_is_enough(self):
+        out = copy.deepcopy(result())
+        out["pairs"][3]["verdict"]["found"].clear()
+        self.assertFalse(score.standin_case(self.EXPECTED, out, 0.6)["solved"])
+
+
 class Gains(unittest.TestCase):
     TRUE = {"low": 90, "median": 100, "high": 110}
 
