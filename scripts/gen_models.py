@@ -18,6 +18,7 @@ import gguf
 import numpy as np
 from gguf import GGMLQuantizationType as T
 
+import gen_lfm2
 import gen_mamba
 from gen_vocab import add_bpe_vocab, add_spm_vocab
 
@@ -74,6 +75,8 @@ MODELS = {
     "deep-q8": Model("llama, 320 narrow layers, Q8_0: more nodes in a graph than the agent reads",
                      layers=320, embd=64, ff=64, heads=2, kv_heads=1, vocab=512),
     "mamba-q8": Model("mamba, 6 layers, Q8_0", arch="mamba", layers=6, ff=0, heads=0, kv_heads=0),
+    "lfm2-q8": Model("lfm2, 9 layers, Q8_0: a hybrid, of which every third layer attends", arch="lfm2", layers=9,
+                     ff=1024, tied=True),
     "spec-target": Model("llama, 12 layers: the target of speculative decoding",
                          layers=12, quiet_from=2, quiet_gain=0.01, **SPEC),
     "spec-draft": Model("llama, 2 layers: its draft", layers=2, **SPEC),
@@ -167,7 +170,8 @@ def write_header(w, name, m, head_dim):
     w.add_block_count(m.layers)
     w.add_feed_forward_length(m.ff)
     w.add_head_count(m.heads)
-    w.add_head_count_kv(m.kv_heads)
+    if m.arch != "lfm2":
+        w.add_head_count_kv(m.kv_heads)
     w.add_layer_norm_rms_eps(1e-5)
     if m.heads:
         w.add_rope_dimension_count(head_dim)
@@ -189,6 +193,8 @@ def write_header(w, name, m, head_dim):
         w.add_sliding_window(128)
     if m.arch == "mamba":
         gen_mamba.write_header(w, m)
+    if m.arch == "lfm2":
+        gen_lfm2.write_header(w, m)
     (add_bpe_vocab if m.arch.startswith("qwen2") else add_spm_vocab)(w, m.vocab)
 
 
@@ -200,6 +206,8 @@ def write_layer(g, i, head_dim):
     g.rng = np.random.default_rng(m.seed * 1000 + i)
     if m.arch == "mamba":
         return gen_mamba.write_layer(g, i)
+    if m.arch == "lfm2":
+        return gen_lfm2.write_layer(g, i, head_dim)
     g.ones(p + "attn_norm.weight", m.embd)
     g.ones(p + "ffn_norm.weight", m.embd)
     widths = {"q": m.heads * head_dim, "k": m.kv_heads * head_dim, "v": m.kv_heads * head_dim}
@@ -241,7 +249,7 @@ def build(path, name, weights=None):
     if not m.tied:
         # a wide spread of logits: the greedy choice then survives the rounding of other CPUs
         g.matrix("output.weight", m.embd, m.vocab, output, gain=4.0)
-    g.ones("output_norm.weight", m.embd)
+    g.ones("token_embd_norm.weight" if m.arch == "lfm2" else "output_norm.weight", m.embd)
     for i in range(m.layers):
         write_layer(g, i, head_dim)
     g.w.write_header_to_file()

@@ -117,7 +117,7 @@ shell_scripts() {
 	local files
 	mapfile -t files < <(git ls-files -co --exclude-standard '*.sh' .ci/run)
 	printf '%s\0' "${files[@]}" | xargs -0 -P "$(nproc)" -n 16 shellcheck &&
-		python3 -B ci/no-prose.py
+		python3 -B ci/no-prose.py && ci/causes.sh --test
 }
 # The agent without features, and with one of them, must compile without warnings.
 agent_features() {
@@ -196,6 +196,8 @@ step "engines and models" engines_and_models
 step "tests" tests
 step "examples in documents" doc_tests
 step "static aarch64 agent" static_agent
+# Compares times, so nothing runs in parallel.
+[ -z "$all" ] || step "planted causes" ci/causes.sh --few
 [ -z "$all" ] || in_parallel compiling tracing
 
 echo

@@ -1,0 +1,28 @@
+"""Scripts for boards."""
+
+import subprocess
+import unittest
+
+import onboard
+import table
+
+CASES = [c for c in table.read()[0] if c["kind"] in ("board", "guest")]
+
+
+class Scripts(unittest.TestCase):
+    def test_every_script_is_one_of_a_shell(self):
+        for case in CASES:
+            for side in ("setup", "remedied"):
+                done = subprocess.run(["sh", "-n"], input=onboard.script(case[side]), text=True, capture_output=True, check=False)
+                self.assertEqual((done.returncode, done.stderr), (0, ""), case["name"])
+
+    def test_masks(self):
+        self.assertEqual([onboard.mask(cpus) for cpus in ("0", "1,2", "2,3")], ["1", "6", "c"])
+
+    def test_a_plant_that_waits_becomes_its_program(self):
+        text = onboard.plant({"do": "busy", "args": [3, 10], "cpu": "2", "rt": 10, "at": 4}, "2,3")
+        self.assertIn("-ge 4", text)
+        self.assertIn("exec taskset 4 chrt -f 10 /tmp/busy 3 10", text)
+
+    def test_twelve_cases_of_boards(self):
+        self.assertGreaterEqual(sum(c["kind"] == "board" for c in CASES), 12)

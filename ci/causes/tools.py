@@ -1,0 +1,88 @@
+"""Programs and files of the battery: engines, models, planted programs, agent and analyzer."""
+
+import functools
+import os
+import subprocess
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+REPO = HERE.parent.parent
+
+
+def bash(script, *args):
+    """Last line of what a script of this repository prints."""
+    done = subprocess.run(["bash", "-euc", script, "bash", *args], cwd=REPO, check=True, stdout=subprocess.PIPE, text=True)
+    return done.stdout.strip().splitlines()[-1]
+
+
+class Tools:
+    """`folder` receives the compiled programs."""
+
+    repo = REPO
+
+    def __init__(self, folder):
+        self.folder = Path(folder)
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self.agent, self.analyze = os.environ["PROFINFER_AGENT"], os.environ["PROFINFER_ANALYZE"]
+        for source in (HERE / "programs").glob("*.c"):
+            library = source.stem == "handover"
+            out = self.folder / (f"lib{source.stem}.so" if library else source.stem)
+            options = ["-shared", "-fPIC", "-lpthread", "-ldl"] if library else []
+            subprocess.run(["cc", "-O2", "-Wall", "-Wextra", "-o", out, source, *options], check=True)
+
+    @functools.cache
+    def static(self, name, arch):
+        """A planted program for a board, which has no C library of ours."""
+        out = self.folder / f"{name}-{arch}"
+        compiler = "cc" if os.uname().machine == arch else f"{arch}-linux-gnu-gcc"
+        subprocess.run([compiler, "-O2", "-static", "-o", out, HERE / "programs" / f"{name}.c"], check=True)
+        return str(out)
+
+    def program(self, name):
+        return str(self.folder / name)
+
+    @functools.cache
+    def build(self, name):
+        """Folder of the launchers of an engine."""
+        if name.endswith("/old"):
+            variant = "sse42" if os.uname().machine == "x86_64" else "armv8.0_1"
+            engine = self.build(name.removesuffix("/old")).removesuffix("/bin")
+            return bash('. scripts/lib.sh; . ci/variant_folder.sh; variant_folder "$1" "$2"', variant, engine)
+        return bash('scripts/engine.sh "$1"', name)
+
+    @functools.cache
+    def model(self, name):
+        return bash('scripts/model.sh "$1"', name)
+
+    @functools.cache
+    def large_file(self):
+        """A file of 256 MB that nothing else reads."""
+        path = self.folder / "large"
+        if not path.exists():
+            subprocess.run(["dd", "if=/dev/urandom", f"of={path}", "bs=1M", "count=256", "status=none"], check=True)
+        return str(path)
+
+    def command(self, setup):
+        """The engine's command."""
+        tool = f"{self.build(setup['build'])}/{setup['tool']}"
+        words = [tool, "-m", self.model(setup["model"]), "-t", str(setup["threads"])]
+        if setup["tool"] == "llama-server":
+            return [*words, "-np", "1", "-c", "2048", *setup["args"]]
+        words += ["-n", str(setup["tokens"])]
+        if setup["tool"] == "nodes":
+            return [*words, "-p", str(setup["prompt"]), *setup["args"]]
+        words += ["-p", "word " * setup["prompt"], "--temp", "0"]
+        if setup["draft"]:
+            words += ["-md", self.model(setup["draft"])]
+        if setup["tool"] == "llama-completion":
+            words += ["-no-cnv", "--ignore-eos"]
+        if "-c" not in setup["args"]:
+            words += ["-c", str(max(512, setup["prompt"] + setup["tokens"] + 256))]
+        return [*words, *setup["args"]]
+
+    def environment(self, setup):
+        out = dict(os.environ)
+        for name in ("OMP_WAIT_POLICY", "GOMP_SPINCOUNT", "GOMP_CPU_AFFINITY", "OMP_NUM_THREADS"):
+            out.pop(name, None)
+        out.update(setup["env"])
+        return out
