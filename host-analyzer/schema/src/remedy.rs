@@ -88,6 +88,11 @@ pub enum Remedy {
     CachePrompt,
     /// Do not stop the engine by signals.
     NoStops,
+    /// Read prompts in batches of so many tokens.
+    LargerBatches {
+        /// The number.
+        tokens: u64,
+    },
     /// A kind of a newer `analyze`.
     #[serde(other)]
     #[schemars(skip)]

@@ -35,6 +35,7 @@ impl Publish for Remedy {
             Self::OneBackend => Published::OneBackend,
             Self::CachePrompt => Published::CachePrompt,
             Self::NoStops => Published::NoStops,
+            Self::LargerBatches { tokens } => Published::LargerBatches { tokens: *tokens },
         }
     }
 }

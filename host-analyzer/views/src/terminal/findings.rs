@@ -57,7 +57,11 @@ fn speeds(headline: &Headline, ladder: &Ladder, out: &mut Sheet<'_>) -> io::Resu
     let floor = ladder.floor.as_ref().filter(|f| f.bytes > 0);
     if let Some((floor, bytes_per_s)) = floor.and_then(|f| Some((f, f.bytes_per_s?))) {
         let note = format!("{:.1} GB/s, {}", bytes_per_s as f64 / 1e9, words::rate_from(floor.source));
-        rows.push(("at that memory rate", per_s((floor.bytes as f64 * 1e9 / bytes_per_s as f64) as u64), note));
+        rows.push((
+            "at that memory rate",
+            per_s((floor.bytes as f64 * 1e9 / bytes_per_s as f64) as u64),
+            note,
+        ));
     }
     let most = rows.iter().map(|(_, speed, _)| *speed).fold(0.0, f64::max);
     writeln!(out)?;

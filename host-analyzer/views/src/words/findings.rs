@@ -260,6 +260,7 @@ fn remedy(rule: &Rule, remedy: &Remedy) -> String {
             format!("Allow {}. {}", quantity(*hertz as f64, "hertz"), rule.remedy)
         }
         Remedy::MoreMemory { bytes } => format!("The weights take {}. {}", size(*bytes), rule.remedy),
+        Remedy::LargerBatches { .. } => rule.remedy.to_owned(),
         Remedy::OneCopy { bytes } => format!("{} Saves {}.", rule.remedy, size(*bytes)),
         Remedy::MoveTasks { .. }
         | Remedy::PinThreads

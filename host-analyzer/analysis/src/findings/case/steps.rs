@@ -4,7 +4,8 @@ use super::Case;
 use crate::findings::evidence::{Evidence, Place, Value};
 use crate::findings::{Confidence, Found, Gain, Remedy, Verdict};
 use crate::ladder::{self, IGNORED, Ladder, NAMED, Question, StepKind};
-use crate::replay::Cause;
+use crate::replay::{CallReplay, Cause};
+use crate::shared::phase::Phase;
 
 /// Some causes in the ladder in which they cost most.
 #[derive(Debug, Clone, Copy)]
@@ -24,6 +25,21 @@ impl Case<'_> {
         let rows = &self.analysis.ladder.rows;
         let pid = if self.pid == 0 { rows.first().map_or(0, |l| l.pid) } else { self.pid };
         rows.iter().filter(move |l| l.pid == pid)
+    }
+
+    /// The ladder of a question.
+    pub(in crate::findings) fn ladder(&self, question: Question) -> Option<&Ladder> {
+        self.ladders().find(|l| l.question == question)
+    }
+
+    /// The calls of a phase of the process that the rules judge.
+    pub(in crate::findings) fn replayed(&self, phase: Phase) -> Vec<&CallReplay> {
+        let pid = self.ladders().next().map(|l| l.pid);
+        let own = |c: &&CallReplay| {
+            let thread = self.model.llama_calls.thread[c.call.0 as usize];
+            Some(self.model.threads.get(thread).pid) == pid
+        };
+        self.analysis.replay.phase(phase).filter(own).collect()
     }
 
     /// The causes that `of` selects, where their share is largest. `None` without a ladder of

@@ -24,6 +24,7 @@ mod quota;
 mod repacking;
 mod sampling;
 mod shared_cpu;
+mod small_batches;
 mod splits;
 mod stopped;
 mod too_many_threads;
@@ -57,6 +58,7 @@ pub const RULES: &[&Rule] = &[
     &context_growth::RULE,
     &sampling::RULE,
     &prefix::RULE,
+    &small_batches::RULE,
     &draft::RULE,
     &splits::RULE,
 ];
@@ -144,4 +146,9 @@ pub enum Remedy {
     CachePrompt,
     /// Do not stop the engine by signals.
     NoStops,
+    /// Read prompts in batches of so many tokens.
+    LargerBatches {
+        /// The number.
+        tokens: u64,
+    },
 }

@@ -75,3 +75,26 @@ fn a_context_that_takes_its_share() {
         NotKnown(vec![steps])
     );
 }
+
+/// A prompt of 40 tokens in batches of this size and time, and four tokens of 100 ns.
+fn in_batches(size: u32, ns: u64) -> Model {
+    let batch = |i: u32| Call { length: ns, work: [20, ns - 30], ..call(A, size, &[1], i * size) };
+    let mut calls: Vec<Call> = (0..40 / size).map(batch).collect();
+    calls.extend((0..4).map(|i| call(A, 1, &[1], 40 + i)));
+    model(&calls, true)
+}
+
+#[test]
+fn a_prompt_in_small_batches() {
+    let m = in_batches(4, 140);
+    // A token costs (140 - 100) / 3 = 13.3 ns and a batch 86.7 ns more. In one batch, the prompt of
+    // 1400 ns takes 620: a tenth of that is the scatter of calls. At most, tokens cost nothing.
+    assert_eq!(answer(&m, "small_batches"), Found(718, 1_375));
+    assert_eq!(remedy(&m, "small_batches"), Remedy::LargerBatches { tokens: 512 });
+    assert_eq!(evidence(&m, "small_batches", "tokens_per_batch"), Some(Value::Count(4)));
+    assert_eq!(evidence(&m, "small_batches", "batches"), Some(Value::Count(10)));
+    // Three batches, and several prompts of one batch each.
+    assert_eq!(answer(&in_batches(13, 200), "small_batches"), RuledOut);
+    let turns = conversation(&[(20, 0), (6, 24), (6, 34), (6, 44), (6, 54)]);
+    assert_eq!(answer(&turns, "small_batches"), RuledOut);
+}

@@ -1,0 +1,97 @@
+//! The prompt is read in small batches.
+
+use super::super::case::MIN_GAIN_SHARE;
+use super::super::evidence::{Evidence, Place, Value};
+use super::super::{Case, Confidence, Found, Gain, Requirement, Rule, Verdict};
+use super::Remedy;
+use crate::ladder::{Ladder, Question};
+use crate::replay::CallReplay;
+use crate::shared::phase::Phase;
+use profinfer_trace::model::Layer;
+
+pub(super) const RULE: Rule = Rule {
+    code: "small_batches",
+    title: "The prompt is read in small batches",
+    question: "Why is a prompt hardly faster per token than the text that follows?",
+    condition: "The engine reads a prompt in at least four batches of fewer than 64 tokens. Each of them reads all weights.",
+    formula: "A batch costs a + b * tokens: a decode token and the batches of this recording give both. The gain is that of batches of 512 tokens, at least with this b, at most with the arithmetic of the prompt at the board's limit.",
+    remedy: "Read prompts in larger batches: -b 2048 -ub 512, or the application's n_batch and n_ubatch.",
+    source: "llama.cpp tools/main/README: --batch-size, --ubatch-size (defaults 2048 and 512)",
+    requires: &[],
+    judge,
+};
+
+/// Fewest batches, and tokens from which on a batch is large: the time of reading the weights is
+/// then a small part of it.
+const BATCHES: u64 = 4;
+const LARGE: u64 = 64;
+/// The engine's default.
+const UBATCH: u64 = 512;
+
+fn judge(case: &Case<'_>) -> Verdict {
+    let of = |question| case.ladder(question);
+    let Some(prompt) = of(Question::Prompt) else { return Verdict::DoesNotApply };
+    let calls = |phase: Phase| case.replayed(phase);
+    let (tokens, batches) = batches(case, &calls(Phase::Prefill));
+    if batches == 0 || prompt.units == 0 {
+        return Verdict::DoesNotApply;
+    }
+    let size = tokens / batches;
+    let mut evidence = vec![
+        Evidence::new("tokens_per_batch", Value::Count(size), Place::Requests),
+        Evidence::new("batches", Value::Count(batches), Place::Requests),
+    ];
+    if batches / prompt.units < BATCHES || size >= LARGE || size == 0 {
+        return Verdict::RuledOut(evidence);
+    }
+    let decode = calls(Phase::Decode);
+    if decode.is_empty() {
+        return Verdict::NotEnoughData(vec![Requirement::DecodeCalls(1)]);
+    }
+    let single = mean(&decode, |c| c.undisturbed_ns().saturating_sub(c.application_ns));
+    let all = calls(Phase::Prefill);
+    let prompt_ns = mean(&all, CallReplay::undisturbed_ns) * all.len() as f64 / prompt.units as f64;
+    let batch = prompt_ns * prompt.units as f64 / batches as f64;
+    evidence.push(Evidence::new("batch_ns", Value::Nanoseconds(batch as u64), Place::Requests));
+    evidence.push(Evidence::new("decode_token_ns", Value::Nanoseconds(single as u64), Place::Tokens));
+    // a + b is a decode token, a + b * size a batch.
+    let b = if size > 1 { ((batch - single) / (size - 1) as f64).clamp(0.0, single) } else { 0.0 };
+    let of_prompt = tokens as f64 / prompt.units as f64;
+    let large = (of_prompt / UBATCH as f64).ceil() * (single - b);
+    let (saved, most) = (prompt_ns - large - b * of_prompt, prompt_ns - large - least(prompt));
+    if saved < prompt.unit_ns() as f64 * MIN_GAIN_SHARE {
+        return Verdict::RuledOut(evidence);
+    }
+    let error = large + b * of_prompt;
+    let gain =
+        Gain::of_request(prompt.unit_ns(), saved - error * UNCERTAIN, most.max(saved) + error * UNCERTAIN);
+    Verdict::Found(Found {
+        evidence,
+        remedy: Remedy::LargerBatches { tokens: UBATCH },
+        gain: Some(gain.with_likely(saved)),
+        confidence: Confidence::Medium,
+    })
+}
+
+/// Scatter of single calls, which b is computed from.
+const UNCERTAIN: f64 = 0.1;
+
+/// Arithmetic of a prompt at the board's limit, ns; 0 where that is unknown.
+fn least(prompt: &Ladder) -> f64 {
+    prompt.floor.as_ref().map_or(0.0, |f| f.ns as f64 / prompt.units.max(1) as f64)
+}
+
+fn mean(calls: &[&CallReplay], of: impl Fn(&CallReplay) -> u64) -> f64 {
+    calls.iter().map(|c| of(c) as f64).sum::<f64>() / calls.len().max(1) as f64
+}
+
+/// Tokens of these calls, and the batches in which the engine computed them: graphs.
+fn batches(case: &Case<'_>, calls: &[&CallReplay]) -> (u64, u64) {
+    let graphs = &case.model.graph_calls;
+    let mut own = vec![false; case.model.llama_calls.len()];
+    calls.iter().for_each(|c| own[c.call.0 as usize] = true);
+    let of_call = |i: &usize| graphs.decode[*i].is_some_and(|d| own[d.0 as usize]);
+    let scheduler = (0..graphs.len()).filter(|i| graphs.layer[*i] == Layer::Scheduler).filter(of_call);
+    let tokens = calls.iter().map(|c| u64::from(case.model.llama_calls.n_tokens[c.call.0 as usize])).sum();
+    (tokens, scheduler.count() as u64)
+}
