@@ -67,12 +67,23 @@ pub const fn rate_from(source: Option<CeilingSource>) -> &'static str {
 /// A finding: its title, the evidence, the remedy, the gain.
 #[must_use]
 pub fn sentence(f: &Finding) -> String {
-    let mut text =
-        format!("{}: {}. {}", f.rule.title, list(&f.found.evidence), remedy(f.rule, &f.found.remedy));
+    let mut text = format!("{}: {}. {}", f.rule.title, observed(f), action(f));
     if let Some(g) = &f.found.gain {
         text += &format!(" {}", gain(g));
     }
     text
+}
+
+/// The evidence of a finding.
+#[must_use]
+pub fn observed(f: &Finding) -> String {
+    list(&f.found.evidence)
+}
+
+/// What to do about a finding.
+#[must_use]
+pub fn action(f: &Finding) -> String {
+    remedy(f.rule, &f.found.remedy)
 }
 
 /// The gain of a remedy.
