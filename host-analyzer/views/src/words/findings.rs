@@ -48,8 +48,7 @@ pub fn headline(h: &Headline) -> String {
 #[must_use]
 pub fn distribution(h: &Headline) -> Option<String> {
     let few = h.half_of_time > 0 && h.half_of_time.saturating_mul(5) <= h.tokens;
-    let verb = if h.half_of_time == 1 { "token" } else { "tokens" };
-    few.then(|| format!("{} of {} {verb} took half of all the time.", count(h.half_of_time), count(h.tokens)))
+    few.then(|| format!("{} of {} tokens took half of all the time.", count(h.half_of_time), count(h.tokens)))
 }
 
 /// Where a rate of the memory is from.

@@ -11,6 +11,7 @@ import {
   largestCause,
   mainLadders,
   rateText,
+  tracingCost,
   withoutCauses,
 } from "./speeds.ts";
 
@@ -115,11 +116,13 @@ export function speedCard(summary: Summary): HTMLElement | null {
     );
   });
   const known = rows.some((r) => r.kind === "limit");
+  const cost = tracingCost(headline);
   const sentences = [largestCause(ladder), distribution(headline)].filter((s) => s !== null);
   return h(
     "section",
     { id: "speed", class: "panel", "aria-label": "Speed" },
     h("ol", { class: "speeds" }, ...lines, known || headline.drafted ? null : noLimit(summary)),
     sentences.length > 0 ? h("p", { class: "says" }, sentences.join(" ")) : null,
+    cost ? h("p", { class: "muted" }, cost) : null,
   );
 }

@@ -48,8 +48,16 @@ export function atMemoryRate(ladder: Maybe<Ladder>): number | null {
 /** Few tokens may take half of the time: then the mean describes none of them. */
 export function distribution(headline: Headline): string | null {
   const [few, all] = [headline.half_of_time ?? 0, headline.tokens ?? 0];
-  return few > 0 && few * 5 <= all
-    ? `${few} of ${all} ${few === 1 ? "token" : "tokens"} took half of all the time.`
+  return few > 0 && few * 5 <= all ? `${few} of ${all} tokens took half of all the time.` : null;
+}
+
+/** Decode is slower by at least this share while operators are recorded: the card states it. */
+const SLOWED = 0.03;
+
+export function tracingCost(headline: Headline): string | null {
+  const of = headline.slowdown;
+  return (of?.kind === "measured" || of?.kind === "estimated") && of.slowdown >= SLOWED
+    ? `Measuring slows decode by about ${Math.round(of.slowdown * 100)} %.`
     : null;
 }
 

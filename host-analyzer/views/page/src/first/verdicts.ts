@@ -35,6 +35,11 @@ const TOPICS: Record<string, string> = {
   too_many_threads: "thread count",
 };
 
+export function hasTopic(code: string): boolean {
+  return code in TOPICS;
+}
+
+/** A rule without a name here is named by its code. */
 export function topic(code: Maybe<string>): string {
   return TOPICS[code ?? ""] ?? (code ?? "").replaceAll("_", " ");
 }

@@ -112,6 +112,7 @@ class View {
     const span = Math.min(to - from, this.end);
     const left = Math.min(Math.max(0, from), this.end - span);
     this.window = { from: left, to: left + span };
+    this.element.dataset.window = `${left} ${left + span}`;
     this.redraw();
   }
 
