@@ -112,6 +112,8 @@ pub(crate) fn made(board: &str, build: u32, when: i64, tokens_per_s: f64) -> Val
         code: "mbu_low".to_owned(),
         title: String::new(),
         sentence: String::new(),
+        observed: String::new(),
+        action: String::new(),
         gain: None,
         confidence: Confidence::Low,
         remedy: Remedy::Cooling,

@@ -34,6 +34,12 @@ pub struct Finding {
     pub title: String,
     /// What was found, in words.
     pub sentence: String,
+    /// The evidence in words.
+    #[serde(default)]
+    pub observed: String,
+    /// The remedy in words.
+    #[serde(default)]
+    pub action: String,
     /// The interval in which the remedy's effect lies; `null` where it is not known.
     pub gain: Option<Gain>,
     /// How sure it is.

@@ -8,14 +8,20 @@ import "./style/sections.css";
 import "./style/views.css";
 import "./style/experts.css";
 import "./style/roofline.css";
-import "./style/answer.css";
+import "./style/first.css";
+import "./style/budget.css";
 import { dagSection } from "./dag/section.ts";
 import type { Dag, Summary } from "./data/schema.ts";
 import { list, readJson } from "./data/read.ts";
 import type { Timeline } from "./data/timeline.ts";
 import { expertSection } from "./experts/section.ts";
+import { actions } from "./first/actions.ts";
+import { everyToken } from "./first/every_token.ts";
+import { ladderSection } from "./first/ladder.ts";
+import { promptLine } from "./first/prompt.ts";
+import { speedCard } from "./first/speed.ts";
+import { whoHadTheCpu } from "./first/who.ts";
 import { about } from "./sections/about.ts";
-import { answer } from "./sections/answer.ts";
 import { backendSection } from "./sections/backends.ts";
 import { budgetSection } from "./sections/budget.ts";
 import { ceilingSection } from "./sections/ceilings.ts";
@@ -23,12 +29,12 @@ import { contextSection } from "./sections/context.ts";
 import { conditionSection } from "./sections/conditions.ts";
 import { costSection } from "./sections/cost.ts";
 import { counterSection } from "./sections/counters.ts";
-import { figures } from "./sections/figures.ts";
+import { graphFigures } from "./sections/figures.ts";
 import { gaugeSection } from "./sections/gauges.ts";
 import { graphSection } from "./sections/graphs.ts";
 import { speculativeSection } from "./sections/speculative.ts";
 import { sessionSection, title } from "./sections/header.ts";
-import { healthBanner } from "./sections/health.ts";
+import { healthBanner, isFine } from "./sections/health.ts";
 import { interferenceSection } from "./sections/interference.ts";
 import { moduleSection } from "./sections/modules.ts";
 import { opName, opTypeSection } from "./sections/op_types.ts";
@@ -41,6 +47,7 @@ import { tokenSection } from "./sections/tokens.ts";
 import { timelineSection } from "./timeline/section.ts";
 import { OperatorColours } from "./ui/colour.ts";
 import { h } from "./ui/dom.ts";
+import { group } from "./ui/groups.ts";
 import { programs } from "./ui/program.ts";
 import { start } from "./ui/start.ts";
 
@@ -64,42 +71,78 @@ function guarded(what: string, build: () => HTMLElement | null): HTMLElement | n
   }
 }
 
-/** Navigation, in page order. `liveLinks` removes links to sections that are not on the page. */
-const SECTIONS: [string, string][] = [
-  ["answer", "Findings"],
-  ["budget", "Budget"],
-  ["tokens", "Tokens"],
-  ["context", "Context"],
-  ["speculative", "Speculative"],
-  ["interference", "Interference"],
-  ["session", "Session"],
-  ["conditions", "Conditions"],
-  ["op-types", "Operators"],
-  ["modules", "Modules"],
-  ["roofline", "Roofline"],
-  ["ceilings", "Ceilings"],
-  ["backends", "Backends"],
-  ["profdag", "Graph"],
-  ["proftime", "Timeline"],
-  ["counters", "Counters"],
-  ["gauges", "Sensors"],
-  ["experts", "Experts"],
-  ["threads", "Threads"],
-  ["cost", "Overhead"],
-  ["probes", "Probes"],
+/** Navigation, in page order. `liveLinks` removes links to what is not on the page. */
+const PARTS: [string, string][] = [
+  ["answer", "What to do"],
+  ["ladder", "Where the time goes"],
+  ["group-operators", "Operators"],
+  ["group-timeline", "Timeline"],
+  ["group-machine", "Machine"],
+  ["group-recording", "Recording"],
 ];
 
 function navigation(): HTMLElement {
   return h(
     "nav",
-    { class: "top", "aria-label": "Sections" },
+    { class: "top", "aria-label": "Parts of the page" },
     h("a", { href: "#top", class: "brand" }, "Prof", h("b", {}, "Infer")),
-    h("div", { class: "links" }, ...SECTIONS.map(([id, name]) => h("a", { href: `#${id}` }, name))),
+    h("div", { class: "links" }, ...PARTS.map(([id, name]) => h("a", { href: `#${id}` }, name))),
   );
 }
 
-function page(summary: Summary, dag: Dag | null, timeline: Timeline | null): HTMLElement[] {
+/** The ladder, and next to it every token and the programs that ran instead of the engine. */
+function whereTheTimeGoes(summary: Summary, timeline: Timeline | null): HTMLElement | null {
+  const ladder = guarded("ladder", () => ladderSection(summary));
+  const tokens = guarded("tokens", () => everyToken(summary, timeline));
+  const programs = tokens || ladder ? guarded("programs", () => whoHadTheCpu(summary.sched)) : null;
+  return tokens || ladder
+    ? h("div", { class: "where-time" }, ladder, h("div", { class: "side" }, tokens, programs))
+    : null;
+}
+
+/** Everything below the first screen, folded. */
+function groups(
+  summary: Summary,
+  dag: Dag | null,
+  timeline: Timeline | null,
+): (HTMLElement | null)[] {
   const colours = coloursOf(summary);
+  return [
+    group("group-operators", "Operators", "types, modules, roofline, graph, experts", [
+      guarded("operator types", () => opTypeSection(summary, colours)),
+      guarded("operators", () => operatorSection(summary, colours)),
+      guarded("modules", () => moduleSection(summary)),
+      guarded("roofline", () => rooflineSection(summary, colours)),
+      guarded("backends", () => backendSection(summary.backends, colours)),
+      guarded("nested calls", () => nestedSection(summary, colours)),
+      guarded("graph", () => dagSection(dag)),
+      guarded("experts", () => expertSection(summary)),
+    ]),
+    group("group-timeline", "Timeline", "threads over time, tokens, interference, time by class", [
+      guarded("timeline", () => timelineSection(timeline, colours)),
+      guarded("token statistics", () => tokenSection(summary)),
+      guarded("context", () => contextSection(summary.kv)),
+      guarded("speculative decoding", () => speculativeSection(summary.speculative)),
+      guarded("interference", () => interferenceSection(summary.sched)),
+      guarded("budget", () => budgetSection(summary.budget)),
+      guarded("threads", () => threadSection(summary)),
+      guarded("graph calls", () => graphSection(summary)),
+    ]),
+    group("group-machine", "Machine", "session, conditions, ceilings, counters, sensors", [
+      guarded("session", () => sessionSection(summary)),
+      guarded("conditions", () => conditionSection(summary.conditions)),
+      guarded("ceilings", () => ceilingSection(summary.ceilings)),
+      guarded("counters", () => counterSection(summary)),
+      guarded("sensors", () => gaugeSection(summary)),
+    ]),
+    group("group-recording", "Recording", "overhead, probes", [
+      guarded("overhead", () => costSection(summary)),
+      guarded("probes", () => probeSection(summary.session)),
+    ]),
+  ];
+}
+
+function page(summary: Summary, dag: Dag | null, timeline: Timeline | null): HTMLElement[] {
   const newer =
     (summary.schema ?? KNOWN_SCHEMA) > KNOWN_SCHEMA
       ? h(
@@ -108,37 +151,21 @@ function page(summary: Summary, dag: Dag | null, timeline: Timeline | null): HTM
           "The data on this page has a newer schema than its program. Figures may be missing.",
         )
       : null;
+  const fine = isFine(summary.health, summary.ending);
+  const health = guarded("health", () => healthBanner(summary.health, summary.ending));
   const main = h(
     "main",
     { id: "top" },
     newer,
-    guarded("health", () => healthBanner(summary.health, summary.ending)),
-    guarded("title", () => title(summary)),
-    guarded("findings", () => answer(summary.findings)),
-    guarded("budget", () => budgetSection(summary.budget)),
-    guarded("key figures", () => figures(summary)),
-    guarded("token statistics", () => tokenSection(summary)),
-    guarded("context", () => contextSection(summary.kv)),
-    guarded("speculative decoding", () => speculativeSection(summary.speculative)),
-    guarded("interference", () => interferenceSection(summary.sched)),
-    guarded("session", () => sessionSection(summary)),
-    guarded("conditions", () => conditionSection(summary.conditions)),
-    guarded("operator types", () => opTypeSection(summary, colours)),
-    guarded("operators", () => operatorSection(summary, colours)),
-    guarded("modules", () => moduleSection(summary)),
-    guarded("roofline", () => rooflineSection(summary, colours)),
-    guarded("ceilings", () => ceilingSection(summary.ceilings)),
-    guarded("backends", () => backendSection(summary.backends, colours)),
-    guarded("nested calls", () => nestedSection(summary, colours)),
-    guarded("graph", () => dagSection(dag)),
-    guarded("timeline", () => timelineSection(timeline, colours)),
-    guarded("counters", () => counterSection(summary)),
-    guarded("sensors", () => gaugeSection(summary)),
-    guarded("experts", () => expertSection(summary)),
-    guarded("threads", () => threadSection(summary)),
-    guarded("graph calls", () => graphSection(summary)),
-    guarded("overhead", () => costSection(summary)),
-    guarded("probes", () => probeSection(summary.session)),
+    fine ? null : health,
+    guarded("title", () => title(summary, dag)),
+    guarded("speed", () => speedCard(summary)),
+    guarded("key figures", () => graphFigures(summary)),
+    guarded("findings", () => actions(summary, timeline)),
+    whereTheTimeGoes(summary, timeline),
+    guarded("prompt", () => promptLine(summary)),
+    fine ? health : null,
+    ...groups(summary, dag, timeline),
   );
   return [navigation(), main, about(summary.session?.agent)];
 }

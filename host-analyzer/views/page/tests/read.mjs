@@ -281,6 +281,21 @@ async function threadStates(page) {
   return { hint, tracks };
 }
 
+/** A link to a folded section opens it; a link to a token also moves the timeline. */
+async function jump(page) {
+  const link = page.locator(".to-time").first();
+  if ((await link.count()) === 0) {
+    return null;
+  }
+  await link.click();
+  await page.evaluate(() => new Promise((done) => requestAnimationFrame(done)));
+  return page.evaluate(() => ({
+    open: document.getElementById("group-timeline").open,
+    others: [...document.querySelectorAll("details.group")].filter((e) => e.open).length,
+    window: document.querySelector(".time-view").dataset.window,
+  }));
+}
+
 /** Uses the page like a person, so that code for clicks and keys runs too. */
 async function exercise(page) {
   await page.locator("#dag-search").fill("ffn_out");
@@ -371,20 +386,44 @@ const facts = await page.evaluate(() => {
         key: e.dataset.key,
         value: e.dataset.value,
       })),
-    // The first screen: headline, and codes of findings and excluded causes, including folded ones.
+    // The first screen: speeds, and codes of findings and excluded causes, including folded ones.
+    speeds: Object.fromEntries(
+      [...document.querySelectorAll("#speed [data-speed]")].map((e) => [
+        e.dataset.speed,
+        { value: Number(e.dataset.value), text: e.querySelector(".value").textContent },
+      ]),
+    ),
+    speed_says: document.querySelector("#speed .says")?.textContent ?? null,
     answer: {
-      headline: document.querySelector("#answer .headline")?.textContent ?? null,
       findings: [...document.querySelectorAll("#answer .findings > li")].map((e) => e.dataset.code),
       excluded: [...document.querySelectorAll("#answer .excluded > li")].map((e) => e.dataset.code),
       links: [...document.querySelectorAll("#answer a")].map((e) => e.hash),
-      // Lower edge of the budget's bars, without scrolling.
-      budget_ends: Math.max(
-        0,
-        ...[...document.querySelectorAll('[data-bar$=".wall"]')].map(
-          (e) => e.getBoundingClientRect().bottom,
-        ),
-      ),
+      commands: [...document.querySelectorAll("#answer .copyable code")].map((e) => e.textContent),
     },
+    // Upper edge of the ladder, without scrolling.
+    ladder_begins: document.getElementById("ladder")?.getBoundingClientRect().top ?? null,
+    ladders: Object.fromEntries(
+      [...document.querySelectorAll("[data-ladder]")].map((e) => [
+        e.dataset.ladder,
+        {
+          hidden: e.hidden,
+          measured: Number(e.dataset.measured),
+          steps: [...e.querySelectorAll("[data-step]")].map((step) => ({
+            kind: step.dataset.step,
+            ns: Number(step.dataset.value),
+            text: step.querySelector(".label").textContent,
+            left: parseFloat(step.querySelector(".fill").style.left),
+            width: parseFloat(step.querySelector(".fill").style.width),
+          })),
+        },
+      ]),
+    ),
+    tokens: Number(document.querySelector("[data-chart=tokens]")?.dataset.count ?? 0),
+    programs: [...document.querySelectorAll(".programs li")].map((e) => ({
+      pid: Number(e.dataset.pid),
+      ns: Number(e.dataset.value),
+    })),
+    folded: [...document.querySelectorAll("details.group")].map((e) => [e.id, !e.open]),
     bars: Object.fromEntries(
       [...document.querySelectorAll("[data-bar]")].map((e) => [
         e.dataset.bar,
@@ -416,7 +455,6 @@ const facts = await page.evaluate(() => {
       .filter((hash) => !document.getElementById(hash.slice(1))),
     // Each statement of the first screen, and the targets of its links.
     statements: [
-      "#answer .summed-up",
       "#answer .findings > li",
       "#answer .excluded > li",
       "#budget .lead",
@@ -430,7 +468,7 @@ const facts = await page.evaluate(() => {
       })),
     ),
     timeline: { ...document.querySelector(".time-view")?.dataset },
-    chart: Number(document.querySelector("[data-chart]")?.dataset.count ?? 0),
+    chart: Number(document.querySelector("[data-chart=tpot]")?.dataset.count ?? 0),
   };
 });
 // A session without computation has nothing else to check.
@@ -439,6 +477,12 @@ if (!(await page.locator("#operators .choice button").count())) {
   console.log(JSON.stringify({ ...facts, problems, requests }));
   process.exit(0);
 }
+facts.jump = await jump(page);
+await page.evaluate(() => {
+  for (const group of document.querySelectorAll("details.group")) {
+    group.open = true;
+  }
+});
 facts.tables = await tables(page);
 facts.operators = {};
 for (const phase of ["decode", "prefill"]) {
@@ -450,9 +494,9 @@ facts.graphs = await graphs(page);
 facts.experts = await experts(page);
 facts.thread_states = await threadStates(page);
 facts.exercise = await exercise(page);
-// No horizontal overflow at the two widths that the page is designed for.
+// No horizontal overflow at the widths that the page is designed for, the last that of a phone.
 facts.overflow = {};
-for (const width of [1280, 800]) {
+for (const width of [1280, 800, 390]) {
   await page.setViewportSize({ width, height: 900 });
   await page.evaluate(
     () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))),

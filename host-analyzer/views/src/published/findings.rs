@@ -50,6 +50,8 @@ impl Publish for findings::Finding {
             code: rule.code.to_owned(),
             title: rule.title.to_owned(),
             sentence: words::findings::sentence(self),
+            observed: words::findings::observed(self),
+            action: words::findings::action(self),
             gain: gain.publish(),
             confidence: confidence.publish(),
             remedy: remedy.publish(),

@@ -48,8 +48,7 @@ pub fn headline(h: &Headline) -> String {
 #[must_use]
 pub fn distribution(h: &Headline) -> Option<String> {
     let few = h.half_of_time > 0 && h.half_of_time.saturating_mul(5) <= h.tokens;
-    let verb = if h.half_of_time == 1 { "token" } else { "tokens" };
-    few.then(|| format!("{} of {} {verb} took half of all the time.", count(h.half_of_time), count(h.tokens)))
+    few.then(|| format!("{} of {} tokens took half of all the time.", count(h.half_of_time), count(h.tokens)))
 }
 
 /// Where a rate of the memory is from.
@@ -67,12 +66,23 @@ pub const fn rate_from(source: Option<CeilingSource>) -> &'static str {
 /// A finding: its title, the evidence, the remedy, the gain.
 #[must_use]
 pub fn sentence(f: &Finding) -> String {
-    let mut text =
-        format!("{}: {}. {}", f.rule.title, list(&f.found.evidence), remedy(f.rule, &f.found.remedy));
+    let mut text = format!("{}: {}. {}", f.rule.title, observed(f), action(f));
     if let Some(g) = &f.found.gain {
         text += &format!(" {}", gain(g));
     }
     text
+}
+
+/// The evidence of a finding.
+#[must_use]
+pub fn observed(f: &Finding) -> String {
+    list(&f.found.evidence)
+}
+
+/// What to do about a finding.
+#[must_use]
+pub fn action(f: &Finding) -> String {
+    remedy(f.rule, &f.found.remedy)
 }
 
 /// The gain of a remedy.

@@ -3,26 +3,63 @@
 use serde_json::{Value, json};
 
 use crate::disturbed::{DISTURBED, INTERRUPT_NS, TAKEN_NS, WORKER};
+use crate::session::{DECODE_NS, PAUSE_NS};
 use crate::{HOSTILE, Shown, of_phase, rows_equal, same};
 
 fn codes(rows: &Value) -> Vec<&Value> {
     rows.as_array().unwrap().iter().map(|row| &row["code"]).collect()
 }
 
-/// Speed, every finding, everything ruled out, and bars that add up; all of it within 900 px.
+/// Speed, every finding, everything ruled out, ladders that add up; the ladder begins within 900 px,
+/// and everything else is folded.
 pub(crate) fn first_screen(Shown { page, summary, .. }: &Shown) {
     let (shown, findings) = (&page["answer"], &summary["findings"]);
-    assert!(findings["headline"]["token_ns"].as_u64().is_some(), "{findings}");
-    assert_eq!(shown["headline"], findings["sentence"]);
+    assert_eq!(page["speeds"]["measured"]["value"], findings["headline"]["tokens_per_s"]);
     assert_eq!(shown["findings"].as_array().unwrap().iter().collect::<Vec<_>>(), codes(&findings["found"]));
     let excluded = ["ruled_out", "noisy", "not_known"].iter().flat_map(|list| codes(&findings[*list]));
     assert_eq!(
         shown["excluded"].as_array().unwrap().iter().collect::<Vec<_>>(),
         excluded.collect::<Vec<_>>()
     );
+    assert_eq!(page["tokens"], findings["headline"]["tokens"]);
+    ladders(page, &summary["ladders"]);
     bars(page, &summary["budget"]);
-    assert!(shown["budget_ends"].as_f64().unwrap() > 0.0);
-    assert!(shown["budget_ends"].as_f64().unwrap() < 900.0, "{shown}");
+    let begins = page["ladder_begins"].as_f64().unwrap();
+    assert!(begins > 0.0 && begins < 900.0, "{begins}");
+    let folded = page["folded"].as_array().unwrap();
+    assert_eq!(folded.len(), 4, "{folded:?}");
+    assert!(folded.iter().all(|group| group[1] == true), "{folded:?}");
+}
+
+/// Each step begins where the one before ends, and the last one ends at the measured time.
+fn ladders(page: &Value, expected: &Value) {
+    let expected = expected.as_array().unwrap();
+    assert!(!expected.is_empty());
+    for ladder in expected {
+        let shown = &page["ladders"][ladder["question"].as_str().unwrap()];
+        assert_eq!(shown["measured"], ladder["measured_ns"]);
+        assert_eq!(shown["hidden"], ladder["question"] != expected[0]["question"]);
+        let (steps, wanted) = (shown["steps"].as_array().unwrap(), ladder["steps"].as_array().unwrap());
+        assert_eq!(steps.len(), wanted.len());
+        let (mut sum, mut least, mut most) = (0, 0, ladder["measured_ns"].as_i64().unwrap());
+        for (step, want) in steps.iter().zip(wanted) {
+            assert_eq!((&step["kind"], &step["ns"]), (&want["kind"], &want["ns"]));
+            assert!(step["text"].as_str().unwrap().starts_with(want["label"].as_str().unwrap()), "{step}");
+            sum += step["ns"].as_i64().unwrap();
+            (least, most) = (least.min(sum), most.max(sum));
+        }
+        assert_eq!(json!(sum), ladder["measured_ns"]);
+        let axis = (most - least) as f64;
+        let mut at = 0;
+        for step in steps {
+            let next = at + step["ns"].as_i64().unwrap();
+            let left = (at.min(next) - least) as f64 / axis * 100.0;
+            let width = (next - at).abs() as f64 / axis * 100.0;
+            let close = |shown: &Value, want: f64| (shown.as_f64().unwrap() - want).abs() < 0.01;
+            assert!(close(&step["left"], left) && close(&step["width"], width), "{step} {left} {width}");
+            at = next;
+        }
+    }
 }
 
 /// The pieces of each bar are the times of the summary, and fill it.
@@ -54,7 +91,7 @@ fn one_bar(bar: &Value, parts: &Value, time: &Value) {
 pub(crate) fn links_lead_somewhere(page: &Value) {
     assert_eq!(page["dead"], json!([]));
     let navigation = page["navigation"].as_array().unwrap();
-    for section in ["#answer", "#budget", "#tokens", "#op-types", "#modules", "#threads", "#probes"] {
+    for section in ["#answer", "#ladder", "#group-operators", "#group-timeline", "#group-recording"] {
         assert!(navigation.contains(&json!(section)), "{section} is not in {navigation:?}");
     }
 }
@@ -69,7 +106,7 @@ pub(crate) fn statements_have_evidence(Shown { page, summary, .. }: &Shown) {
     let rows = |list: &str| summary["findings"][list].as_array().unwrap().len();
     assert_eq!(of("#answer .findings > li"), rows("found"));
     assert_eq!(of("#answer .excluded > li"), rows("ruled_out") + rows("noisy") + rows("not_known"));
-    assert_eq!((of("#answer .summed-up"), of("#budget .lead")), (1, 1));
+    assert_eq!(of("#budget .lead"), 1);
     assert!(of("#budget .budget-legend > li") > 2);
 }
 
@@ -102,8 +139,19 @@ pub(crate) fn interference(Shown { page, summary, .. }: &Shown) {
     let interrupt = &page["tables"]["interrupts"][0];
     assert_eq!((&interrupt["name"], &interrupt["kind"]), (&json!("TIMER"), &json!("soft")));
     assert_eq!(interrupt["time_ns"], (DISTURBED * INTERRUPT_NS).to_string());
-    let navigation = page["navigation"].as_array().unwrap();
-    assert!(navigation.contains(&json!("#interference")) && navigation.contains(&json!("#conditions")));
+    // The first screen names the program, and stops it: there is no CPU to move it to.
+    assert_eq!(page["programs"], json!([{ "pid": 998, "ns": DISTURBED * TAKEN_NS }]));
+    assert_eq!(page["answer"]["commands"][0], "kill -STOP 998");
+    let decode = page["ladders"]["decode"]["steps"].as_array().unwrap();
+    assert!(decode.iter().any(|step| step["kind"] == "program"), "{decode:?}");
+    without_delays(page, summary);
+    // The link opens only the timeline, and shows one of its tokens.
+    let jump = &page["jump"];
+    assert_eq!((&jump["open"], &jump["others"]), (&json!(true), &json!(1)));
+    let window: Vec<f64> =
+        jump["window"].as_str().unwrap().split(' ').map(|ns| ns.parse().unwrap()).collect();
+    let token = (DECODE_NS + PAUSE_NS) as f64;
+    assert!((window[1] - window[0] - token * 1.1).abs() < token * 0.05, "{window:?}");
     assert_eq!(page["answer"]["findings"][0], "preempted");
     assert!(page["answer"]["links"].as_array().unwrap().contains(&json!("#interference")));
 }
@@ -125,6 +173,17 @@ pub(crate) fn thread_states(page: &Value) {
     // The slice contains the text if there is room.
     let written = worker["written"].as_array().unwrap();
     assert!(written.iter().any(|text| text.as_str().unwrap().starts_with(&by[..60])), "{written:?}");
+}
+
+/// The speed without delays is that of the ladder.
+fn without_delays(page: &Value, summary: &Value) {
+    let ladder = &summary["ladders"][0];
+    assert_eq!(ladder["question"], "decode");
+    let left = ladder["measured_ns"].as_f64().unwrap() - ladder["all_causes"]["likely_ns"].as_f64().unwrap();
+    let speed = ladder["units"].as_f64().unwrap() * 1e9 / left;
+    let shown = page["speeds"]["without"]["value"].as_f64().unwrap();
+    assert!((shown - speed).abs() < speed * 1e-9, "{shown} {speed}");
+    assert!(page["speeds"]["measured"]["value"].as_f64().unwrap() < speed);
 }
 
 pub(crate) fn conditions(Shown { page, .. }: &Shown) {

@@ -666,6 +666,8 @@ export interface Finding {
   code: string;
   title: string;
   sentence: string;
+  observed: string;
+  action: string;
   gain: Gain | null;
   confidence: Confidence;
   remedy: Remedy;
@@ -798,6 +800,7 @@ export interface Headline {
   tokens_per_s: number | null;
   median_ns: number | null;
   p95_ns: number | null;
+  half_of_time: number;
   prefill_tokens_per_s: number | null;
   threads: number;
   mbu: number | null;
@@ -917,6 +920,7 @@ export interface LadderFloor {
   half_ns: number;
   bytes: number;
   bytes_per_s: number | null;
+  source: CeilingSource | null;
   parts: LadderFloorPart[];
 }
 

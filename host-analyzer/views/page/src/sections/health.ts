@@ -60,6 +60,11 @@ function damageList(damaged: Damage[]): Child {
   return h("div", {}, h("h4", {}, "Damage in the stream"), h("dl", { class: "pairs" }, ...rows));
 }
 
+/** Nothing was lost: the banner is a footer of the first screen, not a warning above it. */
+export function isFine(health: Maybe<Health>, ending: Maybe<Ending>): boolean {
+  return tone(health, ending) === "good";
+}
+
 /** Title of the banner. */
 function heading(kind: Tone, ending: Maybe<Ending>): string {
   if (ending?.traced === false) {

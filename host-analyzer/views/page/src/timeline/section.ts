@@ -5,6 +5,7 @@ import type { OperatorColours } from "../ui/colour.ts";
 import { h } from "../ui/dom.ts";
 import { count, plural, time } from "../ui/format.ts";
 import { absent, section, swatch } from "../ui/parts.ts";
+import { onTime } from "../ui/show_time.ts";
 import { stateColour, stateName } from "../ui/states.ts";
 import { onTheme } from "../ui/theme.ts";
 import { TimelineCanvas, type Window } from "./canvas.ts";
@@ -93,6 +94,12 @@ class View {
     this.move(0, this.end);
   }
 
+  /** Shows this part of the recording, ns from session start, with some time around it. */
+  show(start_ns: number, time_ns: number): void {
+    const from = start_ns - this.t.start_ns;
+    this.move(from - time_ns * 0.05, from + time_ns * 1.05);
+  }
+
   /** Zooms around a position in the window, 0 to 1. */
   zoom(factor: number, around = 0.5): void {
     const { from, to } = this.window;
@@ -105,6 +112,7 @@ class View {
     const span = Math.min(to - from, this.end);
     const left = Math.min(Math.max(0, from), this.end - span);
     this.window = { from: left, to: left + span };
+    this.element.dataset.window = `${left} ${left + span}`;
     this.redraw();
   }
 
@@ -260,6 +268,7 @@ export function timelineSection(t: Timeline | null, colours: OperatorColours): H
     ),
   );
   onTheme(() => view.redraw());
+  onTime(({ start_ns, time_ns }) => view.show(start_ns, time_ns));
   const missing = statesMissing(t);
   const hint = h(
     "p",

@@ -2,6 +2,7 @@
 
 import { canRead, DATA } from "../data/read.ts";
 import { h } from "./dom.ts";
+import { openFolded, reveal } from "./groups.ts";
 import { liveLinks } from "./links.ts";
 
 /** Name of the data, and the command that writes the page; for messages. */
@@ -38,7 +39,8 @@ export async function start(
   // Keep the data elements, so that a page saved from the browser can be opened again.
   document.body.replaceChildren(...document.body.querySelectorAll(DATA), ...elements);
   liveLinks(document.body);
+  openFolded(document.body);
   // The target of the URL fragment did not exist when the browser looked for it.
-  document.getElementById(location.hash.slice(1))?.scrollIntoView();
+  reveal(document.getElementById(location.hash.slice(1)));
   document.documentElement.dataset.ready = "true";
 }

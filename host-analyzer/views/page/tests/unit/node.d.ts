@@ -4,6 +4,10 @@ declare module "node:test" {
   export default function test(name: string, run: () => void | Promise<void>): void;
 }
 
+declare module "node:fs" {
+  export function readFileSync(path: string, encoding: "utf8"): string;
+}
+
 declare module "node:assert/strict" {
   export function equal(actual: unknown, expected: unknown, message?: string): void;
   export function deepEqual(actual: unknown, expected: unknown, message?: string): void;

@@ -1,0 +1,175 @@
+// The ladder as a waterfall: each step begins where the one before ends.
+
+import { list } from "../data/read.ts";
+import type { Ladder, LadderFloorPart, LadderGain, LadderStep, Summary } from "../data/schema.ts";
+import { h, type Child } from "../ui/dom.ts";
+import { bytes, count, percent, plural, time } from "../ui/format.ts";
+import { choice, section } from "../ui/parts.ts";
+import { table } from "../ui/table.ts";
+import { IGNORED, mainLadders } from "./speeds.ts";
+import { definition, family } from "./steps.ts";
+import { type Bar, waterfall } from "./waterfall.ts";
+
+const UNITS: Record<string, string> = { decode: "token", prompt: "prompt" };
+
+function unit(ladder: Ladder): string {
+  return UNITS[ladder.question] ?? "unit";
+}
+
+/** `430 ms (423 to 433 ms)` */
+function without(ladder: Ladder, gain: LadderGain): string {
+  const at = (ns: number): string => time(Math.max(0, ladder.measured_ns - ns) / ladder.units);
+  return `${at(gain.likely_ns)} (${at(gain.high_ns)} to ${at(gain.low_ns)})`;
+}
+
+function tip(step: LadderStep, ladder: Ladder): string {
+  const per = (ns: number): string => time(ns / ladder.units);
+  const range = step.low_ns < step.high_ns ? `${per(step.low_ns)} to ${per(step.high_ns)}.` : "";
+  return [definition(step.kind), range, step.culprit?.command].filter(Boolean).join("\n");
+}
+
+function line(step: LadderStep, bar: Bar, ladder: Ladder): HTMLElement {
+  const share = step.ns / ladder.measured_ns;
+  const fill = h("span", { class: `fill ${family(step.kind)}` });
+  fill.style.left = `${bar.from * 100}%`;
+  fill.style.width = `${bar.width * 100}%`;
+  const removed =
+    step.gain && share >= IGNORED
+      ? h("span", { class: "without" }, `→ without it ${without(ladder, step.gain)}`)
+      : null;
+  return h(
+    "li",
+    {
+      class: Math.abs(share) < IGNORED ? "small" : "",
+      title: tip(step, ladder),
+      data: { step: step.kind, value: step.ns },
+    },
+    h("span", { class: "label" }, step.label, " ", removed),
+    h("span", { class: "track" }, fill),
+    h("span", { class: "num" }, time(step.ns / ladder.units)),
+    h("span", { class: "num muted" }, percent(share)),
+  );
+}
+
+/** The operators of the floor by type, and the definitions of the steps. */
+function details(ladder: Ladder): HTMLElement {
+  const per = (ns: number): string => time(ns / ladder.units);
+  const parts = list(ladder.floor?.parts);
+  const operators =
+    parts.length === 0
+      ? null
+      : table<LadderFloorPart>({
+          name: `floor ${ladder.question}`,
+          rows: parts,
+          limit: 8,
+          columns: [
+            { key: "op", title: "Operator", value: (p) => p.op },
+            { key: "dtype", title: "Type", value: (p) => p.dtype },
+            { key: "limit", title: "Limited by", value: (p) => p.limit },
+            {
+              key: "bytes",
+              title: "Reads",
+              numeric: true,
+              value: (p) => p.bytes,
+              cell: (p) => bytes(Math.round(p.bytes / ladder.units)),
+            },
+            {
+              key: "floor_ns",
+              title: "At the limit",
+              numeric: true,
+              value: (p) => p.floor_ns,
+              cell: (p) => per(p.floor_ns),
+            },
+            {
+              key: "work_ns",
+              title: "Took",
+              numeric: true,
+              value: (p) => p.work_ns,
+              cell: (p) => per(p.work_ns),
+            },
+          ],
+        }).element;
+  const kinds = [...new Set(ladder.steps.map((s) => s.kind))].filter((k) => definition(k));
+  return h(
+    "details",
+    { class: "step-details" },
+    h(
+      "summary",
+      {},
+      operators ? "Operators by type, and what the steps are" : "What the steps are",
+    ),
+    operators,
+    h(
+      "dl",
+      { class: "definitions" },
+      ...kinds.flatMap((kind) => [
+        h("dt", {}, kind.replaceAll("_", " ")),
+        h("dd", {}, definition(kind)),
+      ]),
+    ),
+  );
+}
+
+function steps(ladder: Ladder, scheduler: boolean): HTMLElement {
+  const bars = waterfall(ladder);
+  const lines = ladder.steps.map((step, i) => line(step, bars[i]!, ladder));
+  const causes = ladder.steps.filter((s) => s.gain && s.ns >= ladder.measured_ns * IGNORED);
+  const { traced_units: traced, units } = ladder;
+  const notes = [
+    traced < units
+      ? `Operators from ${count(traced)} of ${plural(units, unit(ladder))}; delays from all.`
+      : "",
+    scheduler
+      ? ""
+      : "The scheduler level was not recorded (--levels all): delays by other programs are in the time of operators.",
+  ].filter(Boolean);
+  return h(
+    "div",
+    { data: { ladder: ladder.question, measured: ladder.measured_ns, units } },
+    h("ol", { class: "waterfall" }, ...lines),
+    ladder.all_causes && causes.length > 1
+      ? h("p", { class: "all" }, `→ without all delays ${without(ladder, ladder.all_causes)}`)
+      : null,
+    ...notes.map((note) => h("p", { class: "hint" }, note)),
+    details(ladder),
+  );
+}
+
+function heading(ladder: Ladder): string {
+  const times = ladder.units > 1 ? `, mean of ${plural(ladder.units, unit(ladder))}` : "";
+  return `${time(ladder.measured_ns / ladder.units)} per ${unit(ladder)}${times}`;
+}
+
+/** Null without calls whose operators were captured. */
+export function ladderSection(summary: Summary): HTMLElement | null {
+  const ladders = mainLadders(summary);
+  if (ladders.length === 0) {
+    return null;
+  }
+  const scheduler = summary.sched?.recorded === true;
+  const lead = h("span", {});
+  const bodies = ladders.map((ladder) => steps(ladder, scheduler));
+  const show = (index: number): void => {
+    bodies.forEach((body, i) => (body.hidden = i !== index));
+    lead.textContent = heading(ladders[index]!);
+  };
+  show(0);
+  const tabs: Child =
+    ladders.length > 1
+      ? choice(
+          "Ladder of",
+          ladders.map((l) => unit(l)),
+          show,
+        )
+      : null;
+  const element = section(
+    "ladder",
+    "Where the time goes",
+    lead,
+    h("div", { class: "panel" }, ...bodies),
+  );
+  if (tabs) {
+    element.querySelector("header")?.append(h("span", { class: "grow" }), tabs);
+  }
+  return element;
+}

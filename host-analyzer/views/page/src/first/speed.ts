@@ -1,0 +1,128 @@
+// The speed card: measured, without delays, and at the rate of the memory.
+
+import { list } from "../data/read.ts";
+import type { CeilingSource, Ladder, Summary } from "../data/schema.ts";
+import { figure, h, type Child } from "../ui/dom.ts";
+import { plural, time } from "../ui/format.ts";
+import { noReadText, sourceText } from "../ui/source.ts";
+import {
+  atMemoryRate,
+  distribution,
+  largestCause,
+  mainLadders,
+  rateText,
+  tracingCost,
+  withoutCauses,
+} from "./speeds.ts";
+
+interface Row {
+  name: string;
+  speed: number;
+  value: Child;
+  kind: string;
+  note: Child;
+}
+
+function rowsOf(summary: Summary, ladder: Ladder | undefined): Row[] {
+  const headline = summary.findings.headline;
+  const measured = headline.tokens_per_s ?? 0;
+  const threads = headline.threads > 0 ? ` on ${plural(headline.threads, "thread")}` : "";
+  const row = (name: string, speed: number, kind: string, note: Child): Row => ({
+    name,
+    speed,
+    value: h("span", { class: "num" }, `~${rateText(speed)}`),
+    kind,
+    note,
+  });
+  const rows: Row[] = [
+    {
+      name: "measured",
+      speed: measured,
+      value: figure("tokens_per_s", measured, rateText(measured)),
+      kind: "measured",
+      note: h(
+        "span",
+        {},
+        figure("tpot_ns", headline.token_ns, time(headline.token_ns)),
+        ` per token${threads}${headline.drafted ? ", with a draft model" : `, ${plural(headline.tokens, "token")}`}`,
+      ),
+    },
+  ];
+  const without = withoutCauses(ladder);
+  if (without) {
+    const range = `${rateText(without.low)} to ${rateText(without.high)} t/s`;
+    rows.push(row("without delays", without.likely, "without", range));
+  }
+  const limit = atMemoryRate(ladder);
+  if (limit != null) {
+    const source = ladder?.floor?.source as CeilingSource | null | undefined;
+    const rate = `${((ladder?.floor?.bytes_per_s ?? 0) / 1e9).toFixed(1)} GB/s`;
+    rows.push(
+      source === "best_seen"
+        ? row(
+            "at the best rate seen",
+            limit,
+            "limit",
+            `${rate} in an operator of this recording; the memory's limit may be higher: --bench measures it`,
+          )
+        : row(
+            "at the memory limit",
+            limit,
+            "limit",
+            `${[rate, sourceText(source, null)].filter(Boolean).join(", ")}; measured: ${Math.round((measured / limit) * 100)} %`,
+          ),
+    );
+  }
+  return rows;
+}
+
+/** Why there is no limit, and how to get it. */
+function noLimit(summary: Summary): Child {
+  const roof = list(summary.work?.roofs).find((r) => r.phase === "decode");
+  return h(
+    "li",
+    { class: "unknown" },
+    h("span", { class: "name" }, "at the memory limit"),
+    h("span", { class: "num" }, "?"),
+    h(
+      "span",
+      { class: "muted note" },
+      noReadText(roof?.no_read, plural(summary.findings.headline.threads || 1, "thread")),
+    ),
+  );
+}
+
+/** Null if no token was generated. */
+export function speedCard(summary: Summary): HTMLElement | null {
+  const headline = summary.findings?.headline;
+  if (headline?.token_ns == null) {
+    return null;
+  }
+  const ladder = headline.drafted
+    ? undefined
+    : mainLadders(summary).find((l) => l.question === "decode");
+  const rows = rowsOf(summary, ladder);
+  const most = Math.max(...rows.map((r) => r.speed), Number.MIN_VALUE);
+  const lines = rows.map((r) => {
+    const fill = h("span", { class: r.kind });
+    fill.style.width = `${(r.speed / most) * 100}%`;
+    return h(
+      "li",
+      { class: r.kind, data: { speed: r.kind, value: r.speed } },
+      h("span", { class: "name" }, r.name),
+      h("span", { class: "value" }, r.value, r.kind === "measured" ? " t/s" : ""),
+      h("span", { class: "track" }, fill),
+      h("span", { class: "muted note" }, r.note),
+    );
+  });
+  const known = rows.some((r) => r.kind === "limit");
+  const cost = tracingCost(headline);
+  const sentences = [largestCause(ladder), distribution(headline)].filter((s) => s !== null);
+  return h(
+    "section",
+    { id: "speed", class: "panel", "aria-label": "Speed" },
+    h("ol", { class: "speeds" }, ...lines, known || headline.drafted ? null : noLimit(summary)),
+    sentences.length > 0 ? h("p", { class: "says" }, sentences.join(" ")) : null,
+    cost ? h("p", { class: "muted" }, cost) : null,
+  );
+}

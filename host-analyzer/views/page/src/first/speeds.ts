@@ -1,0 +1,88 @@
+// Speeds of the first screen: measured, and what the ladder shows as attainable.
+
+import type { Maybe } from "../data/maybe.ts";
+import { list } from "../data/read.ts";
+import type { Headline, Ladder, StepKind, Summary } from "../data/schema.ts";
+
+/** A step from this share of the time on is in the headline. */
+const HEADLINE = 0.2;
+/** A step below this share is not worth a line. */
+export const IGNORED = 0.02;
+
+/** Tokens per second, without more digits than a repetition would confirm. */
+export function rateText(perSecond: number): string {
+  return perSecond.toFixed(perSecond < 1 ? 2 : perSecond < 10 ? 1 : 0);
+}
+
+/** The ladders of the process that computed the most. */
+export function mainLadders(summary: Summary): Ladder[] {
+  const all = list(summary.ladders).filter((l) => (l.units ?? 0) > 0 && (l.measured_ns ?? 0) > 0);
+  return all.filter((l) => l.pid === all[0]?.pid);
+}
+
+export interface Without {
+  likely: number;
+  low: number;
+  high: number;
+}
+
+/** Units per second without all causes; null if they do not matter. */
+export function withoutCauses(ladder: Maybe<Ladder>): Without | null {
+  const gain = ladder?.all_causes;
+  if (!ladder || !gain || gain.likely_ns < ladder.measured_ns * IGNORED) {
+    return null;
+  }
+  const at = (saved: number): number =>
+    (ladder.units * 1e9) / Math.max(1, ladder.measured_ns - saved);
+  return { likely: at(gain.likely_ns), low: at(gain.low_ns), high: at(gain.high_ns) };
+}
+
+/** Units per second at the rate of the memory; null if that rate is not known. */
+export function atMemoryRate(ladder: Maybe<Ladder>): number | null {
+  const floor = ladder?.floor;
+  return ladder && floor?.bytes && floor.bytes_per_s
+    ? (floor.bytes_per_s * ladder.units) / floor.bytes
+    : null;
+}
+
+/** Few tokens may take half of the time: then the mean describes none of them. */
+export function distribution(headline: Headline): string | null {
+  const [few, all] = [headline.half_of_time ?? 0, headline.tokens ?? 0];
+  return few > 0 && few * 5 <= all ? `${few} of ${all} tokens took half of all the time.` : null;
+}
+
+/** Decode is slower by at least this share while operators are recorded: the card states it. */
+const SLOWED = 0.03;
+
+export function tracingCost(headline: Headline): string | null {
+  const of = headline.slowdown;
+  return (of?.kind === "measured" || of?.kind === "estimated") && of.slowdown >= SLOWED
+    ? `Measuring slows decode by about ${Math.round(of.slowdown * 100)} %.`
+    : null;
+}
+
+/** Kinds of causes that are large enough for the headline, in words. */
+const CAUSES: [StepKind[], string][] = [
+  [["program"], "Other programs cost"],
+  [["agent"], "The agent cost"],
+  [["placement", "shared_cpu"], "Sharing a CPU among the engine's threads cost"],
+  [["too_many_threads"], "More threads than CPUs cost"],
+  [["throttled"], "A quota or a hypervisor cost"],
+  [["unknown_holder"], "Preemption by unknown programs cost"],
+  [["interrupts"], "Interrupts cost"],
+  [["wake_up"], "Waking threads cost"],
+  [["blocked"], "Reading pages from storage, or kernel locks, cost"],
+  [["asleep"], "Sleep inside operators cost"],
+  [["stopped"], "Signals that stop the engine cost"],
+];
+
+/** The largest cause, if it takes a fifth of the time. */
+export function largestCause(ladder: Maybe<Ladder>): string | null {
+  const shares = CAUSES.map(([kinds, words]): [string, number] => [
+    words,
+    list(ladder?.steps).reduce((sum, s) => sum + (kinds.includes(s.kind) ? s.ns : 0), 0) /
+      Math.max(1, ladder?.measured_ns ?? 0),
+  ]);
+  const [words, share] = shares.reduce((a, b) => (b[1] > a[1] ? b : a));
+  return share >= HEADLINE ? `${words} ${Math.round(share * 100)} % of a token's time.` : null;
+}
