@@ -53,7 +53,7 @@ def planted(runner, case, pairs):
     out = []
     for i in range(pairs):
         run, slow, usual = pair_of(runner, case["setup"], case["remedied"], i % 2 == 0, case["question"], f"{case['name']}-{i}")
-        out.append({"planted_ns": slow, "remedied_ns": usual, "planted": run["planted"], "verdict": runner.verdict(run)})
+        out.append({"planted_ns": slow, "remedied_ns": usual, "planted": run["planted"], "verdict": runner.verdict(run, case["shows"])})
         say(f"{case['name']} {i + 1}/{pairs}: {slow / 1e6:.2f} ms, remedied {usual / 1e6:.2f} ms")
     return {"pairs": out}
 
@@ -81,11 +81,12 @@ def quiet(runner, case, remedies, pairs):
         run = runner.run(case["setup"], f"{case['name']}-{i}")
         runs.append({"verdict": runner.verdict(run), "times": run["times"]})
     for finding in (f for run in runs for f in run["verdict"]["found"] if f["gain"]):
-        key = f"{finding['code']}/{finding['question']}"
+        question = finding["questions"][0]
+        key = f"{finding['code']}/{question}"
         if finding["code"] not in remedies or key in tried:
             continue
         remedied = case["setup"] | remedies[finding["code"]]
-        tried[key] = [pair_of(runner, case["setup"], remedied, i % 2 == 0, finding["question"], f"{case['name']}-{finding['code']}-{i}")[1:] for i in range(pairs)]
+        tried[key] = [pair_of(runner, case["setup"], remedied, i % 2 == 0, question, f"{case['name']}-{finding['code']}-{i}")[1:] for i in range(pairs)]
     say(f"{case['name']}: {len(runs)} runs, found: {' '.join(sorted({f['code'] for r in runs for f in r['verdict']['found']})) or 'nothing'}")
     return {"runs": runs, "tried": tried}
 

@@ -140,14 +140,14 @@ class Host:
             # Whoever waits for a certain call looks often; otherwise this process stays off the CPUs.
             time.sleep(0.005 if plants.watching() else 0.1)
 
-    def verdict(self, run):
-        """What `analyze` concludes from the recording."""
+    def verdict(self, run, places=()):
+        """What `analyze` concludes from the recording, and the values at these places of its summary."""
         profile = self.folder / "profile"
         done = subprocess.run([self.tools.analyze, run["recording"], "-o", profile, "--format", "json"], capture_output=True, text=True, check=False)
         summary = profile / "summary.json"
         if done.returncode or not summary.exists():
             raise Failed(f"analyze: {done.stderr.strip().splitlines()[-1:]}")
         with open(summary, encoding="utf-8") as file:
-            out = verdict.reduced(json.load(file), run["pid"])
+            out = verdict.reduced(json.load(file), run["pid"], places)
         subprocess.run(["rm", "-rf", str(profile)], check=True)
         return out

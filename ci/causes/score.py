@@ -36,6 +36,11 @@ def is_planted(step, planted):
     return any(name in (culprit["name"], program) for name in planted["names"])
 
 
+def names_planted(finding, planted):
+    """Does the remedy of the finding name a planted process?"""
+    return any(task["id"] in planted["pids"] or task["name"] in planted["names"] for task in finding["tasks"])
+
+
 def blamed(ladder, steps, expected, planted):
     """Time per unit under the planted cause, of the steps with these indices: of an expected kind, and of its culprit if it has one."""
     ns = 0
@@ -50,12 +55,12 @@ def blamed(ladder, steps, expected, planted):
 
 def wanted(verdict, expected):
     """The finding of the planted cause for the question, or None."""
-    return next((f for f in verdict["found"] if f["code"] in expected["codes"] and f["question"] == expected["question"]), None)
+    return next((f for f in verdict["found"] if f["code"] in expected["codes"] and expected["question"] in f["questions"]), None)
 
 
 def is_first(verdict, expected):
     """The planted cause comes first: of all findings, and of those for its question."""
-    of_question = [f for f in verdict["found"] if f["question"] == expected["question"]]
+    of_question = [f for f in verdict["found"] if expected["question"] in f["questions"]]
     return bool(of_question) and verdict["found"][0]["code"] in expected["codes"] and of_question[0]["code"] in expected["codes"]
 
 
@@ -99,15 +104,32 @@ def sums(ladder):
     return ladder is not None and sum(step["ns"] for step in ladder["steps"]) == ladder["measured_ns"]
 
 
+def on_finding(verdict, ladder, expected, planted, loss_ns):
+    """Share of the loss that the finding claims: its steps, or, where a summary does not name them, its likely gain if it blames the right task."""
+    finding = wanted(verdict, expected)
+    if not finding:
+        return 0.0
+    if finding["steps"] is not None:
+        return blamed(ladder, finding["steps"], expected, planted) / loss_ns
+    gain = predicted(verdict, expected)
+    if not gain or (expected["culprit"] and not names_planted(finding, planted)):
+        return 0.0
+    return gain["likely"] / loss_ns
+
+
 def found(verdict, expected, planted, loss_ns):
     """Of one recording: is the cause first, and which share of the loss stands under it, on the ladder and on the finding?"""
-    ladder, finding = ladder_of(verdict, expected["question"]), wanted(verdict, expected)
-    on_ladder = on_finding = 0.0
+    ladder, first = ladder_of(verdict, expected["question"]), is_first(verdict, expected)
+    shares = 0.0, 0.0
     if ladder and loss_ns > 0:
-        on_ladder = blamed(ladder, range(len(ladder["steps"])), expected, planted) / loss_ns
-        on_finding = blamed(ladder, finding["steps"] if finding else [], expected, planted) / loss_ns
-    first = is_first(verdict, expected)
-    return {"first": first, "on_ladder": on_ladder, "on_finding": on_finding, "solved": first and on_ladder >= SHARE and on_finding >= SHARE}
+        everything = range(len(ladder["steps"]))
+        shares = blamed(ladder, everything, expected, planted) / loss_ns, on_finding(verdict, ladder, expected, planted, loss_ns)
+    return {"first": first, "on_ladder": shares[0], "on_finding": shares[1], "solved": first and min(shares) >= SHARE}
+
+
+def shows(verdict, expected):
+    """Does the summary have the values that the case expects?"""
+    return all(verdict["shown"].get(path) == value for path, value in expected["shows"].items())
 
 
 def planted_case(expected, result):
@@ -125,6 +147,7 @@ def planted_case(expected, result):
         shown=true["low"] > 0, ruled_out=any(is_ruled_out(run["verdict"], expected) for run in result["pairs"]),
         unexplained=unexplained(ladder), sums=sums(ladder),
     )
+    row["solved"] = row["solved"] and shows(verdict, expected)
     # Runs of a small loss are judged one by one: found, whatever comes first beside it.
     row["found_in"] = sum(wanted(run["verdict"], expected) is not None for run in result["pairs"])
     row["runs"] = len(pairs)
@@ -151,9 +174,9 @@ def alarms(verdict, tried):
     for finding in verdict["found"]:
         if finding["gain"] is None or finding["gain"]["high"] <= 0:
             continue
-        true = tried.get(f"{finding['code']}/{finding['question']}")
-        ladder = ladder_of(verdict, finding["question"])
-        units = 1 if finding["question"] == "decode" or not ladder else ladder["units"]
+        question = finding["questions"][0]
+        true, ladder = tried.get(f"{finding['code']}/{question}"), ladder_of(verdict, question)
+        units = 1 if question == "decode" or not ladder else ladder["units"]
         if true is None or true["high"] < finding["gain"]["low"] * units:
             out.append(finding["code"])
     return out

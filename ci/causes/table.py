@@ -1,6 +1,7 @@
 """The table of cases: reads cases.toml, fills in what a case leaves out, and refuses what nobody would notice.
 
 Keys of a case: name; kind (host, small, quiet, board, guest, standin); question; cause, a key of [cause];
+shows, values of the planted recordings' summary.json by their places (verdict.at);
 runs (quiet only); and those of a setup, which `remedied` replaces:
   build     an engine of scripts/engine.sh; NAME/old has CPU code for old processors only
   tool      a program of that build
@@ -34,7 +35,7 @@ SETUP = {
 }
 #: What a board cannot do.
 HOST_ONLY = ("draft", "preload", "group", "evict", "requests", "sysfs", "steal")
-CASE = {"name", "kind", "question", "cause", "runs", "remedied"}
+CASE = {"name", "kind", "question", "cause", "runs", "remedied", "shows"}
 CAUSE = {"steps": [], "codes": [], "culprit": False, "off_cpu": False}
 #: Pairs of a case, and of a small loss, whose single runs are judged.
 PAIRS = {"host": 5, "small": 10, "board": 5, "guest": 5, "standin": 5}
@@ -62,7 +63,7 @@ def case_of(raw, defaults, causes):
         setup |= {"build": "board", "tool": "nodes"} | {key: raw[key] for key in ("model",) if key in raw}
         if not setup["boot"] or any(key in raw for key in HOST_ONLY):
             raise Bad(f"{name}: a board needs `boot`, and has none of {', '.join(HOST_ONLY)}")
-    case = {"name": name, "kind": kind, "question": question, "setup": setup, "runs": raw.get("runs", 0)}
+    case = {"name": name, "kind": kind, "question": question, "setup": setup, "runs": raw.get("runs", 0), "shows": raw.get("shows", {})}
     if kind == "quiet":
         if case["runs"] < 1 or setup["plant"] or raw.get("cause") or raw.get("remedied"):
             raise Bad(f"{name}: a quiet case has runs, and no cause")
@@ -70,7 +71,7 @@ def case_of(raw, defaults, causes):
     if raw.get("cause") not in causes:
         raise Bad(f"{name}: no cause '{raw.get('cause')}'")
     case["cause"] = raw["cause"]
-    case["expected"] = causes[raw["cause"]] | {"question": question}
+    case["expected"] = causes[raw["cause"]] | {"question": question, "shows": case["shows"]}
     remedied = raw.get("remedied", {})
     known(remedied, SETUP, f"{name}: remedied")
     case["remedied"] = setup | {"plant": []} | remedied

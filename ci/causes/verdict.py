@@ -1,8 +1,5 @@
 """What `analyze` concluded from one recording, reduced to what is scored. Pure functions of summary.json."""
 
-#: Questions of the gains before findings had questions.
-OF = {"token": "decode", "request": "first_token"}
-
 
 def gain(raw):
     """Interval and likely value of a gain, ns per unit; None without a gain."""
@@ -14,9 +11,14 @@ def gain(raw):
 
 
 def finding(raw):
-    """A finding: code, question, gain, and the steps of the ladder that it is attached to."""
-    question = raw.get("question") or OF.get((raw.get("gain") or {}).get("of"), "decode")
-    return {"code": raw["code"], "question": question, "gain": gain(raw.get("gain")), "steps": raw.get("steps") or []}
+    """A finding: code, the questions that it answers, gain, the steps of the ladder that it is attached to, the tasks that it blames.
+
+    `steps` is None where the summary does not name any.
+    """
+    of = (raw.get("gain") or {}).get("of")
+    questions = [raw["question"]] if raw.get("question") else ["prompt", "first_token"] if of == "request" else ["decode"]
+    tasks = [{"id": number, "name": name} for number, name in (raw.get("remedy") or {}).get("tasks") or []]
+    return {"code": raw["code"], "questions": questions, "gain": gain(raw.get("gain")), "steps": raw.get("steps"), "tasks": tasks}
 
 
 def ladder(raw):
@@ -30,12 +32,27 @@ def ladder(raw):
     return {"question": raw["question"], "pid": raw.get("pid"), "units": raw["units"], "measured_ns": raw["measured_ns"], "steps": steps}
 
 
-def reduced(summary, pid=None):
+def at(value, path):
+    """The value at a place: names of fields and numbers of items, with dots; NAME=TEXT is the item whose field has this value. None if absent."""
+    for part in path.split("."):
+        if isinstance(value, list):
+            name, equals, text = part.partition("=")
+            if equals:
+                value = next((item for item in value if str(item.get(name)) == text), None)
+            else:
+                value = value[int(part)] if int(part) < len(value) else None
+        else:
+            value = value.get(part) if isinstance(value, dict) else None
+    return value
+
+
+def reduced(summary, pid=None, places=()):
     """The verdict of a summary. A recording without ladders has an empty list of them, which is scored as not found."""
     ladders = [ladder(raw) for raw in summary.get("ladders") or []]
     return {
         "found": [finding(raw) for raw in summary["findings"]["found"]],
         "ruled_out": [{"code": raw["code"], "question": raw.get("question")} for raw in summary["findings"]["ruled_out"]],
         "ladders": [one for one in ladders if pid is None or one["pid"] in (None, pid)],
+        "shown": {path: at(summary, path) for path in places},
         "complete": summary["health"]["perfect"],
     }

@@ -2,7 +2,7 @@
 
 import copy
 
-EXPECTED = {"question": "decode", "steps": ["task", "cold_caches"], "codes": ["preempted"], "culprit": True}
+EXPECTED = {"question": "decode", "steps": ["program", "cold_caches"], "codes": ["preempted"], "culprit": True, "shows": {}}
 PLANTED = {"pids": [42], "names": ["busy"]}
 #: Undisturbed 10 ms per token; the planted runs take 30, and the probes are in both.
 USUAL, SLOW = 10e6, 30e6
@@ -17,14 +17,15 @@ def step(kind, ns, pid=None):
 def verdict(slow=SLOW):
     """Everything right: 19 of 20 ms under the culprit, the rest in a wake-up, 1 % unexplained."""
     loss = slow - USUAL
-    steps = [step("floor", USUAL * 0.9 - slow * 0.01), step("above_floor", USUAL * 0.1), step("task", loss * 0.95, 42), step("wake_up", loss * 0.05),
+    steps = [step("floor", USUAL * 0.9 - slow * 0.01), step("above_floor", USUAL * 0.1), step("program", loss * 0.95, 42), step("wake_up", loss * 0.05),
              step("unexplained", slow * 0.01)]
     ladder = {"question": "decode", "pid": 7, "units": UNITS, "measured_ns": sum(s["ns"] for s in steps), "steps": steps}
     gain = {"low": loss * 0.9, "likely": loss, "high": loss * 1.1}
     return {
-        "found": [{"code": "preempted", "question": "decode", "gain": gain, "steps": [2]}],
+        "found": [{"code": "preempted", "questions": ["decode"], "gain": gain, "steps": [2], "tasks": [{"id": 42, "name": "python3"}]}],
         "ruled_out": [{"code": "quota", "question": None}],
         "ladders": [ladder],
+        "shown": {},
         "complete": True,
     }
 

@@ -29,7 +29,7 @@ class Right(unittest.TestCase):
         self.assertTrue(scored(changed(renamed))["solved"])
 
     def test_totals_where_a_unit_is_no_token(self):
-        out = changed(lambda v: (v["ladders"][0].update(question="prompt", units=2), v["found"][0].update(question="prompt")))
+        out = changed(lambda v: (v["ladders"][0].update(question="prompt", units=2), v["found"][0].update(questions=["prompt"])))
         for pair in out["pairs"]:
             pair["planted_ns"] *= UNITS
             pair["remedied_ns"] *= UNITS
@@ -49,11 +49,11 @@ class Wrong(unittest.TestCase):
         self.assertFalse(scored(changed(lambda v: v["ladders"][0].update(units=0)))["solved"])
 
     def test_another_finding_comes_first(self):
-        other = {"code": "few_threads", "question": "decode", "gain": None, "steps": []}
+        other = {"code": "few_threads", "questions": ["decode"], "gain": None, "steps": [], "tasks": []}
         self.assertFalse(scored(changed(lambda v: v["found"].insert(0, other)))["solved"])
 
     def test_the_finding_is_of_another_question(self):
-        row = scored(changed(lambda v: v["found"][0].update(question="prompt")))
+        row = scored(changed(lambda v: v["found"][0].update(questions=["prompt"])))
         self.assertFalse(row["first"] or row["inside"])
         self.assertEqual((row["width"], row["found_in"]), (math.inf, 0))
 
@@ -80,6 +80,19 @@ class Wrong(unittest.TestCase):
         self.assertFalse(row["solved"])
         self.assertTrue(row["sums"])
 
+    def test_a_summary_without_steps_of_findings_is_judged_by_gain_and_task(self):
+        def unlinked(verdict):
+            verdict["found"][0]["steps"] = None
+        self.assertTrue(scored(changed(unlinked))["solved"])
+        self.assertFalse(scored(changed(lambda v: (unlinked(v), v["found"][0].update(tasks=[]))))["solved"])
+        self.assertFalse(scored(changed(lambda v: (unlinked(v), v["found"][0]["gain"].update(likely=1e6))))["solved"])
+
+    def test_another_value_than_the_case_expects(self):
+        expected = EXPECTED | {"shows": {"a.b": 2}}
+        self.assertTrue(scored(changed(lambda v: v["shown"].update({"a.b": 2})), expected)["solved"])
+        self.assertFalse(scored(changed(lambda v: v["shown"].update({"a.b": 1})), expected)["solved"])
+        self.assertFalse(scored(expected=expected)["solved"])
+
     def test_ruled_out_in_one_run_of_five(self):
         out = copy.deepcopy(result())
         out["pairs"][4]["verdict"]["ruled_out"].append({"code": "preempted", "question": None})
@@ -90,7 +103,7 @@ class Wrong(unittest.TestCase):
         self.assertFalse(row["ruled_out"])
 
     def test_steps_that_do_not_sum(self):
-        self.assertFalse(scored(changed(lambda v: v["ladders"][0]["steps"].append(step("task", 1))))["sums"])
+        self.assertFalse(scored(changed(lambda v: v["ladders"][0]["steps"].append(step("program", 1))))["sums"])
 
     def test_a_cause_that_costs_nothing_is_shown_as_such(self):
         out = copy.deepcopy(result())
@@ -101,7 +114,7 @@ class Wrong(unittest.TestCase):
 
 
 class StandIn(unittest.TestCase):
-    EXPECTED = {"question": "decode", "steps": ["task"], "codes": ["preempted"], "culprit": False}
+    EXPECTED = EXPECTED | {"culprit": False}
 
     def test_the_planted_share_in_every_recording(self):
         # 19 of 30 ms stand under the step: more than 90 % of 60 %, less than 90 % of 80 %.
@@ -138,7 +151,7 @@ class Quiet(unittest.TestCase):
 
     def run_of(self, *findings):
         shown = verdict(SLOW)
-        shown["found"] = [{"code": code, "question": "decode", "gain": gain, "steps": []} for code, gain in findings]
+        shown["found"] = [{"code": code, "questions": ["decode"], "gain": gain, "steps": [], "tasks": []} for code, gain in findings]
         return {"verdict": shown}
 
     def test_nothing_found_is_no_alarm(self):
