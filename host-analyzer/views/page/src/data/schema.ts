@@ -1474,7 +1474,8 @@ export type Remedy =
   | { kind: "huge_pages" }
   | { kind: "one_backend" }
   | { kind: "cache_prompt" }
-  | { kind: "no_stops" };
+  | { kind: "no_stops" }
+  | { kind: "larger_batches"; tokens: number };
 
 /** A prompt and the tokens generated from it. */
 export interface Request {
