@@ -7,7 +7,7 @@ import { bytes, count, percent, plural, time } from "../ui/format.ts";
 import { choice, section } from "../ui/parts.ts";
 import { table } from "../ui/table.ts";
 import { IGNORED, mainLadders } from "./speeds.ts";
-import { definition, family } from "./steps.ts";
+import { definition, family, stepName } from "./steps.ts";
 import { type Bar, waterfall } from "./waterfall.ts";
 
 const UNITS: Record<string, string> = { decode: "token", prompt: "prompt" };
@@ -102,10 +102,7 @@ function details(ladder: Ladder): HTMLElement {
     h(
       "dl",
       { class: "definitions" },
-      ...kinds.flatMap((kind) => [
-        h("dt", {}, kind.replaceAll("_", " ")),
-        h("dd", {}, definition(kind)),
-      ]),
+      ...kinds.flatMap((kind) => [h("dt", {}, stepName(kind)), h("dd", {}, definition(kind))]),
     ),
   );
 }

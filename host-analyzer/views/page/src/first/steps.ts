@@ -1,53 +1,88 @@
-// Colours and definitions of the ladder's steps. docs/ladder.md has the complete definitions.
+// Colours, names and definitions of the ladder's steps. docs/ladder.md has the complete definitions.
 
 import type { StepKind } from "../data/schema.ts";
 
 /** Usual work, a cause that can be removed, or time that no record explains. */
 type Family = "floor" | "operators" | "usual" | "probes" | "cause" | "unknown";
 
-const KINDS: Record<StepKind, [Family, string]> = {
+const KINDS: Record<StepKind, [Family, string, string]> = {
   floor: [
     "floor",
+    "operators at their limits",
     "Operators at the limit that bounds each: reading its weights and KV cache, or its arithmetic.",
   ],
-  above_floor: ["operators", "Time of the operators beyond that limit, without delays."],
+  above_floor: [
+    "operators",
+    "operators",
+    "Time of the operators above their limits, without delays; all of it where no limit is known.",
+  ],
   imbalance: [
     "usual",
+    "uneven split",
     "The last thread at a barrier computed longer than the mean of the threads, or began later.",
   ],
-  dispatch: ["usual", "From the opening of a barrier to the first start of the next operator."],
-  graph_preparation: ["usual", "In the llama_decode call and outside of graphs."],
-  application: ["usual", "Between two calls: sampling and the application."],
-  other_backend: ["usual", "Graphs of other backends than the CPU's."],
-  probes: ["probes", "What this recording costs, as the agent measured it before."],
+  dispatch: [
+    "usual",
+    "barriers and starts",
+    "From the opening of a barrier to the first start of the next operator.",
+  ],
+  graph_preparation: [
+    "usual",
+    "building the graph",
+    "In the llama_decode call and outside of graphs.",
+  ],
+  application: [
+    "usual",
+    "sampling, application",
+    "Between two calls: sampling and the application.",
+  ],
+  other_backend: ["usual", "other backends", "Graphs of other backends than the CPU's."],
+  probes: ["probes", "probes", "What this recording costs, as the agent measured it before."],
   program: [
     "cause",
-    "Another program had a CPU that a thread of the engine, or a thread before it on a shared CPU, needed.",
+    "another program",
+    "Another program had a CPU that the engine needed: a thread waited for it, or shared another CPU meanwhile.",
   ],
-  agent: ["cause", "The agent had a CPU that a thread of the engine needed."],
-  placement: ["cause", "Threads of the engine shared a CPU while another allowed CPU was idle."],
+  agent: ["cause", "the agent", "The agent had a CPU that a thread of the engine needed."],
+  placement: [
+    "cause",
+    "shared CPU, another free",
+    "Threads of the engine shared a CPU while another allowed CPU was idle.",
+  ],
   too_many_threads: [
     "cause",
+    "more threads than CPUs",
     "Threads of the engine shared a CPU, because there are more running threads than CPUs.",
   ],
   shared_cpu: [
     "cause",
+    "shared CPU",
     "Threads of the engine shared a CPU. The recording does not show who had the other CPUs.",
   ],
   throttled: [
     "cause",
+    "runnable, CPU idle",
     "A thread was runnable and its CPU idle: the quota was used up, or a hypervisor had the CPU.",
   ],
-  unknown_holder: ["cause", "A thread was runnable, and no record shows who had its CPU."],
-  interrupts: ["cause", "Interrupt handlers on the CPU of a computing thread."],
-  wake_up: ["cause", "Threads slept at barriers and had to be woken."],
-  blocked: ["cause", "Sleep inside operators: reading pages from storage, or kernel locks."],
-  asleep: ["cause", "Other sleep inside operators."],
-  stopped: ["cause", "Stopped by a signal or a debugger."],
-  small_causes: ["cause", "Causes of less than 0.5 % each."],
-  not_recorded: ["unknown", "Graphs whose operators were not captured."],
+  unknown_holder: [
+    "cause",
+    "preempted by unknown",
+    "A thread was runnable, and no record shows who had its CPU.",
+  ],
+  interrupts: ["cause", "interrupts", "Interrupt handlers on the CPU of a computing thread."],
+  wake_up: ["cause", "wake-ups", "Threads slept at barriers and had to be woken."],
+  blocked: [
+    "cause",
+    "blocked",
+    "Sleep inside operators: reading pages from storage, or kernel locks.",
+  ],
+  asleep: ["cause", "asleep", "Other sleep inside operators."],
+  stopped: ["cause", "stopped", "Stopped by a signal or a debugger."],
+  small_causes: ["cause", "small delays", "Causes of less than 0.5 % each."],
+  not_recorded: ["unknown", "not recorded", "Graphs whose operators were not captured."],
   unexplained: [
     "unknown",
+    "unexplained",
     "Delays that no record explains, for example by a hypervisor that does not report them.",
   ],
 };
@@ -56,7 +91,12 @@ export function family(kind: StepKind): Family {
   return KINDS[kind]?.[0] ?? "unknown";
 }
 
+/** Name without culprit and figures. */
+export function stepName(kind: StepKind): string {
+  return KINDS[kind]?.[1] ?? kind.replaceAll("_", " ");
+}
+
 /** Empty for a kind of a newer version. */
 export function definition(kind: StepKind): string {
-  return KINDS[kind]?.[1] ?? "";
+  return KINDS[kind]?.[2] ?? "";
 }

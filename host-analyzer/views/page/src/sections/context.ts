@@ -5,7 +5,7 @@ import type { Maybe, Num } from "../data/maybe.ts";
 import type { GrowingOperators, Growth, Kv } from "../data/schema.ts";
 import { h, type Child } from "../ui/dom.ts";
 import { count, DASH, percent, time } from "../ui/format.ts";
-import { absent, panel, section } from "../ui/parts.ts";
+import { panel, section } from "../ui/parts.ts";
 import { table } from "../ui/table.ts";
 
 function signed(ns: Num): string {
@@ -16,16 +16,8 @@ function slope(g: Growth): string {
   return `${signed(g.ns_per_1000_cells)} (${signed(g.low_ns)} to ${signed(g.high_ns)})`;
 }
 
-function one(kv: Kv): Child {
-  const { token, at_limit } = kv;
-  if (!token) {
-    return panel(
-      "",
-      absent(
-        "Not enough data: at least three steps of the KV cache are needed. Generate a longer text.",
-      ),
-    );
-  }
+function one(token: Growth, kv: Kv): Child {
+  const { at_limit } = kv;
   const limit = at_limit
     ? ` With a full cache (${count(kv.limit_cells)} cells): ${time(at_limit.token_ns)} per token (${time(at_limit.low_ns)} to ${time(at_limit.high_ns)}).`
     : "";
@@ -107,14 +99,11 @@ function one(kv: Kv): Child {
   );
 }
 
+/** Null if no growth is known. */
 export function contextSection(kv: Maybe<Kv[]>): HTMLElement | null {
-  const rows = list(kv);
+  // Without three steps of the KV cache nothing is known; "Could not check" on the first screen has it.
+  const rows = list(kv).flatMap((row) => (row.token ? [one(row.token, row)] : []));
   return rows.length === 0
     ? null
-    : section(
-        "context",
-        "Context",
-        "Growth of the decode time with the context length.",
-        ...rows.map(one),
-      );
+    : section("context", "Context", "Growth of the decode time with the context length.", ...rows);
 }
