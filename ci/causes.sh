@@ -6,7 +6,7 @@
 #   --few          the cases of `scripts/test.sh --all`: three, and one that changes with the commit
 #   --kind KIND    only cases of this kind: host, small, quiet, board or guest
 #   --again        run cases again that have a result
-#   --pairs N      number of pairs (default: 5; 10 for small losses); fewer than 5 are a trial: shown, not scored, not kept
+#   --pairs N      number of pairs (default: 5; 10 for small losses); fewer than 5 are a trial: shown, not kept
 #   --wait S       longest wait for a quiet machine before a case (default: 300)
 #   --keep DIR     keep recordings and logs
 #   --test         only the tests of the scores, which need no engine

@@ -12,6 +12,7 @@ from pathlib import Path
 import machine
 import report
 import results
+import score
 import table
 import targets
 from board import Board
@@ -59,19 +60,24 @@ def planted(runner, case, pairs):
 
 
 def trial(runner, case, pairs):
-    """Too few pairs for a score: only what the engine's clock and the product say."""
-    if case["kind"] == "quiet":
-        run = runner.run(case["setup"], case["name"])
-        out = [(run["times"], {}, runner.verdict(run), run["planted"])]
-    else:
-        out = []
-        for i in range(pairs):
+    """Too few pairs for a result: prints what the engine's clock and the product say of each, and how much of the difference is blamed."""
+    for i in range(max(1, pairs)):
+        try:
             run = runner.run(case["setup"], f"{case['name']}-{i}-planted")
-            usual = runner.run(case["remedied"], f"{case['name']}-{i}-remedied")
-            out.append((run["times"], usual["times"], runner.verdict(run), run["planted"]))
-    for slow, usual, shown, what in out:
-        times = ", ".join(f"{key} {slow[key] / 1e6:.2f} ({usual.get(key, 0) / 1e6:.2f}) ms" for key in slow)
-        print(f"{case['name']}\t{times}\t{' '.join(f['code'] for f in shown['found']) or '-'}\truled out: {' '.join(r['code'] for r in shown['ruled_out'])}\t{what}", flush=True)
+            usual = run if case["kind"] == "quiet" else runner.run(case["remedied"], f"{case['name']}-{i}-remedied")
+            shown = runner.verdict(run, case["shows"])
+        except (Failed, OSError, ValueError) as error:
+            print(f"{case['name']}: {error}", flush=True)
+            continue
+        times = ", ".join(f"{key} {ns / 1e6:.2f} ({usual['times'].get(key, 0) / 1e6:.2f})" for key, ns in run["times"].items())
+        print(f"{case['name']}: with the cause (without), ms: {times}")
+        print(f"    found: {' '.join(f['code'] for f in shown['found']) or '-'}; ruled out: {' '.join(r['code'] for r in shown['ruled_out'])}")
+        if case["kind"] not in ("quiet", "standin") and case["question"] in run["times"]:
+            loss = run["times"][case["question"]] - usual["times"][case["question"]]
+            row, gain = score.found(shown, case["expected"], run["planted"], loss), score.predicted(shown, case["expected"])
+            print(f"    {case['question']}: difference {loss / 1e6:.2f} ms; first: {row['first']}; on the ladder {row['on_ladder'] * 100:.0f} %, on the finding "
+                  f"{row['on_finding'] * 100:.0f} %; predicted {report.span(gain, 'likely')} ms; expected values: {score.shows(shown, case['expected'])}")
+        sys.stdout.flush()
 
 
 def quiet(runner, case, remedies, pairs):

@@ -3,7 +3,7 @@
 //! Stage: after the results. From: the model and [`Analysis`]. To: [`Findings`], typed evidence;
 //! `views` makes the sentences. Promises: each [`Rule`] gives exactly one [`Verdict`]. A rule
 //! without the required data reports that and never guesses. A gain is an interval that contains
-//! the effect of the remedy; tests that apply the remedy verify this (`tests/oracle/promise`).
+//! the effect of the remedy; `ci/causes.sh` applies remedies and verifies this.
 
 mod case;
 mod evidence;

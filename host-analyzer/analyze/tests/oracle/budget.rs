@@ -20,31 +20,17 @@ fn share(b: &Budget, class: Class) -> f64 {
     decode.wall.get(class) as f64 / decode.time_ns as f64
 }
 
-/// Unknown share of the decode time of a quiet run.
-fn unknown(name: &str, tokens: &str) -> Option<f64> {
-    let parts = parts()?;
-    let (driver, gguf) = (engine("PROFINFER_ENGINE_DIR")?.join("nodes"), model(&parts, name));
-    let command = [driver.to_str().unwrap(), "-m", &gguf, "-t", "2", "-p", "8", "-n", tokens];
-    let (trace, _) = record(&parts, &[], &command);
-    let b = budget(&trace);
-    assert!(b.scheduler);
-    println!("{name}: unknown: {:.3} %", share(&b, Class::Unknown) * 100.0);
-    Some(share(&b, Class::Unknown))
-}
-
 /// At most 5 % of a small real model's decode time is unknown.
 #[test]
 fn little_is_unknown() {
-    let Some(unknown) = unknown("smollm2", "48") else { return };
+    let (Some(parts), Some(bin)) = (parts(), engine("PROFINFER_ENGINE_DIR")) else { return };
+    let (driver, gguf) = (bin.join("nodes"), model(&parts, "smollm2"));
+    let command = [driver.to_str().unwrap(), "-m", &gguf, "-t", "2", "-p", "8", "-n", "48"];
+    let b = budget(&record(&parts, &[], &command).0);
+    assert!(b.scheduler);
+    let unknown = share(&b, Class::Unknown);
+    println!("unknown: {:.3} %", unknown * 100.0);
     assert!(unknown < 0.05);
-}
-
-/// At most 2 % for a model with a billion weights.
-#[test]
-#[ignore = "ci/promise.sh runs it: the model has 0.7 GB"]
-fn little_is_unknown_of_a_larger_model() {
-    let Some(unknown) = unknown("big-1b-q4km", "24") else { return };
-    assert!(unknown < 0.02);
 }
 
 const STOPS: u32 = 40;

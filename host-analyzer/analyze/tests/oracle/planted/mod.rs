@@ -7,7 +7,6 @@
 
 mod application;
 mod backend;
-mod thread;
 
 use profinfer_analysis::budget::{Budget, Class, TokenBudget};
 use profinfer_analysis::phase::{Phase, Phases};
