@@ -11,8 +11,8 @@ use profinfer_analysis::duty::Slowdown;
 use profinfer_analysis::ending::Ending;
 use profinfer_analysis::{
     bound, budget, ceiling, cost, counter, dag, duty, execution, expert, fact, gauge, graph, group, health,
-    kv, module, nested, op, phase, roof, sched, server, session, speculative, tally, thread, token, track,
-    weight, work,
+    kv, ladder, module, nested, op, phase, replay, roof, sched, server, session, speculative, tally, thread,
+    token, track, weight, work,
 };
 use profinfer_trace::test_support::tables::{self as synthetic, Spec};
 use profinfer_views::files::{CHROME, CSV, VIEWS, View};
@@ -78,7 +78,7 @@ fn main() -> io::Result<()> {
     let token = token::Token::compute(&model, &phases, &executions, &slots);
     let ceilings = ceiling::Ceilings::compute(&model);
     let (time, roofs) =
-        best(|| roof::Roofs::compute(&model, &phases, &executions, &token, &achieved, &ceilings));
+        best(|| roof::Roofs::compute(&model, &phases, &executions, &token, &op, &achieved, &ceilings));
     print("roof", time, "");
     let (time, counted) = best(|| bound::Counted::compute(&model, &phases, &op, &groups, &tallies));
     print("bound, counted", time, "");
@@ -99,7 +99,12 @@ fn main() -> io::Result<()> {
     print("expert", best(|| expert::routings(&model, &phases)).0, "");
     print("counter", best(|| counter::counted(&model, &phases)).0, "");
     print("gauge", best(|| gauge::gauges(&model, &phases)).0, "");
-    print("facts", best(|| fact::Conditions::compute(&model, &phases)).0, "");
+    let (time, conditions) = best(|| fact::Conditions::compute(&model, &phases));
+    print("facts", time, "");
+    let (time, replayed) = best(|| replay::Replay::compute(&model, &phases, &conditions));
+    print("replay", time, "");
+    let of_operators = (&groups, &tallies, &achieved, &roofs);
+    print("ladder", best(|| ladder::Ladders::compute(&model, &phases, &replayed, of_operators)).0, "");
     print("sched", best(|| sched::Sched::compute(&model, &phases)).0, "");
     let (time, analysis) = best(|| Analysis::compute(&model));
     print("= all analyses", time, "");
