@@ -289,11 +289,13 @@ async function jump(page) {
   }
   await link.click();
   await page.evaluate(() => new Promise((done) => requestAnimationFrame(done)));
-  return page.evaluate(() => ({
+  const shown = await page.evaluate(() => ({
     open: document.getElementById("group-timeline").open,
     others: [...document.querySelectorAll("details.group")].filter((e) => e.open).length,
     window: document.querySelector(".time-view").dataset.window,
   }));
+  await page.locator(".time-view").press("0");
+  return shown;
 }
 
 /** Uses the page like a person, so that code for clicks and keys runs too. */
@@ -390,7 +392,7 @@ const facts = await page.evaluate(() => {
     speeds: Object.fromEntries(
       [...document.querySelectorAll("#speed [data-speed]")].map((e) => [
         e.dataset.speed,
-        { value: Number(e.dataset.value), text: e.querySelector(".value").textContent },
+        { value: e.dataset.value, text: e.querySelector(".value").textContent },
       ]),
     ),
     speed_says: document.querySelector("#speed .says")?.textContent ?? null,

@@ -123,6 +123,6 @@ export function speedCard(summary: Summary): HTMLElement | null {
     { id: "speed", class: "panel", "aria-label": "Speed" },
     h("ol", { class: "speeds" }, ...lines, known || headline.drafted ? null : noLimit(summary)),
     sentences.length > 0 ? h("p", { class: "says" }, sentences.join(" ")) : null,
-    cost ? h("p", { class: "muted" }, cost) : null,
+    cost ? h("p", { class: "muted cost" }, cost) : null,
   );
 }

@@ -58,7 +58,7 @@ function needed(missing: Missing): string {
     case "cpus":
       return "CPUs of operators not recorded";
     case "level":
-      return `needs --levels ${name}`;
+      return "needs --levels all";
     case "ceiling":
       return missing.why == null || missing.why === "not_measured"
         ? "needs --bench"
