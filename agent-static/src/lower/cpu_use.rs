@@ -6,7 +6,7 @@ use profinfer_wire::record::cpu_use::{CpuUseBatch, CpuUseLoss};
 use profinfer_wire::sched::{IDLE, Who};
 
 use super::Lower;
-use super::sched::{Packed, cpu};
+use super::packed::{Packed, cpu};
 use crate::bpf::CpuUseTotals;
 use crate::bpf::cpu_use::Open;
 use crate::bpf::ring::CpuUse;

@@ -17,6 +17,7 @@ pub mod graph;
 pub mod hits;
 pub mod nested;
 pub mod op;
+mod packed;
 mod part;
 pub mod progress;
 pub mod sched;

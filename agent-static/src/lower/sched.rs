@@ -1,13 +1,13 @@
 //! The scheduler level: packs switches, wake-ups, migrations and interrupts into batches, in order
 //! of arrival.
 
-use profinfer_wire::frame::MAX_PAYLOAD;
 use profinfer_wire::interrupt::{self as interrupts, MAX_INTERRUPT_LEN};
 use profinfer_wire::record::Record;
 use profinfer_wire::record::sched::{InterruptBatch, SchedBatch, SchedLoss, Task};
 use profinfer_wire::sched::{self as events, Happened, IDLE, Left, MAX_EVENT_LEN, SchedEvent};
 
 use super::Lower;
+use super::packed::{Packed, cpu};
 use crate::bpf::SchedTotals;
 use crate::bpf::ring::{Head, Interrupt, Switch, TASK_COMM, Who};
 use crate::link::output::Weight;
@@ -15,8 +15,6 @@ use crate::observe::sched::formats::Formats;
 use crate::observe::sched::states::States;
 use crate::observe::sched::task::{New, Tasks, text};
 
-/// Space for the packed events of one batch: a frame without the other fields of the record.
-const BATCH_BYTES: usize = MAX_PAYLOAD - 64;
 /// Most interrupt names that are remembered; further ones share the last place.
 const NAMES: usize = 64;
 
@@ -38,31 +36,6 @@ pub(super) struct Scheduler {
     seen: u64,
     sent: u64,
     queue_full: u64,
-}
-
-/// A batch that is being filled.
-#[derive(Debug)]
-pub(super) struct Packed<C> {
-    pub(super) base_ns: u64,
-    pub(super) count: u16,
-    pub(super) len: usize,
-    pub(super) cursor: C,
-    pub(super) bytes: Box<[u8; BATCH_BYTES]>,
-}
-
-impl<C> Packed<C> {
-    pub(super) fn new(cursor: C) -> Self {
-        Self { base_ns: 0, count: 0, len: 0, cursor, bytes: Box::new([0; BATCH_BYTES]) }
-    }
-
-    /// Whether `longest` further bytes may not fit.
-    pub(super) fn full(&self, longest: usize) -> bool {
-        self.len + longest > BATCH_BYTES || self.count >= u16::MAX - 64
-    }
-
-    pub(super) fn clear(&mut self) {
-        (self.count, self.len) = (0, 0);
-    }
 }
 
 impl Scheduler {
@@ -276,10 +249,6 @@ impl Lower {
         };
         self.emit.emit(&Record::SchedLoss(loss), weight);
     }
-}
-
-pub(super) fn cpu(cpu: u32) -> u16 {
-    u16::try_from(cpu).unwrap_or(u16::MAX)
 }
 
 /// Text of other programs, up to the first invalid byte.
