@@ -63,7 +63,7 @@ function rowsOf(summary: Summary, ladder: Ladder | undefined): Row[] {
             "at the best rate seen",
             limit,
             "limit",
-            `${rate} in an operator of this recording; the memory's limit may be higher: --bench measures it`,
+            `${rate} in this recording; --bench measures the limit`,
           )
         : row(
             "at the memory limit",
