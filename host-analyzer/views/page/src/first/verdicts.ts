@@ -32,6 +32,7 @@ const TOPICS: Record<string, string> = {
   shared_cpu: "threads that share a CPU",
   splits: "splits between backends",
   stopped: "stop signals",
+  small_batches: "prompt batches",
   too_many_threads: "thread count",
 };
 
