@@ -33,6 +33,10 @@ const MANY: usize = 8;
 
 impl AwayTimes {
     pub(super) fn compute(model: &Model, conditions: &Conditions) -> Self {
+        if model.sched.states.start_ns.is_empty() {
+            // There is nobody to blame, and the sizes of teams take a pass over all spans.
+            return Self::default();
+        }
         let mut blame = Blame::new(model, conditions);
         let mut rows = vec![Vec::new(); model.threads.len()];
         for piece in pieces(model).filter(|p| p.state != ThreadState::Running && p.end_ns > p.start_ns) {

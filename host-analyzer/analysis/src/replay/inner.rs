@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 
 use super::class::{ClassId, Classes};
-use super::meeting::Meetings;
+use super::meeting::{Meetings, end};
 use profinfer_trace::model::{Model, Spans, Text};
 
 /// Difference of starts from which on an instance shows whether the first thread waits for the
@@ -62,8 +62,7 @@ impl Learning {
             if last - first <= LATE_NS {
                 continue;
             }
-            let end = |i: &usize| spans.start_ns[*i].saturating_add(spans.work_ns[*i]);
-            let overtaken = members.iter().map(end).min().unwrap_or(0) < last;
+            let overtaken = members.iter().map(|i| end(spans, *i)).min().unwrap_or(0) < last;
             if let Some(class) = of_node.get(m.node.0 as usize) {
                 self.classes[class.0 as usize].add(overtaken);
                 self.ops.entry(classes.rows[class.0 as usize].op).or_default().add(overtaken);

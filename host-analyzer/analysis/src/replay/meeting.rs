@@ -24,7 +24,9 @@ pub(super) struct Meetings {
     gather: Gather,
 }
 
-fn end(spans: &Spans, i: usize) -> u64 {
+/// End of work of a span, ns.
+#[inline]
+pub(super) fn end(spans: &Spans, i: usize) -> u64 {
     spans.start_ns[i].saturating_add(spans.work_ns[i])
 }
 

@@ -7,6 +7,7 @@
 
 use super::cause::{Amounts, Cause};
 use super::lookup::Lookup;
+use super::meeting::end;
 use profinfer_trace::model::Spans;
 
 /// Time that a spinning barrier and the dispatch of the next operator take, ns: 1 to 2 us on the
@@ -122,6 +123,14 @@ pub(super) struct Kind {
     pub(super) costs: ProbeCosts,
 }
 
+impl Kind {
+    /// When a thread begins to compute: at an inner barrier it waits for the last one to begin,
+    /// unless it ended before.
+    const fn computes_from(self, (start, end): (u64, u64), last_start: u64) -> u64 {
+        if self.inner && end >= last_start { last_start } else { start }
+    }
+}
+
 impl Splitter {
     /// The meeting of these spans after the barrier that opened at `opened`. Fills
     /// [`Splitter::delays`].
@@ -135,14 +144,13 @@ impl Splitter {
     ) -> Usual {
         self.delays.clear();
         let last_start = members.iter().map(|i| spans.start_ns[*i]).max().unwrap_or(opened);
-        let release = members.iter().map(|i| spans.start_ns[*i].saturating_add(spans.work_ns[*i])).max();
-        let release = release.unwrap_or(opened);
+        let release = members.iter().map(|i| end(spans, *i)).max().unwrap_or(opened);
         if !lookup.disturbs(spans, members, opened, release) {
             return self.clean(spans, members, (opened, last_start, release), kind);
         }
         self.members.clear();
         for i in members {
-            let (start, end) = (spans.start_ns[*i], spans.start_ns[*i].saturating_add(spans.work_ns[*i]));
+            let (start, end) = (spans.start_ns[*i], end(spans, *i));
             self.members.push(Member { start, end, ..Member::default() });
         }
         if kind.inner {
@@ -151,7 +159,7 @@ impl Splitter {
         let last_start = self.members.iter().map(|m| m.start).max().unwrap_or(opened);
         for (member, i) in self.members.iter_mut().zip(members) {
             let Member { start, end, .. } = *member;
-            member.from = if kind.inner && end >= last_start { last_start.max(start) } else { start };
+            member.from = kind.computes_from((start, end), last_start);
             lookup.away(spans.thread[*i], opened, start, &mut member.before);
             lookup.away(spans.thread[*i], member.from, end, &mut member.inside);
             if !spans.migrated[*i] {
@@ -185,8 +193,8 @@ impl Splitter {
     ) -> Usual {
         let (mut sum, mut most, mut second, mut first) = (0_u64, 0_u64, 0_u64, u64::MAX);
         for i in members {
-            let (start, end) = (spans.start_ns[*i], spans.start_ns[*i].saturating_add(spans.work_ns[*i]));
-            let from = if kind.inner && end >= last_start { last_start.max(start) } else { start };
+            let (start, end) = (spans.start_ns[*i], end(spans, *i));
+            let from = kind.computes_from((start, end), last_start);
             let on = end.saturating_sub(from);
             first = first.min(start);
             sum = sum.saturating_add(on);

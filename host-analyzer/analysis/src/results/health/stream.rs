@@ -27,92 +27,70 @@ pub(super) fn refused(model: &Model, found: &mut Vec<Remark>) {
     }
 }
 
-/// Nested calls lost anywhere.
-pub(super) fn nested(model: &Model, found: &mut Vec<Remark>) {
-    let (of, received) = (Of::Nested, model.health.all_nested());
-    let Some(l) = model.health.nested else {
+/// What was counted of one kind of rows.
+struct Counted<L> {
+    of: Of,
+    ledger: Option<L>,
+    received: u64,
+    /// Those before a later piece of a recording are in its ledger, but not in the piece.
+    from_the_start: bool,
+}
+
+/// Rows of one kind lost anywhere. `counts`: those that the agent sent, those that it saw, and
+/// whether its figures balance.
+fn lost<L: Totals>(
+    model: &Model,
+    counted: Counted<L>,
+    counts: impl Fn(&L) -> (u64, u64, bool),
+    found: &mut Vec<Remark>,
+) {
+    let Counted { of, ledger, received, from_the_start } = counted;
+    let Some(l) = ledger else {
         if received > 0 {
             found.push(Remark::TotalsMissing { of, received });
         }
         return;
     };
-    dropped(of, &l, l.ends, found);
+    let (sent, seen, balances) = counts(&l);
+    dropped(of, &l, seen, found);
     if model.health.end.is_none() {
         return;
     }
-    if !l.balances() {
+    if !balances {
         found.push(Remark::NotBalanced(of));
-    } else if l.sent > received {
-        found.push(Remark::NotHere { of, n: l.sent - received, seen: l.ends });
-    } else if l.sent < received {
+    } else if sent < received {
         found.push(Remark::TooMany(of));
+    } else if sent > received && !(from_the_start && model.health.piece.is_some()) {
+        found.push(Remark::NotHere { of, n: sent - received, seen });
     }
+}
+
+/// Nested calls lost anywhere.
+pub(super) fn nested(model: &Model, found: &mut Vec<Remark>) {
+    let (ledger, received) = (model.health.nested, model.health.all_nested());
+    let counted = Counted { of: Of::Nested, ledger, received, from_the_start: false };
+    lost(model, counted, |l| (l.sent, l.ends, l.balances()), found);
 }
 
 /// Scheduler rows lost anywhere.
 pub(super) fn sched(model: &Model, found: &mut Vec<Remark>) {
-    let (of, received) = (Of::Sched, model.health.all_sched());
-    let Some(l) = model.health.sched else {
-        if received > 0 {
-            found.push(Remark::TotalsMissing { of, received });
-        }
-        return;
-    };
-    dropped(of, &l, l.seen(), found);
-    if model.health.end.is_none() {
-        return;
-    }
-    if !l.balances() {
-        found.push(Remark::NotBalanced(of));
-    } else if l.sent > received {
-        found.push(Remark::NotHere { of, n: l.sent - received, seen: l.seen() });
-    } else if l.sent < received {
-        found.push(Remark::TooMany(of));
-    }
+    let (ledger, received) = (model.health.sched, model.health.all_sched());
+    let counted = Counted { of: Of::Sched, ledger, received, from_the_start: false };
+    lost(model, counted, |l| (l.sent, l.seen(), l.balances()), found);
 }
 
 /// Windows of the CPUs' use lost anywhere.
 pub(super) fn cpu_use(model: &Model, found: &mut Vec<Remark>) {
-    let (of, received) = (Of::CpuUse, model.health.cpu_use_received);
-    let Some(l) = model.health.cpu_use else {
-        if received > 0 {
-            found.push(Remark::TotalsMissing { of, received });
-        }
-        return;
-    };
-    dropped(of, &l, l.windows, found);
-    if model.health.end.is_none() {
-        return;
-    }
-    if !l.balances() {
-        found.push(Remark::NotBalanced(of));
-    } else if l.sent < received {
-        found.push(Remark::TooMany(of));
-    } else if !model.health.cpu_use_here(&l) {
-        found.push(Remark::NotHere { of, n: l.sent - received, seen: l.windows });
-    }
+    let (ledger, received) = (model.health.cpu_use, model.health.cpu_use_received);
+    let counted = Counted { of: Of::CpuUse, ledger, received, from_the_start: true };
+    lost(model, counted, |l| (l.sent, l.windows, l.balances()), found);
 }
 
 /// Batch sequences lost anywhere.
 pub(super) fn parts(model: &Model, found: &mut Vec<Remark>) {
-    let (of, received) = (Of::Parts, model.health.parts_received);
-    let Some(l) = model.health.parts else {
-        if received > 0 {
-            found.push(Remark::TotalsMissing { of, received });
-        }
-        return;
-    };
-    dropped(of, &l, l.tokens, found);
-    if model.health.end.is_none() {
-        return;
-    }
-    if !l.balances() {
-        found.push(Remark::NotBalanced(of));
-    } else if l.sent < received {
-        found.push(Remark::TooMany(of));
-    } else if !model.health.parts_here(&l) {
-        found.push(Remark::NotHere { of, n: l.sent - received, seen: l.tokens });
-    }
+    let (ledger, received) = (model.health.parts, model.health.parts_received);
+    let counted = Counted { of: Of::Parts, ledger, received, from_the_start: true };
+    lost(model, counted, |l| (l.sent, l.tokens, l.balances()), found);
 }
 
 pub(super) fn damaged(model: &Model, found: &mut Vec<Remark>) {
