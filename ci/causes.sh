@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# causes.sh [OPTION…] [CASE…]      plants causes in and beside a real engine, and scores what the product concludes
+# causes.sh [OPTION…] [CASE…]      plants causes in and next to a real engine, and scores what the product concludes
 #
 #   --list         print the cases: name, kind, question, cause
 #   --report       print the scores of this commit's results, the worst first, and the targets

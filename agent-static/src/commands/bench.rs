@@ -81,7 +81,7 @@ struct Measured<'a> {
     /// Why the curve ends: `cache`, `memory` or `time`. `null` if the ceiling is not a curve.
     end: Option<&'static str>,
     note: &'a str,
-    /// Who held the CPUs meanwhile. `null` if nothing was measured, or the kernel does not tell.
+    /// Who held the CPUs meanwhile. `null` if nothing was measured, or the kernel does not report it.
     load: Option<Load<'a>>,
 }
 

@@ -1,7 +1,7 @@
 // handover: the prompt in one thread of the application, tokens in another. Preloaded into an unmodified engine's program.
 //
-// Servers and phone apps do so. With OpenMP each of these threads gets a team of its own, and with OMP_WAIT_POLICY=active the
-// team that has nothing to do spins beside the other.
+// Servers and phone apps do so. With OpenMP each of these threads gets a separate team, and with OMP_WAIT_POLICY=active the
+// team that has nothing to do spins next to the other.
 //   LD_PRELOAD=libhandover.so PROGRAM ...
 #define _GNU_SOURCE
 #include <dlfcn.h>

@@ -28,7 +28,7 @@ pub struct Ceiling {
     /// For people: why nothing was measured, or why the results at the largest working set are
     /// doubtful.
     pub note: String,
-    /// Who held the CPUs meanwhile; `None` if nothing was measured, or the kernel does not tell.
+    /// Who held the CPUs meanwhile; `None` if nothing was measured, or the kernel does not report it.
     pub load: Option<Load>,
 }
 

@@ -12,7 +12,7 @@ use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::time::TimeValLike;
 use nix::unistd::{SysconfVar, sysconf};
 
-/// Unit of /proc if sysconf does not tell it, ns.
+/// Unit of /proc if sysconf does not report it, ns.
 const TICK_NS: u64 = 10_000_000;
 /// Busy times in the first line of /proc/stat: user, nice, system, interrupts, soft interrupts,
 /// stolen. Idle and I/O wait are between them; times of guests are in user and nice already.
@@ -34,7 +34,7 @@ pub struct Load {
 #[derive(Debug)]
 struct Moment {
     at: Instant,
-    /// All CPUs, ns; `None` if the kernel does not tell.
+    /// All CPUs, ns; `None` if the kernel does not report it.
     busy_ns: Option<u64>,
     own_ns: u64,
 }
@@ -60,7 +60,7 @@ impl Watch {
         Self { proc, tick_ns, since, processes }
     }
 
-    /// The load since the last call; `None` if the kernel does not tell.
+    /// The load since the last call; `None` if the kernel does not report it.
     pub(super) fn lap(&mut self) -> Option<Load> {
         let end = Moment::now(&self.proc, self.tick_ns);
         let busy = end.busy_ns.zip(self.since.busy_ns).map(|(now, then)| now.saturating_sub(then));
