@@ -60,23 +60,6 @@ impl Gain {
     pub(super) fn with_likely(self, likely_ns: f64) -> Self {
         Self { likely_ns: (likely_ns.round() as u64).clamp(self.low_ns, self.high_ns), ..self }
     }
-
-    /// The same where the remedy also costs `ns`.
-    pub(super) fn minus(self, ns: f64) -> Self {
-        let less = |saved: u64| (saved as f64 - ns).max(0.0);
-        let (low, likely, high) = (less(self.low_ns), less(self.likely_ns), less(self.high_ns));
-        let speed = |speed: Option<f64>, saved: f64, now: u64| {
-            speed.map(|s| 1e9 / (1e9 / s + now as f64 - saved).max(1.0))
-        };
-        Self {
-            of: self.of,
-            low_ns: low as u64,
-            likely_ns: likely as u64,
-            high_ns: high as u64,
-            low_tokens_per_s: speed(self.low_tokens_per_s, low, self.low_ns),
-            high_tokens_per_s: speed(self.high_tokens_per_s, high, self.high_ns),
-        }
-    }
 }
 
 fn within(whole_ns: u64, low_ns: f64, high_ns: f64) -> (f64, f64) {

@@ -5,7 +5,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::cause::{Cause, Culprit, CulpritId, CulpritTable, Key};
+use super::cause::{Amounts, Cause, Culprit, CulpritId, CulpritTable, Key};
 use super::holders::{Holder, Holders};
 use crate::results::fact::Conditions;
 use crate::results::sched::pieces::{Piece, pieces};
@@ -26,6 +26,8 @@ pub(super) struct Away {
 pub(super) struct AwayTimes {
     rows: Vec<Vec<Away>>,
     pub(super) culprits: Vec<Culprit>,
+    /// CPUs that a process may use, where known.
+    pub(super) cpus: HashMap<u32, usize>,
 }
 
 /// From this number of processes on, tasks of one name are one culprit: a storm of short processes.
@@ -51,13 +53,26 @@ impl AwayTimes {
                 start = end;
             }
         }
-        Self { rows, culprits: blame.culprits.rows }
+        let cpus = blame.cpus.iter().filter_map(|(pid, cpus)| Some((*pid, cpus.as_ref()?.len())));
+        Self { rows, cpus: cpus.collect(), culprits: blame.culprits.rows }
     }
 
     /// The times of a thread.
     pub(super) fn of(&self, thread: ThreadId) -> &[Away] {
         self.rows.get(thread.0 as usize).map_or(&[], Vec::as_slice)
     }
+}
+
+/// Time in which at least one of some threads was off the CPU, by the cause of the first of them.
+pub(super) fn union(rows: &mut [Away], (from, to): (u64, u64)) -> Amounts {
+    rows.sort_by_key(|a| a.start);
+    let (mut sum, mut until) = (Amounts::default(), from);
+    for away in rows {
+        let (start, end) = (away.start.max(until), away.end.min(to));
+        sum.add(away.cause, end.saturating_sub(start));
+        until = until.max(end);
+    }
+    sum
 }
 
 struct Blame<'a> {
@@ -88,7 +103,7 @@ impl<'a> Blame<'a> {
             culprits: CulpritTable::default(),
             known: vec![None; model.sched.tasks.len()],
             storms,
-            cpus: teams.keys().map(|pid| (*pid, conditions.cpus_of(model, *pid))).collect(),
+            cpus: teams.keys().map(|pid| (*pid, conditions.cpus_ever_of(model, *pid))).collect(),
             teams,
             holders: Holders::new(model),
         }

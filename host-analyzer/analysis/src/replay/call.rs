@@ -1,16 +1,16 @@
 //! The walk through the calls of a session.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 
 use super::away::{Away, AwayTimes};
 use super::class::{ClassId, Classes};
-use super::inner::Learning;
+use super::inner::{Learning, Learnt};
 use super::lookup::Lookup;
 use super::meeting::Meetings;
 use super::outside::{self, Does};
 use super::split::{Kind, ProbeCosts, Splitter, Usual};
-use super::typical::Seen;
+use super::typical::{Seen, Typical};
 use super::untraced::{self, Graphs};
 use super::{Amounts, CallReplay, ClassTimes};
 use crate::shared::interval::Interval;
@@ -21,10 +21,12 @@ pub(super) struct Walk<'a> {
     model: &'a Model,
     lookup: Lookup<'a>,
     classes: Classes,
-    /// By class: it has an inner barrier.
-    inner: Vec<bool>,
-    /// By class: the longest time that is not out of the ordinary, ns.
-    limits: Vec<u64>,
+    /// By class: it has an inner barrier; several threads share its work.
+    learnt: Vec<Learnt>,
+    /// Threads that can run at once, by process; the others queue.
+    cpus: &'a HashMap<u32, usize>,
+    /// By class.
+    typical: Vec<Typical>,
     class_times: Vec<Vec<ClassTimes>>,
     costs: ProbeCosts,
     /// Rows of the spans, by graph call.
@@ -42,7 +44,9 @@ impl<'a> Walk<'a> {
     pub(super) fn new(model: &'a Model, away: &'a AwayTimes, interrupts: &'a [Vec<Away>]) -> Self {
         let classes = Classes::compute(model);
         let mut rows = vec![0..0; model.graph_calls.len()];
-        let (mut learning, mut seen) = (Learning::new(&classes), Seen::new(&classes));
+        let cost = model.health.probe_cost;
+        let inside = cost.map_or(0, |c| c.inside_ns);
+        let (mut learning, mut seen) = (Learning::new(&classes, inside), Seen::new(&classes));
         let mut meetings = Meetings::default();
         for (call, spans) in model.spans.by_call() {
             meetings.read(&model.spans, spans.clone());
@@ -57,13 +61,12 @@ impl<'a> Walk<'a> {
             }
             rows[call.0 as usize] = spans;
         }
-        let cost = model.health.probe_cost;
-        let inside = cost.map_or(0, |c| c.inside_ns);
         Self {
             model,
             lookup: Lookup::new(model, away, interrupts),
-            inner: learning.finish(model, &classes),
-            limits: seen.limits(),
+            learnt: learning.finish(model, &classes),
+            cpus: &away.cpus,
+            typical: seen.typical(),
             class_times: vec![vec![ClassTimes::default(); classes.len()]; Phase::COUNT],
             classes,
             costs: ProbeCosts { inside, outside: cost.map_or(0, |c| c.pair_ns.saturating_sub(inside)) },
@@ -170,6 +173,8 @@ impl<'a> Walk<'a> {
         self.meetings.read(spans, self.rows[i].clone());
         let of_node = self.classes.of_topology(self.model.graph_calls.topology[i]);
         let times = &mut self.class_times[call.phase.index()];
+        let pid = self.model.threads.get(caller).pid;
+        let at_once = self.cpus.get(&pid).copied().unwrap_or(usize::MAX);
         let mut opened = start;
         for m in &self.meetings.rows {
             if m.release > end {
@@ -177,12 +182,20 @@ impl<'a> Walk<'a> {
             }
             let members = self.meetings.members(m);
             let class = of_node.get(m.node.0 as usize).copied().unwrap_or(ClassId(u32::MAX));
-            let inner = self.inner.get(class.0 as usize).copied().unwrap_or(false);
-            let kind = Kind { inner, costs: self.costs };
+            let Learnt { inner, shared } = self.learnt.get(class.0 as usize).copied().unwrap_or_default();
+            let typical = self.typical.get(class.0 as usize).copied().unwrap_or_default();
+            let kind = Kind { inner, shared, limit: typical.limit, at_once, costs: self.costs };
             let usual = self.splitter.split(spans, members, opened, kind, &mut self.lookup);
-            let limit = self.limits.get(class.0 as usize).copied().unwrap_or(u64::MAX);
-            let (usual, strange) = usual.at_most(limit);
-            call.unexplained_ns = call.unexplained_ns.saturating_add(strange);
+            let usual = match usual.total() {
+                total if total > typical.limit => {
+                    // Without the scheduler level, other causes are possible: a slow core.
+                    let kept = if self.model.sched.recorded { typical.ns } else { typical.limit };
+                    let (usual, strange) = usual.at_most(kept);
+                    self.splitter.claim(strange);
+                    usual
+                }
+                _ => usual,
+            };
             call.usual.add(&usual);
             let delays = &self.splitter.delays;
             if !delays.caused.is_empty() || delays.unexplained > 0 {

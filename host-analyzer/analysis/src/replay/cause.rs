@@ -71,6 +71,13 @@ impl Amounts {
         }
     }
 
+    /// Gives the time of one cause to another.
+    pub(super) fn rename(&mut self, from: Cause, to: Cause) {
+        let ns = self.get(from);
+        self.0.retain(|(cause, _)| *cause != from);
+        self.add(to, ns);
+    }
+
     /// Adds all of `other`.
     pub fn add_all(&mut self, other: &Self) {
         other.0.iter().for_each(|(cause, ns)| self.add(*cause, *ns));

@@ -5,6 +5,7 @@
 //! threads spin until the last has begun, so it takes max(s) + max(c), where `c` counts from the
 //! last beginning on. With no cause removed this is the measured time, by construction.
 
+use super::away::{Away, union};
 use super::cause::{Amounts, Cause};
 use super::lookup::Lookup;
 use super::meeting::end;
@@ -16,6 +17,9 @@ const SPINNING_NS: u64 = 2_000;
 
 /// Work of a thread that has nothing to do in an operator, where the probes' cost is unknown, ns.
 const NOTHING_NS: u64 = 1_000;
+
+/// A barrier that opens this long after the last operator ended opened late, ns.
+const LATE_NS: u64 = 5_000;
 
 /// If a thread computed more than this share above the mean while another was off the CPU, it did
 /// that thread's part too. Threads take parts only where they also meet inside the operator.
@@ -87,6 +91,12 @@ struct Member {
     from: u64,
 }
 
+impl Member {
+    fn slept_before(&self) -> bool {
+        self.before.iter().any(|(cause, _)| sleeps(cause))
+    }
+}
+
 /// What delayed a meeting.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Delays {
@@ -107,12 +117,46 @@ impl Delays {
     }
 }
 
+impl Delays {
+    /// Threads that are more than the CPUs sleep at barriers instead of spinning: libgomp does not
+    /// spin then. So their wake-ups are due to their number.
+    fn queued(&mut self) {
+        for amounts in [&mut self.caused, &mut self.alone] {
+            amounts.rename(Cause::WakeUp, Cause::TooManyThreads);
+        }
+    }
+}
+
 /// Splits meetings. Its buffers are reused.
 #[derive(Debug, Default)]
 pub(super) struct Splitter {
     members: Vec<Member>,
     claims: Amounts,
+    wakers: Wakers,
     pub(super) delays: Delays,
+}
+
+/// Time on the CPU that a thread needs to wake others: seen between operators, where the first
+/// thread that begins has woken those that sleep at the barrier.
+#[derive(Debug, Default)]
+struct Wakers {
+    times: u64,
+    ns: u64,
+}
+
+impl Wakers {
+    const fn add(&mut self, ns: u64) {
+        self.times += 1;
+        self.ns = self.ns.saturating_add(ns);
+    }
+
+    /// Mean, ns.
+    const fn mean(&self) -> u64 {
+        match self.ns.checked_div(self.times) {
+            Some(mean) => mean,
+            None => 0,
+        }
+    }
 }
 
 /// What is known of the operator of a meeting.
@@ -120,6 +164,12 @@ pub(super) struct Splitter {
 pub(super) struct Kind {
     /// It has an inner barrier.
     pub(super) inner: bool,
+    /// Its class is one whose work several threads share.
+    pub(super) shared: bool,
+    /// The longest time that is not out of the ordinary, ns.
+    pub(super) limit: u64,
+    /// Most threads that can run at once.
+    pub(super) at_once: usize,
     pub(super) costs: ProbeCosts,
 }
 
@@ -148,13 +198,30 @@ impl Splitter {
         if !lookup.disturbs(spans, members, opened, release) {
             return self.clean(spans, members, (opened, last_start, release), kind);
         }
+        let late = late_opening(spans, members, opened, lookup);
+        let usual = self.after_opening(spans, members, (opened + late.ns, release), kind, lookup);
+        let caused = late.caused.total();
+        self.delays.caused.add_all(&late.caused);
+        self.delays.alone.add_all(&late.caused);
+        Usual { dispatch: usual.dispatch.saturating_add(late.ns - caused.min(late.ns)), ..usual }
+    }
+
+    /// The same from the time on at which the barrier opened.
+    fn after_opening(
+        &mut self,
+        spans: &Spans,
+        members: &[usize],
+        (opened, release): (u64, u64),
+        kind: Kind,
+        lookup: &mut Lookup<'_>,
+    ) -> Usual {
         self.members.clear();
         for i in members {
             let (start, end) = (spans.start_ns[*i], end(spans, *i));
             self.members.push(Member { start, end, ..Member::default() });
         }
         if kind.inner {
-            self.stopped_before_meeting(spans, members, lookup);
+            self.stopped_before_meeting(spans, members, kind.limit, lookup);
         }
         let last_start = self.members.iter().map(|m| m.start).max().unwrap_or(opened);
         for (member, i) in self.members.iter_mut().zip(members) {
@@ -171,14 +238,25 @@ impl Splitter {
 
     /// A thread that lost its CPU before it came to the barrier inside the operator begins when it
     /// returns: the others wait for it there, so none of them ends before.
-    fn stopped_before_meeting(&mut self, spans: &Spans, members: &[usize], lookup: &mut Lookup<'_>) {
+    fn stopped_before_meeting(
+        &mut self,
+        spans: &Spans,
+        members: &[usize],
+        limit: u64,
+        lookup: &mut Lookup<'_>,
+    ) {
         for (n, i) in members.iter().enumerate() {
-            let start = self.members[n].start;
-            let rows = lookup.rows(spans.thread[*i], start, start.saturating_add(BEFORE_MEETING_NS));
-            let Some(back) = rows.iter().map(|a| a.end).max().filter(|end| *end > start) else { continue };
-            let others = self.members.iter().enumerate().filter(|(other, _)| *other != n);
-            if others.map(|(_, m)| m.end).min().is_some_and(|end| end >= back) {
-                self.members[n].start = back.min(self.members[n].end);
+            let Member { start, end: own_end, .. } = self.members[n];
+            let others = || self.members.iter().enumerate().filter(|(other, _)| *other != n).map(|(_, m)| m);
+            let Some(others_end) = others().map(|m| m.end).min() else { continue };
+            // They take far longer than usual, so they wait.
+            let wait = others().all(|m| m.end.saturating_sub(m.start) > limit);
+            let rows = lookup.rows(spans.thread[*i], start, own_end);
+            let before = rows.iter().rev().find(|a| a.start < start.saturating_add(BEFORE_MEETING_NS));
+            let waited_for = || rows.iter().find(|a| wait && others_end.saturating_sub(a.end) <= limit);
+            let Some(away) = before.or_else(waited_for) else { continue };
+            if away.end > start && away.end <= others_end {
+                self.members[n].start = away.end.min(own_end);
             }
         }
     }
@@ -202,42 +280,65 @@ impl Splitter {
             most = most.max(on);
         }
         let gap = first.max(opened) - opened;
-        usual(
-            release.saturating_sub(opened),
-            gap,
-            work(sum, most, second, members.len(), kind.costs),
-            kind.costs,
-        )
+        usual(release.saturating_sub(opened), gap, work(sum, most, second, members.len(), kind), kind.costs)
     }
 
     /// Some thread was off the CPU, or was interrupted.
     fn disturbed(&mut self, opened: u64, release: u64, kind: Kind) -> Usual {
-        let all = Times::new(&self.members, opened, kind.inner, |_| true);
+        let mut all = Times::new(&self.members, opened, kind.inner, |_| true);
         let measured = release.saturating_sub(opened);
-        let slept = self.members.iter().any(|m| m.before.iter().any(|(c, _)| sleeps(c)));
+        let slept = self.members.iter().any(Member::slept_before);
+        let spinning = SPINNING_NS.saturating_add(kind.costs.outside);
+        if slept {
+            let awake = self.members.iter().filter(|m| !m.slept_before() && m.before.is_empty());
+            if let Some(first) = awake.map(|m| m.start).min() {
+                self.wakers.add(first.saturating_sub(opened).saturating_sub(spinning));
+            }
+        }
+        if kind.inner && self.members.iter().any(|m| m.inside.iter().any(|(cause, _)| sleeps(cause))) {
+            // At the barrier inside, the last thread that comes wakes the others while it computes.
+            all.wakes(self.wakers.mean());
+        }
         // What the threads computed, when none was away.
-        let mean = all.sum / self.members.len().max(1) as u64;
-        let stolen = kind.inner && all.most as f64 > mean as f64 * STOLEN && shared(&all, kind.costs);
-        let (most, gap) = (
-            if stolen { mean } else { all.most },
-            if slept { all.gap.min(SPINNING_NS.saturating_add(kind.costs.outside)) } else { all.gap },
-        );
-        let shorter = (all.most - most) + (all.gap - gap);
-        let without = all.time.saturating_sub(shorter).min(measured);
+        let threads = self.members.len().min(kind.at_once).max(1);
+        let mean = all.sum / threads as u64;
+        let queued = self.members.len() > threads;
+        let stolen = kind.inner && all.most as f64 > mean as f64 * STOLEN;
+        let most = if (stolen || queued) && is_shared(all.most, all.second, kind) { mean } else { all.most };
+        let gap = if slept { all.gap.min(spinning) } else { all.gap };
+        // Where threads sleep, a thread that begins late has woken others.
+        let without =
+            if slept { gap.saturating_add(most) } else { (all.time + most).saturating_sub(all.most) };
+        let without = without.min(measured);
         let mut on = all;
         on.most = most;
         on.second = on.second.min(most);
         let usual =
-            usual(without, gap, work(on.sum, on.most, on.second, self.members.len(), kind.costs), kind.costs);
+            usual(without, gap, work(on.sum, on.most, on.second, self.members.len(), kind), kind.costs);
         let excess = measured - usual.total().min(measured);
         self.blame(excess, kind.inner);
         self.alone(opened, measured, kind.inner, excess, measured.saturating_sub(all.time));
+        if queued {
+            self.delays.queued();
+        }
         usual
+    }
+
+    /// Time of a thread on the CPU that is out of the ordinary. Where a page was read from storage,
+    /// the kernel made room for it, and mapped it and its neighbours; elsewhere nothing explains it.
+    pub(super) fn claim(&mut self, strange: u64) {
+        let Delays { caused, alone, unexplained } = &mut self.delays;
+        if strange > 0 && caused.get(Cause::Blocked) > 0 {
+            caused.add(Cause::Blocked, strange);
+            alone.add(Cause::Blocked, strange);
+        } else {
+            *unexplained = unexplained.saturating_add(strange);
+        }
     }
 
     /// Distributes the excess to causes: first to those of the threads that came last.
     fn blame(&mut self, excess: u64, inner: bool) {
-        let Self { members, claims, delays } = self;
+        let Self { members, claims, delays, .. } = self;
         claims.clear();
         let last_to_begin = members.iter().max_by_key(|m| m.start);
         let last_to_end = members.iter().max_by_key(|m| m.end);
@@ -267,7 +368,7 @@ impl Splitter {
 
     /// The effect of removing each cause alone.
     fn alone(&mut self, opened: u64, measured: u64, inner: bool, excess: u64, by_times: u64) {
-        let Self { members, claims, delays } = self;
+        let Self { members, claims, delays, .. } = self;
         let causes: Vec<Cause> = delays.caused.iter().map(|(cause, _)| cause).collect();
         if let [only] = causes[..] {
             delays.alone.add(only, excess - delays.unexplained.min(excess));
@@ -301,6 +402,13 @@ struct Times {
 }
 
 impl Times {
+    /// Without `ns` of the thread that woke others.
+    fn wakes(&mut self, ns: u64) {
+        let ns = ns.min(self.most.saturating_sub(self.second.min(self.most) / 2));
+        self.sum = self.sum.saturating_sub(ns);
+        self.most = self.most.saturating_sub(ns).max(self.second);
+    }
+
     fn new(members: &[Member], opened: u64, inner: bool, removed: impl Fn(Cause) -> bool) -> Self {
         Self::removing(members, opened, inner, |cause, _| removed(cause))
     }
@@ -329,18 +437,52 @@ impl Times {
 }
 
 /// Several threads had work.
-fn shared(times: &Times, costs: ProbeCosts) -> bool {
-    is_shared(times.most, times.second, costs)
+const fn is_shared(most: u64, second: u64, kind: Kind) -> bool {
+    kind.shared || some_work(second, kind.costs.inside) || most <= second.saturating_mul(2)
 }
 
-fn is_shared(most: u64, second: u64, costs: ProbeCosts) -> bool {
-    let nothing = if costs.inside == 0 { NOTHING_NS } else { costs.inside * 3 / 2 };
-    second > nothing || most <= second.saturating_mul(2)
+/// A thread that takes this long, with the probes inside, computes something.
+const fn some_work(ns: u64, inside: u64) -> bool {
+    ns > nothing_ns(inside)
 }
 
-/// Work of the threads: the mean where they share it, else that of the one that has it.
-fn work(sum: u64, most: u64, second: u64, threads: usize, costs: ProbeCosts) -> u64 {
-    if threads > 1 && is_shared(most, second, costs) { sum / threads as u64 } else { most }
+/// Longest time of a thread that has nothing to do, with the probes inside, ns.
+pub(super) const fn nothing_ns(inside: u64) -> u64 {
+    if inside == 0 { NOTHING_NS } else { inside * 3 / 2 }
+}
+
+/// Work of the threads: the mean over those that can run at once where they share it, else that of
+/// the one that has it.
+fn work(sum: u64, most: u64, second: u64, threads: usize, kind: Kind) -> u64 {
+    let threads = threads.min(kind.at_once);
+    if threads > 1 && is_shared(most, second, kind) { sum / threads as u64 } else { most }
+}
+
+/// A barrier that opened later than the last operator ended.
+#[derive(Debug, Default)]
+struct LateOpening {
+    /// How much later, ns.
+    ns: u64,
+    /// What kept the threads from coming to it, ns; at most `ns`.
+    caused: Amounts,
+}
+
+/// A thread that lost its CPU between its operator and the barrier holds up all others there: none
+/// of them starts before it is back.
+fn late_opening(spans: &Spans, members: &[usize], opened: u64, lookup: &mut Lookup<'_>) -> LateOpening {
+    let first = members.iter().map(|i| spans.start_ns[*i]).min().unwrap_or(opened);
+    if first <= opened.saturating_add(LATE_NS) {
+        return LateOpening::default();
+    }
+    let mut rows: Vec<Away> =
+        members.iter().flat_map(|i| lookup.rows(spans.thread[*i], opened, first)).copied().collect();
+    // A thread that sleeps waits at the barrier.
+    rows.retain(|a| !sleeps(a.cause) && a.end <= first);
+    let mut late = LateOpening::default();
+    let Some(until) = rows.iter().map(|a| a.end).max() else { return late };
+    late.ns = until.saturating_sub(opened);
+    late.caused = union(&mut rows, (opened, until));
+    late
 }
 
 /// Splits an undisturbed time; `work` includes the probes inside.

@@ -37,6 +37,22 @@ fn upper_end(bucket: usize) -> u64 {
     if doubling < 2 { low * 2 } else { low.saturating_add((low / 4).saturating_mul(part + 1)) }
 }
 
+/// Usual times of a class, ns.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Typical {
+    /// Median.
+    pub(super) ns: u64,
+    /// Longer times are out of the ordinary.
+    pub(super) limit: u64,
+}
+
+impl Default for Typical {
+    /// Of too few instances: nothing is out of the ordinary.
+    fn default() -> Self {
+        Self { ns: u64::MAX, limit: u64::MAX }
+    }
+}
+
 /// Times seen so far, by class.
 #[derive(Debug, Default)]
 pub(super) struct Seen(Vec<Option<Histogram>>);
@@ -54,11 +70,14 @@ impl Seen {
         }
     }
 
-    /// By class: the longest time that is not out of the ordinary, ns.
-    pub(super) fn limits(&self) -> Vec<u64> {
+    /// What is usual, by class.
+    pub(super) fn typical(&self) -> Vec<Typical> {
         let of = |row: &Option<Histogram>| {
             let median = row.as_ref().and_then(|h| median(&h.0));
-            median.map_or(u64::MAX, |ns| ns.saturating_mul(FACTOR).max(ns.saturating_add(MORE_NS)))
+            median.map_or(Typical::default(), |ns| Typical {
+                ns,
+                limit: ns.saturating_mul(FACTOR).max(ns.saturating_add(MORE_NS)),
+            })
         };
         self.0.iter().map(of).collect()
     }
@@ -98,8 +117,9 @@ mod tests {
             .iter()
             .for_each(|ns| seen.add(ClassId(0), *ns));
         seen.add(ClassId(1), 7);
-        let limits = seen.limits();
-        assert!((4_000_000..5_000_000).contains(&limits[0]), "{limits:?}");
-        assert_eq!(limits[1], u64::MAX);
+        let typical = seen.typical();
+        assert!((4_000_000..5_000_000).contains(&typical[0].limit), "{typical:?}");
+        assert!((1_000_000..1_250_000).contains(&typical[0].ns), "{typical:?}");
+        assert_eq!(typical[1].limit, u64::MAX);
     }
 }

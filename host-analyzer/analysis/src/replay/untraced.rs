@@ -4,6 +4,7 @@
 use std::collections::HashMap;
 
 use super::CallReplay;
+use super::away;
 use super::cause::{Amounts, Cause};
 use super::lookup::Lookup;
 use super::split::Usual;
@@ -56,7 +57,7 @@ pub(super) fn add(
     usual: Option<Usual>,
 ) {
     let time = to.saturating_sub(from);
-    let claims = union(lookup, team, (from, to));
+    let claims = delays(lookup, team, (from, to));
     let Some(usual) = usual else {
         let taken = claims.total().min(time);
         claims.share(taken, &mut call.caused);
@@ -85,18 +86,11 @@ fn shrunk(usual: Usual, time: u64) -> Usual {
 
 /// Time in which at least one thread was off the CPU, by the cause of the first of them: the others
 /// wait for it at the next barrier.
-fn union(lookup: &mut Lookup<'_>, team: &[ThreadId], (from, to): (u64, u64)) -> Amounts {
+fn delays(lookup: &mut Lookup<'_>, team: &[ThreadId], (from, to): (u64, u64)) -> Amounts {
     let mut rows: Vec<_> = team.iter().flat_map(|t| lookup.rows(*t, from, to)).copied().collect();
     // A sleeping thread waits for the others.
     rows.retain(|a| !matches!(a.cause, Cause::Asleep | Cause::WakeUp));
-    rows.sort_by_key(|a| a.start);
-    let (mut sum, mut until) = (Amounts::default(), from);
-    for away in rows {
-        let (start, end) = (away.start.max(until), away.end.min(to));
-        sum.add(away.cause, end.saturating_sub(start));
-        until = until.max(end);
-    }
-    sum
+    away::union(&mut rows, (from, to))
 }
 
 #[cfg(test)]

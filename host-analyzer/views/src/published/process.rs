@@ -8,7 +8,7 @@ fields! {
         pid, program, environment, variables, affinity, cgroup, rss_anonymous_bytes, rss_file_bytes,
         rss_shared_bytes, huge_anonymous_bytes, huge_file_bytes, major_faults, minor_faults,
         storage_read_bytes, threads, nice, ended,
-    }
+    } - { affinity_ever }
     fact::process::Variable => Variable { name, value }
     fact::process::Cgroup => Cgroup {
         path, version, quota, periods, throttled_periods, throttled_ns, cpuset, memory_limit_bytes,

@@ -3,7 +3,7 @@
 use super::super::evidence::{Evidence, Place, Value};
 use super::super::{Case, Confidence, Found, Requirement, Rule, Verdict};
 use super::Remedy;
-use crate::ladder::{IGNORED, NAMED, StepKind};
+use crate::ladder::{IGNORED, NAMED};
 use crate::replay::Cause;
 
 pub(super) const RULE: Rule = Rule {
@@ -11,7 +11,7 @@ pub(super) const RULE: Rule = Rule {
     title: "More threads than CPUs",
     question: "Why do more threads make it slower? Why do two threads run on one CPU?",
     condition: "More threads compute than the CPUs that the engine may use (affinity mask, online CPUs).",
-    formula: "The replay without the waits of the engine's threads for each other's CPUs, less the work that each thread does more when there are as many as CPUs.",
+    formula: "The replay with the work shared by as many threads as CPUs.",
     remedy: "Give the engine as many threads as it has CPUs (-t), or allow it more CPUs (taskset, cpuset).",
     source: "llama.cpp #3154, #5225, #767, #842; the engine's threads spin at the barrier",
     requires: &[Requirement::Ends, Requirement::AllOperators, Requirement::Fact("affinity")],
@@ -35,13 +35,10 @@ fn judge(case: &Case<'_>) -> Verdict {
     let Some(caused) = case.caused(|c| c == Cause::TooManyThreads) else {
         return Verdict::Found(Found { evidence, remedy, gain: None, confidence: Confidence::High });
     };
-    // With fewer threads, each computes more.
-    let work = caused.ladder.sum(|kind| matches!(kind, StepKind::Floor | StepKind::AboveFloor));
-    let more = work as f64 / caused.ladder.units.max(1) as f64 * (threads as f64 / n as f64 - 1.0);
-    let gain = caused.gain.minus(more);
+    let gain = caused.gain;
     match caused.share {
         share if share < IGNORED => Verdict::RuledOut(evidence),
-        share if share < NAMED || gain.likely_ns == 0 => Verdict::Noisy(evidence),
+        share if share < NAMED => Verdict::Noisy(evidence),
         _ => Verdict::Found(Found { evidence, remedy, gain: Some(gain), confidence: Confidence::High }),
     }
 }

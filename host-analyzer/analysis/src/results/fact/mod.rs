@@ -85,12 +85,28 @@ impl Conditions {
         if let Some(set) = process.cgroup.cpuset.value().filter(|set| !set.is_empty()) {
             cpus.retain(|cpu| set.contains(cpu));
         }
-        // An affinity mask may name CPUs that do not exist.
+        self.keep_online(&mut cpus);
+        Some(cpus)
+    }
+
+    /// The same with the CPUs that the engine could use earlier: it, or somebody else, bound it to
+    /// fewer of them later.
+    #[must_use]
+    pub fn cpus_ever_of(&self, model: &Model, pid: u32) -> Option<Vec<u16>> {
+        let mut cpus = self.cpus_of(model, pid)?;
+        cpus.extend(self.process(pid)?.affinity_ever.iter());
+        cpus.sort_unstable();
+        cpus.dedup();
+        self.keep_online(&mut cpus);
+        Some(cpus)
+    }
+
+    /// An affinity mask may name CPUs that do not exist.
+    fn keep_online(&self, cpus: &mut Vec<u16>) {
         let online = |cpu: &u16| self.cpu(*cpu).is_some_and(|c| c.online.value().copied().unwrap_or(true));
         if cpus.iter().any(online) {
             cpus.retain(online);
         }
-        Some(cpus)
     }
 
     #[must_use]

@@ -16,6 +16,8 @@ pub struct Process {
     pub variables: Reading<u64>,
     /// CPUs on which its first thread may run.
     pub affinity: Reading<Vec<u16>>,
+    /// All CPUs that were in `affinity` at some time of the session.
+    pub affinity_ever: Vec<u16>,
     pub cgroup: Cgroup,
     /// Anonymous resident memory, bytes: heap, copied or repacked weights, KV cache.
     pub rss_anonymous_bytes: Reading<Course>,
@@ -92,6 +94,7 @@ impl Process {
             environment: environment(table, scope),
             variables: table.number(scope, "environment.read"),
             affinity: table.cpus(scope, "affinity"),
+            affinity_ever: table.cpus_ever(scope, "affinity"),
             cgroup: Cgroup::new(table, scope),
             rss_anonymous_bytes: table.course(scope, "rss.anonymous"),
             rss_file_bytes: table.course(scope, "rss.file"),

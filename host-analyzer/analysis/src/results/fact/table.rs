@@ -114,6 +114,19 @@ impl<'m> Table<'m> {
         self.text(scope, name).and_then(parsed)
     }
 
+    /// All CPUs that some reading of a list names, sorted.
+    pub(super) fn cpus_ever(&self, scope: FactScope, name: &'m str) -> Vec<u16> {
+        let facts = self.rows.get(&(scope, name)).into_iter().flatten();
+        let lists = facts.filter_map(|fact| match fact.value {
+            FactValue::Text(text) => list::cpus(self.model.texts.get(text)),
+            _ => None,
+        });
+        let mut cpus: Vec<u16> = lists.flatten().collect();
+        cpus.sort_unstable();
+        cpus.dedup();
+        cpus
+    }
+
     /// Times and values of a numeric fact.
     fn numbers(&self, scope: FactScope, name: &'m str) -> Vec<(u64, u64)> {
         let facts = self.rows.get(&(scope, name)).into_iter().flatten();

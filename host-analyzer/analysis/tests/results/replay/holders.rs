@@ -82,7 +82,16 @@ fn one_cpu_for_two_threads_is_too_few() {
     let mut m = shared(Some(task(4242)), 1.0);
     m.facts = Facts::default();
     text(&mut m, PROCESS, "affinity", "1");
-    assert_eq!(causes(&m), [("TooManyThreads".to_owned(), DELAY)]);
+    // One CPU does the 100 ns of both threads one after the other.
+    assert_eq!(causes(&m), [("TooManyThreads".to_owned(), DELAY - 100)]);
+}
+
+/// Somebody bound it to one CPU while it ran.
+#[test]
+fn a_cpu_that_the_engine_could_use_before_is_a_matter_of_placement() {
+    let mut m = shared(None, 0.0);
+    text(&mut m, PROCESS, "affinity", "1");
+    assert_eq!(causes(&m), [("Placement".to_owned(), DELAY)]);
 }
 
 /// Another engine has the CPU: its threads are in no window of other tasks.

@@ -11,6 +11,9 @@ pub(crate) enum Place {
     Operator(SpanId, u64),
     /// In the wait after a span, half way to the thread's next one.
     Wait(SpanId),
+    /// Between the end of a span and the thread's arrival at the barrier: none of the others goes on
+    /// before it is back.
+    Barrier(SpanId),
     /// Half way between a `llama_decode` call and the next one.
     BetweenCalls(usize),
 }
@@ -69,6 +72,14 @@ pub(crate) fn stop(m: &mut Model, place: Place, ns: u64) -> u64 {
     match place {
         Place::Operator(SpanId(i), after) => in_operator(m, i as usize, after, ns),
         Place::Wait(SpanId(i)) => in_wait(m, i as usize, ns),
+        Place::Barrier(SpanId(i)) => {
+            let at = times(m, i as usize).1 + 1;
+            let release = members(m, i as usize).iter().map(|k| times(m, *k).1).max().unwrap();
+            let later = (at + ns).saturating_sub(release);
+            delay_from(m, release + 1, later);
+            add_stop(m, m.spans.thread[i as usize], at, ns);
+            later
+        }
         Place::BetweenCalls(call) => {
             let end = m.llama_calls.start_ns[call] + m.llama_calls.duration_ns[call];
             let at = u64::midpoint(end, m.llama_calls.start_ns[call + 1]);

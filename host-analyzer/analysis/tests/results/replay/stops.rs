@@ -90,6 +90,20 @@ fn stops_in_waits_cost_what_they_cost() {
     RECORDINGS.iter().for_each(|name| check(name, wait, 1_000_000));
 }
 
+/// The others start late too, so their own times show no delay.
+#[test]
+fn stops_before_a_barrier_cost_what_they_cost() {
+    let before = |m: &Model, i: usize| {
+        let s = &m.spans;
+        let next = i + 1 < s.len() && s.graph_call[i] == s.graph_call[i + 1];
+        next.then_some(Place::Barrier(SpanId(i as u32)))
+    };
+    for name in RECORDINGS {
+        check(name, before, 1_000_000);
+        check(name, before, 4_000_000);
+    }
+}
+
 #[test]
 fn stops_between_calls_cost_what_they_cost() {
     for name in RECORDINGS {
