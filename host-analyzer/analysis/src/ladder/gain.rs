@@ -1,10 +1,10 @@
-//! The effect of removing a cause, with its interval.
+//! The effect of removing causes, with its interval.
 //!
-//! The measured time is known exactly, and the causes that stay are taken as they were. So the error
-//! of a gain is that of the undisturbed time: its spread over blocks of calls, which stands for the
-//! drift of the machine, and the error of the replay.
+//! The measured time is known exactly, so the error of a gain is that of the time that remains: the
+//! spread of the undisturbed time over blocks of calls, which stands for the drift of the machine,
+//! the error of the replay, and what the causes that stay do in a shorter time.
 
-use crate::replay::{CallReplay, Cause};
+use crate::replay::{Amounts, CallReplay, Cause};
 use crate::stats::mean::Mean;
 
 /// Time that a remedy saves, over all units, ns.
@@ -24,28 +24,82 @@ const CALL_SCATTER: f64 = 0.1;
 /// Fewest calls whose spread is used.
 const FEWEST: usize = 8;
 
-/// The gain without one cause.
-pub(super) fn without(rows: &[&CallReplay], cause: Cause) -> Gain {
-    of(rows, |c| c.alone.get(cause), |c| if cause == Cause::WakeUp { 0 } else { c.caused.get(Cause::WakeUp) })
+/// What is known of removing causes from some calls.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct Removal {
+    measured_ns: u64,
+    /// Delays by cause, ns.
+    caused: Amounts,
+    /// What removing each cause alone saves, ns.
+    alone: Amounts,
+    /// Delays without a recorded cause in calls that also have recorded ones, ns.
+    unexplained_ns: u64,
+    /// Half width of the interval of the undisturbed time, ns.
+    half_ns: f64,
 }
 
-/// The gain where each call becomes shorter by `saved`. `wakes` is the time of waking threads that
-/// is not in it.
-fn of(rows: &[&CallReplay], saved: impl Fn(&CallReplay) -> u64, wakes: impl Fn(&CallReplay) -> u64) -> Gain {
-    let total = |of: &dyn Fn(&CallReplay) -> u64| rows.iter().map(|c| of(c)).fold(0, u64::saturating_add);
-    let (likely, measured) = (total(&|c| saved(c).min(c.time_ns)), total(&|c| c.time_ns));
-    let half = undisturbed_error(rows);
-    // Delays without a recorded cause, and threads that fell asleep while they waited for a delayed
-    // one, may go away too.
-    let may_follow = |c: &CallReplay| {
-        if saved(c) == 0 { 0 } else { c.unexplained_ns.saturating_add(wakes(c)) }
-    };
-    let high = likely as f64 + half + total(&may_follow) as f64;
-    Gain {
-        low_ns: (likely as f64 - half).max(0.0) as u64,
-        likely_ns: likely,
-        high_ns: (high as u64).min(measured),
+impl Removal {
+    pub(super) fn new(rows: &[&CallReplay], measured_ns: u64) -> Self {
+        let mut new = Self { measured_ns, half_ns: undisturbed_error(rows), ..Self::default() };
+        for call in rows.iter().filter(|c| !c.caused.is_empty()) {
+            new.caused.add_all(&call.caused);
+            new.alone.add_all(&call.alone);
+            new.unexplained_ns = new.unexplained_ns.saturating_add(call.unexplained_ns);
+        }
+        new
     }
+
+    /// The gain without the causes that `of` selects.
+    pub(crate) fn without(&self, of: impl Fn(Cause) -> bool) -> Gain {
+        let sum = |amounts: &Amounts, of: &dyn Fn(Cause) -> bool| {
+            amounts.iter().filter(|(cause, _)| of(*cause)).map(|(_, ns)| ns).fold(0, u64::saturating_add)
+        };
+        // Delays that overlap are in no `alone`, so several causes together save what they caused.
+        let several = self.caused.iter().filter(|(cause, _)| of(*cause)).count() > 1;
+        let saved = sum(if several { &self.caused } else { &self.alone }, &of).min(self.measured_ns);
+        if saved == 0 {
+            return Gain::default();
+        }
+        let measured = self.measured_ns as f64;
+        // In a shorter time, the causes that come by the clock take less.
+        let others = sum(&self.caused, &|c| !of(c) && by_the_clock(c)) as f64;
+        let left = measured - saved as f64;
+        let left = match measured - others {
+            rest if rest > 0.0 => ((left - others).max(0.0) * measured / rest).min(left),
+            _ => left,
+        };
+        let likely = measured - left;
+        // Delays without a recorded cause, those by an unknown program, and threads that fell asleep
+        // while they waited for a delayed one may go away too.
+        let may_follow = sum(&self.caused, &|c| !of(c) && follows(c));
+        let high = likely + self.half_ns + self.unexplained_ns.saturating_add(may_follow) as f64;
+        Gain {
+            low_ns: (saved as f64 - self.half_ns).max(0.0) as u64,
+            likely_ns: likely as u64,
+            high_ns: (high as u64).min(self.measured_ns),
+        }
+    }
+
+    /// The gain without any cause; `None` if there is none.
+    pub(super) fn all(&self) -> Option<Gain> {
+        if self.caused.is_empty() {
+            return None;
+        }
+        Some(self.without(|_| true))
+    }
+}
+
+/// The cause takes a share of the time, whatever the engine does in it.
+const fn by_the_clock(cause: Cause) -> bool {
+    matches!(
+        cause,
+        Cause::Program(_) | Cause::Agent | Cause::UnknownHolder | Cause::Interrupts | Cause::Stopped
+    )
+}
+
+/// The cause may be a consequence of another one.
+const fn follows(cause: Cause) -> bool {
+    matches!(cause, Cause::WakeUp | Cause::UnknownHolder | Cause::SharedCpu | Cause::Placement)
 }
 
 /// Half width of the interval of the undisturbed time of all calls, ns.
@@ -59,8 +113,34 @@ fn undisturbed_error(rows: &[&CallReplay]) -> f64 {
     spread.hypot(all * MODEL_ERROR)
 }
 
-/// The gain without any cause; `None` if there is none.
-pub(super) fn all(rows: &[&CallReplay]) -> Option<Gain> {
-    let any = rows.iter().any(|c| !c.caused.is_empty());
-    any.then(|| of(rows, |c| c.caused.total(), |_| 0))
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::replay::CulpritId;
+
+    fn removal(amounts: &[(Cause, u64)]) -> Removal {
+        let mut caused = Amounts::default();
+        amounts.iter().for_each(|(cause, ns)| caused.add(*cause, *ns));
+        Removal { measured_ns: 1_000, alone: caused.clone(), caused, ..Removal::default() }
+    }
+
+    /// One program has the CPU for 800 of 1000 ns, another one for 100: without the first, the
+    /// engine needs its 100 ns and the other has a tenth of the time that passes then.
+    #[test]
+    fn what_stays_takes_the_same_share_of_a_shorter_time() {
+        let (one, other) = (Cause::Program(CulpritId(0)), Cause::Program(CulpritId(1)));
+        let gain = removal(&[(one, 800), (other, 100)]).without(|c| c == one);
+        assert_eq!((gain.low_ns, gain.likely_ns), (800, 888));
+        // A quota or a page that must be read does not depend on the time.
+        let gain = removal(&[(one, 800), (Cause::Blocked, 100)]).without(|c| c == one);
+        assert_eq!((gain.low_ns, gain.likely_ns, gain.high_ns), (800, 800, 800));
+    }
+
+    #[test]
+    fn an_unknown_program_may_be_the_same_one() {
+        let one = Cause::Program(CulpritId(0));
+        let gain = removal(&[(one, 500), (Cause::UnknownHolder, 50)]).without(|c| c == one);
+        assert!(gain.likely_ns < 550 && gain.high_ns >= 550, "{gain:?}");
+        assert_eq!(removal(&[(one, 500)]).without(|c| c == Cause::Agent), Gain::default());
+    }
 }

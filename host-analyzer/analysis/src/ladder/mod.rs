@@ -50,6 +50,7 @@ pub struct Ladder {
     pub floor: Option<Floor>,
     /// Effect of removing all causes together.
     pub all: Option<Gain>,
+    pub(crate) removal: gain::Removal,
 }
 
 impl Ladder {
@@ -129,6 +130,7 @@ fn ladder(question: Question, pid: u32, calls: &question::Calls<'_>, floor: Opti
     let rows = &calls.rows;
     let sum = |of: fn(&CallReplay) -> u64| rows.iter().map(|c| of(c)).fold(0, u64::saturating_add);
     let measured_ns = sum(|c| c.time_ns);
+    let removal = gain::Removal::new(rows, measured_ns);
     Ladder {
         question,
         pid,
@@ -136,8 +138,9 @@ fn ladder(question: Question, pid: u32, calls: &question::Calls<'_>, floor: Opti
         traced_units: calls.traced_units,
         measured_ns,
         undisturbed_ns: sum(CallReplay::undisturbed_ns),
-        steps: step::steps(rows, measured_ns, floor.as_ref()),
-        all: gain::all(rows),
+        steps: step::steps(rows, &removal, measured_ns, floor.as_ref()),
+        all: removal.all(),
         floor,
+        removal,
     }
 }

@@ -1,7 +1,7 @@
 //! The steps of a ladder.
 
 use super::floor::Floor;
-use super::gain::{self, Gain};
+use super::gain::{Gain, Removal};
 use crate::replay::{CallReplay, Cause};
 use crate::stats::mean::Mean;
 
@@ -50,7 +50,12 @@ pub struct Step {
 const SMALL: f64 = 0.005;
 
 /// The steps of some calls, without those that have no time.
-pub(super) fn steps(rows: &[&CallReplay], measured_ns: u64, floor: Option<&Floor>) -> Vec<Step> {
+pub(super) fn steps(
+    rows: &[&CallReplay],
+    removal: &Removal,
+    measured_ns: u64,
+    floor: Option<&Floor>,
+) -> Vec<Step> {
     let step = |kind: StepKind, of: &dyn Fn(&CallReplay) -> u64| {
         let values: Vec<u64> = rows.iter().map(|c| of(c)).collect();
         let sum = values.iter().fold(0, |sum: u64, ns| sum.saturating_add(*ns));
@@ -78,7 +83,7 @@ pub(super) fn steps(rows: &[&CallReplay], measured_ns: u64, floor: Option<&Floor
     let mut small = Vec::new();
     for (cause, ns) in causes(rows) {
         if ns as f64 >= measured_ns as f64 * SMALL {
-            let gain = Some(gain::without(rows, cause));
+            let gain = Some(removal.without(|c| c == cause));
             steps.push(Step { gain, ..step(StepKind::Caused(cause), &|c| c.caused.get(cause)) });
         } else {
             small.push(cause);

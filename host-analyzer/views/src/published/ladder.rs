@@ -25,7 +25,7 @@ pub(crate) fn ladders(all: &Ladders, replay: &Replay) -> Vec<schema::Ladder> {
 }
 
 fn published(ladder: &Ladder, replay: &Replay) -> schema::Ladder {
-    let Ladder { question, pid, units, traced_units, measured_ns, undisturbed_ns, steps, floor, all } =
+    let Ladder { question, pid, units, traced_units, measured_ns, undisturbed_ns, steps, floor, all, .. } =
         ladder;
     schema::Ladder {
         question: question.publish(),

@@ -85,15 +85,7 @@ fn caused<'a>(ladder: &'a Ladder, of: &impl Fn(Cause) -> bool) -> Caused<'a> {
     let steps: Vec<_> =
         ladder.steps.iter().filter(|s| matches!(s.kind, StepKind::Caused(c) if of(c))).collect();
     let ns: u64 = steps.iter().map(|s| u64::try_from(s.ns).unwrap_or(0)).sum();
-    let gain = match (&steps[..], ladder.all) {
-        ([one], _) => one.gain.unwrap_or_default(),
-        (_, Some(all)) => ladder::Gain {
-            low_ns: ns.saturating_sub(all.likely_ns - all.low_ns.min(all.likely_ns)),
-            likely_ns: ns,
-            high_ns: ns.saturating_add(all.high_ns.saturating_sub(all.likely_ns)).min(ladder.measured_ns),
-        },
-        _ => ladder::Gain { low_ns: ns, likely_ns: ns, high_ns: ns },
-    };
+    let gain = ladder.removal.without(of);
     Caused {
         ladder,
         ns,
