@@ -9,6 +9,7 @@
 #   --pairs N      number of pairs (default: 5; 10 for small losses); fewer than 5 are a trial: shown, not kept
 #   --wait S       longest wait for a quiet machine before a case (default: 300)
 #   --keep DIR     keep recordings and logs
+#   --rescore COMMIT  analyze the kept recordings of that commit's results again, and print their scores
 #   --test         only the tests of the scores, which need no engine
 #
 # A case records the engine with a planted cause, and again with the remedy, in turns. The engine's
@@ -27,7 +28,7 @@ case ${1:-} in
 --test) cd ci/causes && exec python3 -B -m unittest discover -q -t . -s tests ;;
 --list | --report) battery "$@"; exit ;;
 esac
-! cannot_trace "planted causes" || exit 0
+case " $* " in *" --rescore "*) ;; *) ! cannot_trace "planted causes" || exit 0 ;; esac
 PROFINFER_AGENT=${PROFINFER_AGENT:-$CARGO_TARGET_DIR/debug/profinfer-agent} PROFINFER_ANALYZE=${PROFINFER_ANALYZE:-$CARGO_TARGET_DIR/debug/analyze}
 if ! [ -x "$PROFINFER_AGENT" ] || ! [ -x "$PROFINFER_ANALYZE" ]; then tests_build; fi
 export PROFINFER_AGENT PROFINFER_ANALYZE

@@ -39,6 +39,19 @@ def selected(cases, options, commit):
     return [c for c in cases if (not options.case or c["name"] in options.case) and (not options.kind or c["kind"] == options.kind)]
 
 
+def source(run):
+    """What a recording is analyzed with; the file is there with --keep."""
+    return {key: run[key] for key in ("planted", "pid", "recording")}
+
+
+def analyzed_again(runner, case, result):
+    """A result with the verdicts of the current `analyze` on its recordings."""
+    places = case.get("shows", ())
+    for run in result.get("pairs") or result.get("runs") or []:
+        run["verdict"] = runner.verdict(run, places)
+    return result
+
+
 def pair_of(runner, planted, remedied, first, question, name):
     """One run with the cause and one without, in this order or the other: (planted run, its time, the remedied time)."""
     runs = {}
@@ -54,7 +67,7 @@ def planted(runner, case, pairs):
     out = []
     for i in range(pairs):
         run, slow, usual = pair_of(runner, case["setup"], case["remedied"], i % 2 == 0, case["question"], f"{case['name']}-{i}")
-        out.append({"planted_ns": slow, "remedied_ns": usual, "planted": run["planted"], "verdict": runner.verdict(run, case["shows"])})
+        out.append({"planted_ns": slow, "remedied_ns": usual, **source(run), "verdict": runner.verdict(run, case["shows"])})
         say(f"{case['name']} {i + 1}/{pairs}: {slow / 1e6:.2f} ms, remedied {usual / 1e6:.2f} ms")
     return {"pairs": out}
 
@@ -85,7 +98,7 @@ def quiet(runner, case, remedies, pairs):
     runs, tried = [], {}
     for i in range(case["runs"]):
         run = runner.run(case["setup"], f"{case['name']}-{i}")
-        runs.append({"verdict": runner.verdict(run), "times": run["times"]})
+        runs.append({"verdict": runner.verdict(run), "times": run["times"], **source(run)})
     for finding in (f for run in runs for f in run["verdict"]["found"] if f["gain"]):
         question = finding["questions"][0]
         key = f"{finding['code']}/{question}"
@@ -113,6 +126,30 @@ def one(runner, case, remedies, options):
     return result | {"seconds": round(time.monotonic() - begun, 1)}
 
 
+class Again(dict):
+    """Results by name, to be read like a folder of them."""
+
+    def read(self, case):
+        return self.get(case["name"])
+
+
+def rescored(cases, kept):
+    """Prints the scores of the current `analyze` on kept recordings."""
+    again = Again()
+    with tempfile.TemporaryDirectory() as temporary:
+        runner = Host(Tools(Path(os.environ["CACHE"]) / "causes" / "programs"), Path(temporary))
+        for case in cases:
+            result = kept.read(case)
+            try:
+                if result and "error" not in result:
+                    again[case["name"]] = analyzed_again(runner, case, result)
+            except (Failed, OSError) as error:
+                say(f"{case['name']}: {error}")
+    scores, failed = report.rows(cases, again)
+    print(report.cases_text(scores, failed), report.targets_text(targets.table(scores, len(cases))), sep="\n\n")
+    return 0
+
+
 def main():
     parser = argparse.ArgumentParser(add_help=False)
     parser.add_argument("case", nargs="*")
@@ -124,6 +161,7 @@ def main():
     parser.add_argument("--pairs", type=int, default=0)
     parser.add_argument("--wait", type=float, default=machine.LONGEST)
     parser.add_argument("--keep")
+    parser.add_argument("--rescore")
     parser.add_argument("--results", required=True)
     options = parser.parse_args()
     cases, remedies = table.read()
@@ -138,6 +176,8 @@ def main():
         summary = targets.table(scores, len(cases))
         print(report.cases_text(scores, failed), report.targets_text(summary), sep="\n\n")
         return 0 if all(row["met"] for row in summary) else 1
+    if options.rescore:
+        return rescored(chosen, results.Results(Path(options.results) / options.rescore))
     # Ended by a signal, it still ends what it planted.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     with tempfile.TemporaryDirectory() as temporary:
