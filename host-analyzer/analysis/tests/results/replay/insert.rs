@@ -14,6 +14,9 @@ pub(crate) enum Place {
     /// Between the end of a span and the thread's arrival at the barrier: none of the others goes on
     /// before it is back.
     Barrier(SpanId),
+    /// At the barrier after a span, all threads but the last one sleep. They wake up this many ns
+    /// after the barrier opens; half of that is the work of the last one.
+    Asleep(SpanId),
     /// Half way between a `llama_decode` call and the next one.
     BetweenCalls(usize),
 }
@@ -56,12 +59,16 @@ fn delay_from(m: &mut Model, from: u64, ns: u64) {
 }
 
 fn add_stop(m: &mut Model, thread: ThreadId, at: u64, ns: u64) {
+    add_state(m, thread, at, ns, ThreadState::Stopped);
+}
+
+fn add_state(m: &mut Model, thread: ThreadId, at: u64, ns: u64, state: ThreadState) {
     let s = &mut m.sched.states;
     let row = (0..s.len()).find(|i| (s.thread[*i], s.start_ns[*i]) > (thread, at)).unwrap_or(s.len());
     s.thread.insert(row, thread);
     s.start_ns.insert(row, at);
     s.duration_ns.insert(row, ns);
-    s.state.insert(row, ThreadState::Stopped);
+    s.state.insert(row, state);
     s.cpu.insert(row, 0);
     m.sched.recorded = true;
 }
@@ -72,6 +79,7 @@ pub(crate) fn stop(m: &mut Model, place: Place, ns: u64) -> u64 {
     match place {
         Place::Operator(SpanId(i), after) => in_operator(m, i as usize, after, ns),
         Place::Wait(SpanId(i)) => in_wait(m, i as usize, ns),
+        Place::Asleep(SpanId(i)) => asleep(m, i as usize, ns),
         Place::Barrier(SpanId(i)) => {
             let at = times(m, i as usize).1 + 1;
             let release = members(m, i as usize).iter().map(|k| times(m, *k).1).max().unwrap();
@@ -132,5 +140,36 @@ fn in_wait(m: &mut Model, i: usize, ns: u64) -> u64 {
         m.spans.work_ns[next] = m.spans.work_ns[next] + later - later_start;
     }
     add_stop(m, m.spans.thread[i], at, ns);
+    later
+}
+
+fn asleep(m: &mut Model, i: usize, ns: u64) -> u64 {
+    // The operators before and after the barrier, thread by thread.
+    let next = members(m, i + 1);
+    let before: Vec<usize> = next.iter().map(|k| k - 1).collect();
+    let waker = *before.iter().max_by_key(|k| times(m, **k).1).unwrap();
+    let later_start = |k: usize| if k == waker { ns / 2 } else { ns };
+    let starts: Vec<u64> =
+        next.iter().zip(&before).map(|(k, b)| m.spans.start_ns[*k] + later_start(*b)).collect();
+    let last = |starts: &[u64]| starts.iter().copied().max().unwrap();
+    let old: Vec<u64> = next.iter().map(|k| m.spans.start_ns[*k]).collect();
+    let inner = meets_inside(m, i + 1);
+    let shift = last(&starts) - last(&old);
+    let ends: Vec<u64> = next
+        .iter()
+        .zip(&starts)
+        .map(|(k, start)| if inner { times(m, *k).1 + shift } else { start + m.spans.work_ns[*k] })
+        .collect();
+    let release = next.iter().map(|k| times(m, *k).1).max().unwrap();
+    let later = last(&ends) - release;
+    delay_from(m, release, later);
+    for (n, k) in next.iter().enumerate() {
+        m.spans.start_ns[*k] = starts[n];
+        m.spans.work_ns[*k] = ends[n] - starts[n];
+        let (_, ended) = times(m, before[n]);
+        if before[n] != waker {
+            add_state(m, m.spans.thread[*k], ended + 1, starts[n] - ended - 2, ThreadState::Sleeping);
+        }
+    }
     later
 }

@@ -36,17 +36,24 @@ fn places(m: &Model, kind: impl Fn(&Model, usize) -> Option<Place>) -> Vec<Place
 /// Inserts the stops, and compares their cost with what the replay assigns to them. Returns the
 /// largest relative error.
 fn check(name: &str, kind: impl Fn(&Model, usize) -> Option<Place>, ns: u64) {
+    check_cause(name, Cause::Stopped, kind, ns, 0.02);
+}
+
+fn check_cause(name: &str, cause: Cause, kind: impl Fn(&Model, usize) -> Option<Place>, ns: u64, most: f64) {
     let mut m = quiet(name);
     let places = places(&m, kind);
     assert!(places.len() >= 8, "{name}: {} places", places.len());
     let cost: u64 = places.into_iter().map(|place| stop(&mut m, place, ns)).sum();
     sums_are_exact(&m);
     let a = Analysis::compute(&m);
-    let found: u64 = a.replay.calls.iter().map(|c| c.caused.get(Cause::Stopped)).sum();
-    let alone: u64 = a.replay.calls.iter().map(|c| c.alone.get(Cause::Stopped)).sum();
+    let found: u64 = a.replay.calls.iter().map(|c| c.caused.get(cause)).sum();
+    let alone: u64 = a.replay.calls.iter().map(|c| c.alone.get(cause)).sum();
     let error = found as f64 / cost as f64 - 1.0;
-    println!("{name}: stops cost {cost} ns, assigned {found} ns, alone {alone} ns ({:+.2} %)", error * 100.0);
-    assert!(error.abs() < 0.02, "{name}: {error}");
+    println!(
+        "{name}: {cause:?} costs {cost} ns, assigned {found} ns, alone {alone} ns ({:+.2} %)",
+        error * 100.0
+    );
+    assert!(error.abs() < most, "{name}: {error}");
     assert_eq!(found, alone);
     in_the_interval(&a.ladder, cost);
 }
@@ -102,6 +109,20 @@ fn stops_before_a_barrier_cost_what_they_cost() {
         check(name, before, 1_000_000);
         check(name, before, 4_000_000);
     }
+}
+
+/// What a thread computes while it wakes others is no work of the operator that follows. After a
+/// sleep it is not visible that threads would have begun at different times.
+#[test]
+fn sleep_at_barriers_costs_what_it_costs() {
+    let asleep = |m: &Model, i: usize| {
+        let s = &m.spans;
+        let next = |i: usize| {
+            i + 1 < s.len() && s.graph_call[i] == s.graph_call[i + 1] && s.thread[i] == s.thread[i + 1]
+        };
+        (i > 0 && next(i) && next(i - 1)).then_some(Place::Asleep(SpanId(i as u32)))
+    };
+    RECORDINGS.iter().for_each(|name| check_cause(name, Cause::WakeUp, asleep, 60_000, 0.05));
 }
 
 #[test]
