@@ -39,7 +39,7 @@ status=0
 for model in "${models[@]}"; do
 	command="$engine/nodes -m $(scripts/model.sh "$model") -t {threads} -p 8 -n 40 -c 128"
 	say "$model"
-	"$agent" record --bench --out "$dir/$model.pfi" -- sh -c "exec taskset $(mask_of "0-$((cpus - 1))") ${command//'{threads}'/$cpus}" >"$dir/$model.log" 2>&1 ||
+	"$agent" record --full --bench --out "$dir/$model.pfi" -- sh -c "exec taskset $(mask_of "0-$((cpus - 1))") ${command//'{threads}'/$cpus}" >"$dir/$model.log" 2>&1 ||
 		die "the recording failed" "$(tail -n 3 "$dir/$model.log")"
 	"$analyze" tune "$dir/$model.pfi" --out "$dir/$model-estimated"
 	"$analyze" tune --run --threads "$(seq -s , $((cpus * 2)))" --cpus "$sets" --rounds "$rounds" --agent "$agent" --out "$dir/$model" -- "$command"

@@ -77,7 +77,7 @@ rate() {
 	say "rate: $engine, narrow-f32, $(nproc) threads"
 	# The engine prints the start and end of every call. A shell separates this output from the agent's summary.
 	# shellcheck disable=SC2016  # that shell's
-	CALLS=$out/calls "$agent" record --format json --out "$out/r.pfi" --levels token,graph,op -- sh -c 'exec "$0" "$@" >"$CALLS"' \
+	CALLS=$out/calls "$agent" record --full --format json --out "$out/r.pfi" --levels token,graph,op -- sh -c 'exec "$0" "$@" >"$CALLS"' \
 		"$(scripts/engine.sh "$engine")/nodes" -m "$(scripts/model.sh narrow-f32)" -t "$(nproc)" -p 8 -n 100 -r 40 --fresh \
 		>"$out/summary.json" 2>"$out/said"
 	python3 - "$out/calls" "$out/summary.json" <<-'EOF'

@@ -27,11 +27,11 @@ record_run() {
 	[ "$pause" = 0 ] || sleep "$pause"
 	if [ -z "$on" ]; then
 		# shellcheck disable=SC2086  # levels are one option or none
-		"$agent" record --out "$file" ${levels:+--levels $levels} -- sh -c "exec $2" >"$log" 2>&1 </dev/null
+		"$agent" record --full --out "$file" ${levels:+--levels $levels} -- sh -c "exec $2" >"$log" 2>&1 </dev/null
 	else
 		# Record to a file on the board first: a slow link must not slow the engine down.
 		there=/tmp/profinfer-run.$$.pfi
-		script="'$agent' record --out $there ${levels:+--levels $levels} -- sh -c $(printf %q "exec $2") >&2 </dev/null && cat $there; s=\$?; rm -f $there; exit \$s"
+		script="'$agent' record --full --out $there ${levels:+--levels $levels} -- sh -c $(printf %q "exec $2") >&2 </dev/null && cat $there; s=\$?; rm -f $there; exit \$s"
 		# shellcheck disable=SC2086  # the prefix is a command with its arguments
 		$on "$script" >"$file" 2>"$log" </dev/null
 	fi || die "this run failed: $2" "$(tail -n 3 "$log")" "All of its output: $log"

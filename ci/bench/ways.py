@@ -99,21 +99,25 @@ class Bpftrace(Way):
         super().__init__(name, ["bpftrace", "--unsafe", "-p", "{pid}", "-e", BPFTRACE % (start, end)])
 
 
+#: Traces every call. Agents that have no --full know this too.
+FULL = ["--duty", "100%"]
+
 #: Options of the agent, by name.
 AGENT = {
-    "op": ["--levels", "token,graph,op"],
-    "all": ["--levels", "all"],
+    "default": [],
+    "op": ["--levels", "token,graph,op", *FULL],
+    "all": ["--levels", "all", *FULL],
     "token": ["--levels", "token"],
     "token+graph": ["--levels", "token,graph"],
-    "starts": ["--levels", "token,graph,op", "--ends", "none"],
+    "starts": ["--levels", "token,graph,op", "--ends", "none", *FULL],
     "duty": ["--levels", "token,graph,op", "--duty", "10%"],
-    "direct": ["--levels", "token,graph,op", "--probes", "direct"],
+    "direct": ["--levels", "token,graph,op", "--probes", "direct", *FULL],
 }
 
 
 def agent(name, path):
     """The agent, by a name of `AGENT`."""
-    kind = Duty if "--duty" in AGENT[name] else Agent
+    kind = Duty if name in ("default", "duty") else Agent
     return kind(name, [path, "record", "--format", "json", "--pid", "{pid}", "--out", "{out}", *AGENT[name]])
 
 

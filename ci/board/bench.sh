@@ -19,7 +19,7 @@ for cpu in cortex-a76 max; do
 	note "$cpu: $(python3 -c 'import json, sys; print(len(json.load(open(sys.argv[1]))["ceilings"]))' "$dir/bench-$cpu.json") ceilings in $((SECONDS - start)) s"
 	$board get /tmp/ceilings.pfi "$dir/bench-$cpu.pfi"
 	# What the engine prints goes to standard error: the summary is alone on the other.
-	$board run "profinfer-agent record --format json --out /tmp/t.pfi -- nodes -m /model.gguf -t 2 -p 8 -n 32 2>/tmp/agent.log" >"$dir/session.json" 2>"$dir/board.log" </dev/null ||
+	$board run "profinfer-agent record --full --format json --out /tmp/t.pfi -- nodes -m /model.gguf -t 2 -p 8 -n 32 2>/tmp/agent.log" >"$dir/session.json" 2>"$dir/board.log" </dev/null ||
 		die "the recording failed" "$(tail -n 3 "$dir/board.log")"
 	note "$(python3 "$REPO/ci/agent_json.py" recorded "$dir/session.json")"
 	$board get /tmp/t.pfi "$dir/bench-$cpu-session.pfi"

@@ -42,7 +42,7 @@ trace() {
 	tar -C "$files" -cf - . | $board run "rm -rf /tmp/build; mkdir /tmp/build; tar -C /tmp/build -xf -"
 	for model in ${2//,/ }; do
 		runs=$((runs + 1))
-		$board run "dmesg -c >/dev/null; timeout -s INT -k 60 600 profinfer-agent record --out /tmp/t.pfi -- /tmp/build/nodes -m /tmp/$model.gguf ${RUN[*]} >/tmp/nodes.txt" \
+		$board run "dmesg -c >/dev/null; timeout -s INT -k 60 600 profinfer-agent record --full --out /tmp/t.pfi -- /tmp/build/nodes -m /tmp/$model.gguf ${RUN[*]} >/tmp/nodes.txt" \
 			2>"$out/$model.log" </dev/null || wrong "$out/$model" "the agent's exit status is $? (it is ended after 600 s): $(tail -n 1 "$out/$model.log")"
 		said=$($board run "dmesg | grep -i -m 1 uprobe" </dev/null || true)
 		[ -z "$said" ] || wrong "$out/$model" "the kernel says: $said"

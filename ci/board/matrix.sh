@@ -49,7 +49,7 @@ one() {
 	else
 		$board run "profinfer-agent doctor --format json" >"$out/doctor.json" || wrong+=("the doctor reports that tracing does not work: $(read_json no "$out/doctor.json")")
 		# A shell for the list: what the engine prints would go to standard error, for the summary is alone on the other.
-		$board run "profinfer-agent record --format json --out /tmp/t.pfi -- sh -c 'exec nodes -m /model.gguf ${RUN[*]} $list >/tmp/nodes.txt'" \
+		$board run "profinfer-agent record --full --format json --out /tmp/t.pfi -- sh -c 'exec nodes -m /model.gguf ${RUN[*]} $list >/tmp/nodes.txt'" \
 			>"$out/summary.json" 2>"$out/agent.log" || wrong+=("the agent's exit status is $?: $(tail -n 1 "$out/agent.log")")
 		$board get /tmp/nodes.txt "$out/nodes.txt" && $board get /tmp/t.pfi "$out/trace.pfi" || wrong+=("nothing to bring back")
 		summary=$(read_json recorded "$out/summary.json")

@@ -27,7 +27,7 @@ exec 3>go
 for _ in $(seq 120); do ! grep -q ready calls.txt || break; sleep 0.5; done
 pid=$(sed -n 's/^ready\t\([0-9]*\).*/\1/p' calls.txt)
 echo 1M >/sys/fs/cgroup/engine/memory.high
-profinfer-agent record --out t.pfi --pid "$pid" 2>agent.log &
+profinfer-agent record --full --out t.pfi --pid "$pid" 2>agent.log &
 agent=$!
 for _ in $(seq 60); do [ "$({ wc -c <t.pfi || echo 0; } 2>/dev/null)" -lt 3000 ] || break; sleep 0.5; done
 sleep 2

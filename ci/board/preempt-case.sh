@@ -15,7 +15,7 @@ echo "begin $(cut -d' ' -f1 /proc/uptime)"
 one() {
 	name=$1
 	shift
-	profinfer-agent record --out "$name.pfi" "$@" -- nodes -m /model.gguf -t 8 -p 8 -n "$tokens" >"$name.txt" 2>"$name.log" </dev/null
+	profinfer-agent record --full --out "$name.pfi" "$@" -- nodes -m /model.gguf -t 8 -p 8 -n "$tokens" >"$name.txt" 2>"$name.log" </dev/null
 	echo $? >"$name.status"
 }
 round=0

@@ -29,7 +29,7 @@ $board speed $FAST 2 3
 $board speed $SLOW 0 1
 command="nodes -m /model.gguf -t {threads} -p 4 -n 24"
 say "one recording"
-there "profinfer-agent record --bench --out /tmp/t.pfi -- taskset c ${command//'{threads}'/2}" >"$dir/recording.log" 2>&1 || die "the recording failed" "$(tail -n 3 "$dir/recording.log")"
+there "profinfer-agent record --full --bench --out /tmp/t.pfi -- taskset c ${command//'{threads}'/2}" >"$dir/recording.log" 2>&1 || die "the recording failed" "$(tail -n 3 "$dir/recording.log")"
 $board get /tmp/t.pfi "$dir/recording.pfi"
 # Its kernel reports no cache sizes, so its read ceilings are doubtful, and there are no estimates from doubtful ceilings.
 "$analyze" tune "$dir/recording.pfi" --out "$dir/estimated" || note "nothing is estimated here"

@@ -75,7 +75,7 @@ reads_recording() {
 traces() {
 	local board=(scripts/board.sh --board "cross-$$") result=0
 	{ "${board[@]}" up --kernel 7.2 --agent "$1" &&
-		"${board[@]}" run "profinfer-agent record --out /tmp/t.pfi -- nodes -m /model.gguf -t 2 -p 8 -n 4 >/dev/null && test -s /tmp/t.pfi"; } >&2 || result=1
+		"${board[@]}" run "profinfer-agent record --full --out /tmp/t.pfi -- nodes -m /model.gguf -t 2 -p 8 -n 4 >/dev/null && test -s /tmp/t.pfi"; } >&2 || result=1
 	"${board[@]}" down 2>/dev/null || true
 	return "$result"
 }

@@ -65,7 +65,7 @@ ended() {
 probes=direct
 until_true 60 "a first call" computes
 for probes in direct uprobe; do
-	"$agent" record --probes "$probes" --levels token,graph,op --out "$dir/$probes.pfi" --pid "$engine" --format json >"$dir/$probes.json" 2>"$dir/$probes.log" </dev/null &
+	"$agent" record --full --probes "$probes" --levels token,graph,op --out "$dir/$probes.pfi" --pid "$engine" --format json >"$dir/$probes.json" 2>"$dir/$probes.log" </dev/null &
 	recorder=$!
 	until_true 120 "a recording" grows
 	count_calls

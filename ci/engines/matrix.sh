@@ -96,7 +96,7 @@ run() {
 	echo "$special" >"$dir/builds/${build/:/-}/levels"
 	for model in ${3//,/ }; do
 		log=$dir/builds/${build/:/-}/$model
-		"$agent" record --out "$log.pfi" -- "$bin/nodes" -m "$CACHE/models/$model.gguf" "${RUN[@]}" >"$log.txt" 2>"$log.log" </dev/null || {
+		"$agent" record --full --out "$log.pfi" -- "$bin/nodes" -m "$CACHE/models/$model.gguf" "${RUN[@]}" >"$log.txt" 2>"$log.log" </dev/null || {
 			note "FAILED: $build, $model: $(tail -n 1 "$log.log")"
 			rm -f "$log.pfi"
 			printf '%s\n' "-	-	-	-	-	-	-	$(tail -n 1 "$log.log")" >"$log.row"

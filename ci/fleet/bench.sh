@@ -27,7 +27,7 @@ trap 'cluster_down; rm -rf "$dir"' EXIT
 
 # million MODEL TOKENS RUNS: record RUNS runs of TOKENS tokens
 million() {
-	"$agent" record --bench --format json --out "$dir/recorded/$1.pfi" -- "$engine/nodes" -m "$CACHE/models/$1.gguf" -t 2 -p 16 -n "$2" -r "$3" --fresh >"$dir/summary.json" 2>"$dir/said" ||
+	"$agent" record --full --bench --format json --out "$dir/recorded/$1.pfi" -- "$engine/nodes" -m "$CACHE/models/$1.gguf" -t 2 -p 16 -n "$2" -r "$3" --fresh >"$dir/summary.json" 2>"$dir/said" ||
 		die "recording $1 failed" "$(tail -n 3 "$dir/said")"
 	note "$1: $(python3 ci/agent_json.py recorded "$dir/summary.json")"
 }

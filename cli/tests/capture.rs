@@ -24,12 +24,30 @@ fn refused(words: &str) -> String {
 }
 
 #[test]
-fn nothing_said_asks_for_nothing() {
+fn without_options_the_slowdown_is_limited() {
+    let default = CaptureRequest {
+        duty_permille: 1000,
+        ends: Ends::Both,
+        keep_above_milli: 0,
+        max_slowdown_ppm: 30_000,
+    };
     let nothing = line("");
-    assert_eq!((nothing.probes.kind, nothing.capture.request()), (Probes::Auto, None));
+    assert_eq!((nothing.probes.kind, nothing.capture.request()), (Probes::Auto, Some(default)));
     assert_eq!(nothing.capture.filters().count(), 0);
-    // A default value is not a request either.
-    assert_eq!(line("--duty 100% --ends both").capture.request(), None);
+    let limit = |words: &str| line(words).capture.request().map_or(0, |r| r.max_slowdown_ppm);
+    // Options that leave the choice of the calls to the agent.
+    for words in ["--ends none", "--keep-above 5tok/s", "--only-op ROPE", "--only-threads first"] {
+        assert_eq!(limit(words), 30_000, "{words}");
+    }
+    // Options that choose the calls.
+    for words in ["--duty 10%", "--tokens 5", "--requests 1", "--full --keep-above 5tok/s"] {
+        assert_eq!(limit(words), 0, "{words}");
+    }
+    assert_eq!(limit("--duty 10% --max-slowdown 1%"), 10_000);
+    // Everything is not a request.
+    for words in ["--full", "--duty 100% --ends both"] {
+        assert_eq!(line(words).capture.request(), None, "{words}");
+    }
     Line::command().debug_assert();
 }
 
@@ -73,6 +91,8 @@ fn what_cannot_be_meant_is_refused_by_name() {
         "--tokens 0",
         "--requests -",
         "--probes kprobe",
+        "--full --duty 10%",
+        "--full --max-slowdown 1%",
     ] {
         let (option, said) = (words.split(' ').next().unwrap(), refused(words));
         assert!(said.contains(option), "{words}: {said}");

@@ -66,6 +66,13 @@ impl Bpf<'_> {
         Totals::of(|at| self.sum(offset_of!(types::cpu_totals, ops) + at))
     }
 
+    /// Hits of operator probes so far.
+    #[must_use]
+    pub fn op_hits(&self) -> u64 {
+        let of = |at: usize| self.sum(offset_of!(types::cpu_totals, ops) + at);
+        of(offset_of!(types::counters, span_starts)) + of(offset_of!(types::counters, span_ends))
+    }
+
     /// Totals of nested calls so far.
     #[must_use]
     pub fn nested_totals(&self) -> NestedTotals {

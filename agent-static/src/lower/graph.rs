@@ -110,6 +110,8 @@ impl Lower {
     fn emit_call(&mut self, open: Open, start_ns: u64, end_ns: u64) {
         let (tid, pid, layer) = (open.tid, open.pid, open.layer);
         let operators: u64 = open.batches.iter().map(Batch::len).sum();
+        let of_caller = open.batches.iter().filter(|b| b.tid == tid).map(Batch::len).sum();
+        self.tokens.add_operators(open.decode, of_caller);
         let hits = self.hit(pid);
         match layer {
             layer::BACKEND if open.backend == 0 && open.n_nodes > 0 => hits.cpu += 1,

@@ -284,7 +284,14 @@ impl Lower {
     /// Start of the earliest running decode call of a process, ns.
     #[must_use]
     pub fn token_since(&self, pid: u32) -> Option<u64> {
-        self.tokens.running_since(pid)
+        self.running_call(pid).map(|(start_ns, _)| start_ns)
+    }
+
+    /// The earliest running decode call of a process: its start, ns, and its number of tokens, if
+    /// that is known before it ends.
+    #[must_use]
+    pub fn running_call(&self, pid: u32) -> Option<(u64, Option<u32>)> {
+        self.tokens.running(pid)
     }
 
     /// Start of the earliest running graph computation of a process, ns.

@@ -28,6 +28,9 @@ pub struct Ended {
     /// It had one token, as far as known.
     pub decode: bool,
     pub good: bool,
+    /// Operators that the thread ran that called its graphs, as far as captured: each thread of the
+    /// call passed as many pairs of probes.
+    pub operators: u32,
     /// Filters on calls keep its operators.
     pub kept: bool,
 }
@@ -125,7 +128,13 @@ impl Engines {
 
 impl Lower {
     /// Processes a decode call that has ended.
-    pub(super) fn ended(&mut self, e: &ring::Decode, n_tokens: Option<u32>, place: Option<Place>) {
+    pub(super) fn ended(
+        &mut self,
+        e: &ring::Decode,
+        n_tokens: Option<u32>,
+        place: Option<Place>,
+        operators: u32,
+    ) {
         let kept = place.map_or(!self.filters.of_calls(), |p| self.filters.pass_call(p.token, p.request));
         let Some(ended) = &mut self.engines_progress.ended else { return };
         if ended.len() >= MAX_ENDED || e.head.arg == u32::from(function::LLAMA_ENCODE) {
@@ -133,7 +142,7 @@ impl Lower {
         }
         let (pid, start_ns, end_ns) = (e.head.tgid, e.start_ns, e.end_ns);
         let (decode, good) = (n_tokens.is_none_or(|n| n <= 1), e.status == 0);
-        ended.push(Ended { pid, start_ns, end_ns, decode, good, kept });
+        ended.push(Ended { pid, start_ns, end_ns, decode, good, operators, kept });
     }
 }
 

@@ -24,6 +24,8 @@ struct Open {
     tid: u32,
     start_ns: u64,
     graph_tokens: u32,
+    /// See [`super::progress::Ended::operators`].
+    operators: u32,
     /// Tokens from the call's arguments.
     n_tokens: Option<u32>,
     /// Position among the engine's calls, set when the number of tokens is known.
@@ -42,7 +44,17 @@ impl Tokens {
         }
         self.last_id += 1;
         let n_tokens = u32::try_from(e.n_tokens).ok();
-        self.open.push(Open { id: self.last_id, pid, tid, start_ns, graph_tokens: 0, n_tokens, place: None });
+        let (graph_tokens, operators, place) = (0, 0, None);
+        self.open.push(Open {
+            id: self.last_id,
+            pid,
+            tid,
+            start_ns,
+            graph_tokens,
+            operators,
+            n_tokens,
+            place,
+        });
     }
 
     /// Id of the thread's running call, or 0. Compares the process too: a killed thread's id may be
@@ -63,13 +75,22 @@ impl Tokens {
             o.graph_tokens += n;
         }
     }
+
+    /// Adds the operators of a graph to the call with this id, if it is running.
+    pub(super) fn add_operators(&mut self, id: u32, n: u64) {
+        if let Some(o) = self.open.iter_mut().find(|o| o.id == id) {
+            o.operators = o.operators.saturating_add(u32::try_from(n).unwrap_or(u32::MAX));
+        }
+    }
 }
 
 impl Tokens {
-    /// Start of the earliest running call of a process, ns.
+    /// The earliest running call of a process: its start, ns, and its number of tokens, if its
+    /// arguments give that.
     #[must_use]
-    pub fn running_since(&self, pid: u32) -> Option<u64> {
-        self.open.iter().filter(|o| o.pid == pid).map(|o| o.start_ns).min()
+    pub fn running(&self, pid: u32) -> Option<(u64, Option<u32>)> {
+        let of_process = self.open.iter().filter(|o| o.pid == pid);
+        of_process.min_by_key(|o| o.start_ns).map(|o| (o.start_ns, o.n_tokens))
     }
 }
 
@@ -107,7 +128,8 @@ impl Lower {
             None => {
                 self.tokens.last_id += 1;
                 let (id, pid, start_ns) = (self.tokens.last_id, e.head.tgid, e.start_ns);
-                Open { id, pid, tid, start_ns, graph_tokens: 0, n_tokens: None, place: None }
+                let (graph_tokens, operators, n_tokens, place) = (0, 0, None, None);
+                Open { id, pid, tid, start_ns, graph_tokens, operators, n_tokens, place }
             }
         };
         let n_tokens =
@@ -116,6 +138,7 @@ impl Lower {
             &ring::Decode { start_ns: self.begun(tid, e.start_ns, e.end_ns), ..*e },
             n_tokens,
             open.place,
+            open.operators,
         );
         if self.levels & level::TOKEN == 0 {
             return;

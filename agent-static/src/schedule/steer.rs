@@ -18,8 +18,11 @@ use crate::request::capture::Effective;
 use crate::request::capture::filter::{Filters, Ranges};
 use crate::schedule::controller::{Controller, Limits};
 use crate::schedule::duty::Captured;
-use crate::schedule::duty::probes::Switched;
+use crate::schedule::duty::probes::{OpProbes, Switched};
 use crate::schedule::duty::switcher::ProbeSwitcher;
+use crate::schedule::prompts::Prompts;
+use crate::sys::probed;
+use crate::target::{maps, process};
 
 /// Decode calls before a range of calls at which probes are attached, in addition to the calls of
 /// two seconds. The removal of probes may take that long, and it must not be in progress when the
@@ -28,12 +31,22 @@ const LEAD_TOKENS: u32 = 16;
 const LEAD_NS: u64 = 2_000_000_000;
 /// Decode calls after which the shortest one is a good estimate of an engine's maximum speed.
 const KNOWN_AFTER: u32 = 32;
-/// Longest sleep of the loop while probes are switched by tokens.
-const SLEEP: Duration = Duration::from_millis(10);
+/// Longest sleep of the loop while probes are switched by calls. Each wake-up takes a CPU from the
+/// engine, if it uses all.
+const SLEEP: Duration = Duration::from_millis(20);
+/// Shortest sleep, while a burst ends: calls after it have probes until the loop notices.
+const SHORT_SLEEP: Duration = Duration::from_millis(1);
+/// Time before the end of a burst from which on its switch is prepared, and how long that lasts.
+const SOON: Duration = Duration::from_millis(30);
+const PREPARED_NS: u64 = 5_000_000;
 
 #[derive(Debug)]
 pub struct Steer {
     effective: Effective,
+    /// Cost of a pair of probes, if measured, ns.
+    pair_ns: Option<u64>,
+    /// See [`Switched::spare_place`].
+    spare_place: Option<u64>,
     engines: Vec<Steered>,
 }
 
@@ -41,6 +54,9 @@ pub struct Steer {
 struct Steered {
     switcher: ProbeSwitcher,
     controller: Controller,
+    prompts: Prompts,
+    /// When a switch was prepared, ns.
+    prepared_ns: u64,
     /// The controller changed the duty, and probes were not switched since.
     by_controller: bool,
     /// Probes could not be attached again.
@@ -80,7 +96,7 @@ impl Fastest {
 
 impl Steer {
     /// Reports the effective capture settings and prepares `lower` for them.
-    pub fn new(effective: Effective, lower: &mut Lower) -> Self {
+    pub fn new(effective: Effective, pair_ns: Option<u64>, lower: &mut Lower) -> Self {
         effective.emit(&mut lower.emit);
         lower.starts_only = effective.programs().starts_only;
         lower.filters = effective.filters.clone();
@@ -88,12 +104,15 @@ impl Steer {
         if effective.switches() {
             lower.engines_progress.keep_ended();
         }
-        Self { effective, engines: Vec::with_capacity(16) }
+        let place = || maps::file_offset(std::process::id(), probed::sites()[0]);
+        let spare_place = effective.switches().then(place).flatten();
+        Self { effective, pair_ns, spare_place, engines: Vec::with_capacity(16) }
     }
 
     /// Time until the next step.
     pub fn due_in(&self) -> Option<Duration> {
-        (self.effective.switches() && !self.engines.is_empty()).then_some(SLEEP)
+        let engines = self.effective.switches().then_some(&self.engines)?;
+        engines.iter().map(Steered::due_in).min()
     }
 
     /// Handles every engine.
@@ -102,21 +121,24 @@ impl Steer {
             return;
         }
         self.meet(tracer, lower);
-        self.calls(lower);
+        self.calls(tracer.op_hits(), lower);
         for steered in &mut self.engines {
             let pid = steered.switcher.pid;
             let Some((attached, bpf)) = tracer.operators(pid) else { continue };
-            let mut engine = Switched { attached, bpf };
+            let mut engine = Switched { attached, bpf, spare_place: self.spare_place };
             if steered.failed {
                 continue;
             }
+            steered.prepare(&mut engine);
             if let Some(step) = steered.controller.step(pid, clock::monotonic_ns()) {
                 lower.emit.emit(&Record::ControllerStep(step), Weight::Essential);
                 steered.by_controller = true;
             }
             steered.switcher.cycle.set(steered.controller.duty());
-            let wanted = steered.wanted(&self.effective.filters, lower.engines_progress.of(pid));
-            let running = [lower.token_since(pid), lower.graph_since(pid)].into_iter().flatten().min();
+            let call = lower.running_call(pid);
+            let progress = lower.engines_progress.of(pid);
+            let wanted = steered.wanted(&self.effective.filters, progress, call);
+            let running = [call.map(|(since, _)| since), lower.graph_since(pid)].into_iter().flatten().min();
             let emit = &mut lower.emit;
             let mut send = |switch| send(emit, switch);
             let seen = lower.drained_ns;
@@ -130,6 +152,8 @@ impl Steer {
                         loss.switch_ns += took_ns;
                     }
                 }
+                // It has ended, which the tracer has not noticed yet.
+                Err(_) if !process::alive(pid) => steered.failed = true,
                 Err(e) => {
                     log(&format!("{e}\n  the operators of process {pid} are no longer captured"));
                     steered.failed = true;
@@ -166,7 +190,7 @@ impl Steer {
             let force = &self.effective.in_force;
             let limits =
                 Limits { keep_above_milli: force.keep_above_milli, max_slowdown_ppm: force.max_slowdown_ppm };
-            let controller = Controller::new(limits, force.duty_permille);
+            let controller = Controller::new(limits, force.duty_permille, self.pair_ns);
             let switcher =
                 ProbeSwitcher::new(pid, controller.duty(), since_ns, self.effective.filters.of_calls());
             if let Some(begin) = switcher.begin() {
@@ -175,6 +199,8 @@ impl Steer {
             self.engines.push(Steered {
                 switcher,
                 controller,
+                prompts: Prompts::default(),
+                prepared_ns: 0,
                 by_controller: false,
                 failed: false,
                 gone: 0,
@@ -191,8 +217,9 @@ impl Steer {
         }
     }
 
-    /// Passes ended decode calls to their engines' switchers and controllers.
-    fn calls(&mut self, lower: &mut Lower) {
+    /// Passes ended decode calls to their engines' switchers and controllers. `hits`: of operator
+    /// probes by now.
+    fn calls(&mut self, hits: u64, lower: &mut Lower) {
         // The first calls of an engine that has no switcher yet wait.
         if self.engines.is_empty() {
             return;
@@ -203,7 +230,8 @@ impl Steer {
             let Some(steered) = self.engines.iter_mut().find(|s| s.switcher.pid == call.pid) else {
                 continue;
             };
-            let captured = steered.switcher.call(&call, &mut |switch| send(emit, switch));
+            let prompt = steered.prompts.call(&call, steered.switcher.cycle.permille());
+            let captured = steered.switcher.call(&call, prompt, hits, &mut |switch| send(emit, switch));
             steered.controller.call(&call, captured);
             steered.fastest.call(&call);
             let complete = captured == Captured::All && call.kept;
@@ -217,8 +245,8 @@ impl Steer {
     }
 
     /// Ends the session: no operator is captured from now on.
-    pub fn end(&mut self, lower: &mut Lower) {
-        self.calls(lower);
+    pub fn end(&mut self, hits: u64, lower: &mut Lower) {
+        self.calls(hits, lower);
         let now = clock::monotonic_ns();
         for end in self.engines.iter().filter(|s| s.gone == 0).filter_map(|s| s.switcher.end(now)) {
             send(&mut lower.emit, end);
@@ -228,23 +256,58 @@ impl Steer {
 }
 
 impl Steered {
-    /// Whether probes are wanted, and the reason of a switch.
-    fn wanted(&mut self, filters: &Filters, progress: Progress) -> (bool, SwitchReason) {
+    /// Whether probes are wanted, and the reason of a switch. `running`: start and number of tokens
+    /// of the running call.
+    fn wanted(
+        &mut self,
+        filters: &Filters,
+        progress: Progress,
+        running: Option<(u64, Option<u32>)>,
+    ) -> (bool, SwitchReason) {
         let now = clock::monotonic_ns();
         if !near(&filters.tokens, progress.tokens, self.fastest.lead())
             || !near(&filters.requests, progress.requests, 1)
         {
             return (false, SwitchReason::Filter);
         }
-        let on = self.switcher.cycle.on(now);
-        let cycle = self.switcher.cycle.permille();
-        let reason = match cycle {
+        let cycle = &mut self.switcher.cycle;
+        let permille = cycle.permille();
+        let on = cycle.on(now, running.is_some());
+        // Not if the controller captures nothing. An application that pauses after each token looks
+        // idle: the share limits what it costs.
+        let prompt = self.prompts.expected(running, now, permille) && permille > 0 && !cycle.overdrawn();
+        let reason = match permille {
             _ if self.by_controller => SwitchReason::Controller,
             ALWAYS if filters.of_calls() => SwitchReason::Filter,
             ALWAYS | 0 => SwitchReason::Controller,
             _ => SwitchReason::Duty,
         };
-        (on, reason)
+        (on || prompt, reason)
+    }
+
+    /// Shortest time until the burst ends; `None` outside of one. It ends when its last call has
+    /// begun.
+    fn left(&self) -> Option<Duration> {
+        let token = Duration::from_nanos(self.fastest.shortest_ns?);
+        self.switcher.cycle.left().map(|calls| token * calls.saturating_sub(1))
+    }
+
+    /// Prepares the switch at the end of a burst.
+    fn prepare(&mut self, engine: &mut Switched<'_, '_>) {
+        let now = clock::monotonic_ns();
+        let soon = self.switcher.closes() || self.left().is_some_and(|left| left <= SOON);
+        if soon && now.saturating_sub(self.prepared_ns) >= PREPARED_NS {
+            engine.prepare();
+            self.prepared_ns = clock::monotonic_ns();
+        }
+    }
+
+    /// Longest sleep until the next step.
+    fn due_in(&self) -> Duration {
+        if self.switcher.leaves() {
+            return SHORT_SLEEP;
+        }
+        self.left().map_or(SLEEP, |left| (left / 2).clamp(SHORT_SLEEP, SLEEP))
     }
 }
 
@@ -273,8 +336,15 @@ mod tests {
 
     #[test]
     fn the_lead_depends_on_the_shortest_call() {
-        let call =
-            |took: u64, good| Ended { pid: 1, start_ns: 5, end_ns: 5 + took, decode: true, good, kept: true };
+        let call = |took: u64, good| Ended {
+            pid: 1,
+            start_ns: 5,
+            end_ns: 5 + took,
+            decode: true,
+            good,
+            operators: 0,
+            kept: true,
+        };
         let mut fastest = Fastest::default();
         for k in 0..31 {
             fastest.call(&call(100_000_000 + k, true));

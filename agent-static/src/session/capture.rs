@@ -133,6 +133,8 @@ struct Setup {
     /// The captured levels, and those that the capture options need.
     probed: u32,
     ring_bytes: u32,
+    /// Cost of a pair of uprobes, if measured, ns.
+    pair_ns: Option<u64>,
 }
 
 impl Setup {
@@ -149,6 +151,7 @@ impl Setup {
             effective,
             probed,
             ring_bytes: plan.ring_bytes.unwrap_or_else(|| size_for(probed)),
+            pair_ns: None,
         }
     }
 
@@ -181,11 +184,12 @@ impl Setup {
     }
 
     /// Sends the counters and sensors and, if operators are probed in pairs, the cost of a pair.
-    fn describe(&self, bpf: &Bpf<'_>, gauges: &Gauges, lower: &mut Lower) {
+    fn describe(&mut self, bpf: &Bpf<'_>, gauges: &Gauges, lower: &mut Lower) {
         records::emit_counters(&self.counters, lower);
         gauges.emit(&mut lower.emit);
         let calibrated = self.operators && self.effective.in_pairs();
         if calibrated && let Some(cost) = calibrate::probe_cost(bpf) {
+            self.pair_ns = Some(cost.pair_ns);
             lower.emit.emit(&Record::ProbeCost(cost), Weight::Essential);
         }
     }
@@ -199,7 +203,11 @@ impl Setup {
     ) -> (Tracer<'c, 's>, Steer) {
         let mode = ProbeMode::from_parts(plan, self.counters.slots > 0, &self.effective);
         self.effective.direct = matches!(mode, ProbeMode::Direct(_));
-        let steer = Steer::new(std::mem::take(&mut self.effective), lower);
+        let pair_ns = match &mode {
+            ProbeMode::Direct(cost) => cost.map(|c| c.pair_ns),
+            ProbeMode::Uprobes | ProbeMode::Refused(_) => self.pair_ns,
+        };
+        let steer = Steer::new(std::mem::take(&mut self.effective), pair_ns, lower);
         (Tracer::new(bpf, self.probed, mode), steer)
     }
 }

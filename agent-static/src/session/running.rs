@@ -195,7 +195,7 @@ impl Running<'_, '_> {
         self.detach();
         let lower = &mut self.drain.borrow_mut().lower;
         let nothing = self.endings.finish(&mut self.tracer, lower);
-        self.steer.end(lower);
+        self.steer.end(self.tracer.op_hits(), lower);
         place(&mut self.placements, lower);
         self.tracer.check(lower, &self.bpf.totals());
         lower.finish();

@@ -114,7 +114,7 @@ class Agent:
         self.out = out or folder / f"{Agent.number}.pfi"
         self.log, self.json = folder / f"{Agent.number}.log", folder / f"{Agent.number}.json"
         with open(self.log, "w") as log, open(self.json, "w") as result:
-            command = [*by, AGENT, "record", "--format", "json", "--out", self.out, *probes, *map(str, options)]
+            command = [*by, AGENT, "record", "--full", "--format", "json", "--out", self.out, *probes, *map(str, options)]
             self.process = subprocess.Popen(command, stdin=stdin, stdout=result, stderr=log)
 
     def said(self):

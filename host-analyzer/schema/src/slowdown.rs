@@ -18,6 +18,10 @@ pub enum Slowdown {
         /// operators times `cost.probe_pair_ns`. It omits the CPU time that the agent takes from
         /// the engine, and the effect of probes on caches.
         slowdown: f64,
+        /// The same averaged over all decode tokens: times the share of those with probes, edge
+        /// tokens included.
+        #[serde(default)]
+        of_all_tokens: Option<f64>,
     },
     /// Unknown: no decode tokens, no operators, or too few bursts and no measured probe cost.
     #[default]

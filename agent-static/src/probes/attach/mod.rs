@@ -56,6 +56,8 @@ pub struct Attached {
     operators_ns: Option<u64>,
     /// Threads that remove operator probes.
     leaving: Leaving,
+    /// Probes that only prepared a switch. They are removed with the operator probes.
+    spare: Vec<Link>,
     /// Functions of other backends that are probed.
     backends: Vec<BackendFunction>,
 }
@@ -79,6 +81,7 @@ impl Attached {
             captured: Window::default(),
             operators_ns: None,
             leaving: Vec::with_capacity(LEAVING),
+            spare: Vec::new(),
             backends: backend_function::searched(),
         }
     }

@@ -24,16 +24,25 @@ impl Attached {
     /// probe when no CPU can be executing it any more. All are removed at once, so that one wait is
     /// enough for all and no place keeps its trap in the meantime.
     pub fn take_out_operators(&mut self) -> u16 {
-        let (gone, n) = self.uprobes.take_out(switchable);
+        let (mut gone, n) = self.uprobes.take_out(switchable);
+        // Last: each waits for the kernel once more.
+        gone.append(&mut self.spare);
         self.drop_on_threads(gone);
         u16::try_from(n).unwrap_or(u16::MAX)
     }
 
-    fn drop_on_threads(&mut self, mut gone: Vec<Link>) {
+    /// Keeps the links of a probe until the next removal.
+    pub fn spare(&mut self, links: Vec<Link>) {
+        self.spare.extend(links);
+    }
+
+    fn drop_on_threads(&mut self, gone: Vec<Link>) {
         self.operators_out();
-        let each = gone.len().div_ceil(LEAVING);
-        while !gone.is_empty() {
-            let some = gone.split_off(gone.len().saturating_sub(each));
+        let mut parts: [Vec<Link>; LEAVING] = Default::default();
+        for (at, link) in gone.into_iter().enumerate() {
+            parts[at % LEAVING].push(link);
+        }
+        for some in parts.into_iter().filter(|part| !part.is_empty()) {
             let thread = std::thread::Builder::new().name("take-out".to_owned()).stack_size(LEAVING_STACK);
             // If no thread can be started, the links are dropped here.
             self.leaving.extend(thread.spawn(move || drop(some)));
@@ -69,6 +78,7 @@ impl Attached {
         let (mut gone, _) = self.uprobes.take_out(|_| true);
         self.uprobes.clear();
         gone.append(&mut self.library_events);
+        gone.append(&mut self.spare);
         self.drop_on_threads(gone);
         bpf.remove_engine(self.pid);
     }
@@ -80,6 +90,7 @@ impl Attached {
             let _ = leaving.join();
         }
         self.library_events.clear();
+        self.spare.clear();
         bpf.remove_engine(self.pid);
     }
 

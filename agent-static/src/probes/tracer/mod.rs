@@ -213,6 +213,12 @@ impl<'b, 's> Tracer<'b, 's> {
         Some((&mut traced.attached, self.bpf))
     }
 
+    /// Hits of operator probes so far, of all processes.
+    #[must_use]
+    pub fn op_hits(&self) -> u64 {
+        self.bpf.op_hits()
+    }
+
     /// A process that was identified as an engine since the last call.
     pub fn newly_reported(&mut self) -> Option<u32> {
         let traced = self.processes.iter_mut().find(|p| p.reported && !p.taken)?;

@@ -120,13 +120,15 @@ impl Effective {
         g.ends_refused = allow(wanted.ends == Ends::None, no_operators.or(counted));
         g.keep_above_refused = allow(wanted.keep_above_milli > 0, no_operators);
         let slowdown_bad = beyond(wanted.max_slowdown_ppm.into(), 1_000_000);
-        g.max_slowdown_refused = allow(wanted.max_slowdown_ppm > 0, no_operators.or(slowdown_bad));
+        g.max_slowdown_refused = allow(wanted.max_slowdown_ppm > 0, slowdown_bad);
 
         let force = &mut g.in_force;
         force.duty_permille = if g.duty_refused.is_some() { ALWAYS } else { wanted.duty_permille };
         force.ends = if g.ends_refused.is_some() { Ends::Both } else { wanted.ends };
         force.keep_above_milli = if g.keep_above_refused.is_some() { 0 } else { wanted.keep_above_milli };
-        force.max_slowdown_ppm = if g.max_slowdown_refused.is_some() { 0 } else { wanted.max_slowdown_ppm };
+        // Without operators there is nothing to limit: it is kept in any case.
+        let limited = g.max_slowdown_refused.is_none() && no_operators.is_none();
+        force.max_slowdown_ppm = if limited { wanted.max_slowdown_ppm } else { 0 };
         for (on, text) in &wanted.filters {
             let too_much = beyond(text.len() as u64, MAX_TEXT as u64)
                 .or_else(|| beyond(options::parts(text).count() as u64, MAX_PATTERNS as u64));

@@ -1,4 +1,5 @@
-//! The cost of operators in a traced decode call, compared with untraced calls around it.
+//! The cost of operators in a traced decode call: first predicted, then compared with untraced
+//! calls around it.
 
 use profinfer_wire::record::controller::Slowdown;
 
@@ -36,15 +37,34 @@ impl Row {
         }
     }
 
-    fn median(&mut self) -> Option<i64> {
-        self.durations[..self.n].sort_unstable();
-        (self.n >= LEAST_CALLS).then(|| i64::try_from(self.durations[self.n / 2]).unwrap_or(i64::MAX).max(1))
+    fn median(&self) -> Option<i64> {
+        self.part(2)
     }
+
+    /// The duration that one of `n` calls is below: the median for 2.
+    fn part(&self, n: usize) -> Option<i64> {
+        let mut sorted = self.durations;
+        sorted[..self.n].sort_unstable();
+        (self.n >= LEAST_CALLS).then(|| i64::try_from(sorted[self.n / n]).unwrap_or(i64::MAX).max(1))
+    }
+}
+
+/// Slowdown of a traced call, millionths, predicted from the cost of a pair of probes, the pairs
+/// that each thread passes in a call, and the time of the traced call.
+fn predicted(pair_ns: u64, operators: u32, call_ns: i64) -> Option<i64> {
+    let probes = i64::try_from(pair_ns.saturating_mul(operators.into())).unwrap_or(i64::MAX);
+    // More than the call took: the pair was cheaper than measured.
+    let without = call_ns.saturating_sub(probes).max(call_ns / 16).max(1);
+    (probes > 0).then(|| probes.saturating_mul(1_000_000) / without)
 }
 
 /// Comparisons of bursts with the pauses after them.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Cost {
+    /// Cost of a pair of probes, if measured, ns.
+    pair_ns: Option<u64>,
+    /// Operators of the last traced call.
+    operators: u32,
     traced: Row,
     untraced: Row,
     /// Slowdowns of traced calls in millionths; the newest overwrite the oldest.
@@ -53,23 +73,47 @@ pub(super) struct Cost {
 }
 
 impl Cost {
-    /// Adds a decode call.
-    pub(super) fn call(&mut self, duration_ns: u64, traced: bool) {
-        if !traced {
-            self.untraced.push(duration_ns);
+    pub(super) fn new(pair_ns: Option<u64>) -> Self {
+        Self { pair_ns, ..Self::default() }
+    }
+
+    /// Adds a decode call. `operators`: of a traced call, `None` for an untraced one.
+    pub(super) fn call(&mut self, duration_ns: u64, operators: Option<u32>) {
+        let Some(operators) = operators else {
+            // No more than the burst had: later calls have a longer context.
+            if self.untraced.n < self.traced.n.max(LEAST_CALLS) {
+                self.untraced.push(duration_ns);
+            }
             return;
-        }
+        };
+        self.operators = operators;
         if self.untraced.n > 0 {
             // A new burst begins: compare the previous one with the pause after it.
             let both = (self.traced.median(), self.untraced.median());
             (self.traced.n, self.untraced.n) = (0, 0);
             if let (Some(traced), Some(untraced)) = both {
-                self.pairs[self.seen % PAIRS] =
-                    traced.saturating_sub(untraced).saturating_mul(1_000_000) / untraced;
+                self.pairs[self.seen % PAIRS] = slowdown(traced, untraced);
                 self.seen += 1;
             }
         }
         self.traced.push(duration_ns);
+    }
+
+    /// Slowdown of a traced call, millionths, while too few bursts were compared for an interval:
+    /// the larger one of the prediction and the mean comparison. In an engine a pair of probes may
+    /// cost twice as much as in a loop, and few comparisons may find too little by chance. `None` if
+    /// nothing is known yet, and once there is an interval.
+    pub(super) fn at_first(&self) -> Option<i64> {
+        if self.seen >= LEAST_PAIRS {
+            return None;
+        }
+        // Quartiles: other tasks only make calls longer, and few calls have no stable median.
+        let traced = self.traced.part(4);
+        let predicted = predicted(self.pair_ns.unwrap_or(0), self.operators, traced.unwrap_or(0));
+        let last = traced.zip(self.untraced.part(4)).map(|(traced, untraced)| slowdown(traced, untraced));
+        let compared = self.pairs[..self.seen].iter().copied().chain(last);
+        let (sum, n) = compared.fold((0_i64, 0), |(sum, n), ppm| (sum.saturating_add(ppm), n + 1));
+        predicted.filter(|_| traced.is_some()).max(sum.checked_div(n))
     }
 
     /// Slowdown of all calls at a duty, with the bounds of the 95 % interval. `None` until five
@@ -94,6 +138,11 @@ impl Cost {
     }
 }
 
+/// Millionths.
+fn slowdown(traced_ns: i64, untraced_ns: i64) -> i64 {
+    traced_ns.saturating_sub(untraced_ns).saturating_mul(1_000_000) / untraced_ns.max(1)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -102,10 +151,10 @@ mod tests {
     fn of(bursts: &[u64]) -> Cost {
         let mut cost = Cost::default();
         for burst in bursts {
-            (0..4).for_each(|_| cost.call(*burst, true));
-            (0..4).for_each(|_| cost.call(1_000_000, false));
+            (0..4).for_each(|_| cost.call(*burst, Some(500)));
+            (0..4).for_each(|_| cost.call(1_000_000, None));
         }
-        cost.call(1, true);
+        cost.call(1, Some(500));
         cost
     }
 
@@ -127,5 +176,34 @@ mod tests {
         // Only the last sixteen count.
         let after = of(&[[5_000_000; 20], [1_010_000; 20]].concat());
         assert_eq!(after.at(1000).map(|s| s.ppm), Some(10_000));
+    }
+
+    #[test]
+    fn the_first_slowdown_is_predicted_then_compared() {
+        // SmolLM2: 515 operators, 1.1 us per pair, calls of 5.5 ms: 0.57 of 4.93 ms.
+        assert_eq!(predicted(1_100, 515, 5_500_000), Some(114_827));
+        // Nearly all of the call, and more than it took.
+        assert_eq!(predicted(10_000, 515, 5_500_000), Some(14_714_285));
+        assert_eq!(predicted(20_000, 515, 5_500_000), Some(29_963_636));
+        assert_eq!(predicted(0, 515, 5_500_000), None);
+        let mut cost = Cost::new(Some(1_100));
+        (0..2).for_each(|_| cost.call(5_500_000, Some(515)));
+        assert_eq!(cost.at_first(), None);
+        (0..6).for_each(|_| cost.call(5_500_000, Some(515)));
+        assert_eq!(cost.at_first(), Some(114_827));
+        // The untraced calls show more; fewer than three show nothing.
+        (0..2).for_each(|_| cost.call(4_400_000, None));
+        assert_eq!(cost.at_first(), Some(114_827));
+        (0..2).for_each(|_| cost.call(4_400_000, None));
+        assert_eq!(cost.at_first(), Some(250_000));
+        // The mean of two bursts. Calls beyond the length of a burst have a longer context.
+        (0..4).for_each(|_| cost.call(4_400_000, None));
+        (0..90).for_each(|_| cost.call(4_900_000, None));
+        (0..8).for_each(|_| cost.call(5_500_000, Some(515)));
+        (0..8).for_each(|_| cost.call(5_000_000, None));
+        assert_eq!(cost.at_first(), Some((250_000 + 100_000) / 2));
+        // With five there is an interval.
+        assert_eq!(of(&[1_100_000; 5]).at_first(), None);
+        assert!(of(&[1_100_000; 4]).at_first().is_some());
     }
 }

@@ -1,7 +1,8 @@
 //! The controller: chooses how many operators are captured, by the engine's decode speed.
 //!
 //! A state machine that gets ended decode calls and the time as input, and decides when the duty
-//! changes. It goes down step by step, full → 50 % → 20 % → 10 % → 5 % → none, and slowly back.
+//! changes. With a limit for the slowdown, the first duty follows from a prediction and from the
+//! first bursts ([`Cost::at_first`]); it is no change that is reported. Then it goes down step by step, full → 50 % → 20 % → 10 % → 5 % → none, and slowly back.
 //! There are at least 10 s between a change and one in the other direction. The token and graph
 //! levels always stay on.
 
@@ -66,11 +67,11 @@ pub struct Controller {
 
 impl Controller {
     /// Starts at the configured duty. With a slowdown limit, starts at one that leaves untraced
-    /// tokens for comparison.
+    /// tokens for comparison. `pair_ns`: cost of a pair of probes, if measured.
     #[must_use]
-    pub fn new(limits: Limits, duty_permille: u16) -> Self {
+    pub fn new(limits: Limits, duty_permille: u16, pair_ns: Option<u64>) -> Self {
         let full = if limits.max_slowdown_ppm > 0 { duty_permille.min(MEASURABLE) } else { duty_permille };
-        let (speed, cost) = (Speed::default(), Cost::default());
+        let (speed, cost) = (Speed::default(), Cost::new(pair_ns));
         Self { limits, full, duty: full, last: None, failed: None, rest_ns: REST_NS, speed, cost }
     }
 
@@ -90,7 +91,20 @@ impl Controller {
         match captured {
             Captured::Edge => {}
             _ if !call.decode || !call.good => {}
-            captured => self.cost.call(duration, captured == Captured::All),
+            captured => {
+                self.cost.call(duration, (captured == Captured::All).then_some(call.operators));
+                self.begin();
+            }
+        }
+    }
+
+    /// Sets the first duty, as long as it is not known by an interval.
+    fn begin(&mut self) {
+        if self.limits.max_slowdown_ppm == 0 || self.last.is_some() {
+            return;
+        }
+        if let Some(slowdown) = self.cost.at_first() {
+            self.duty = first_duty(self.limits.max_slowdown_ppm, slowdown, self.full);
         }
     }
 
@@ -192,6 +206,16 @@ impl Controller {
         let rests = self.failed.is_some_and(|(duty, until)| higher >= duty && now_ns < until);
         (!rests).then_some(higher)
     }
+}
+
+/// The duty at which all calls together are slower by the limit, if traced ones are slower by
+/// `slowdown_ppm`; at least a thousandth, at most `full`.
+fn first_duty(limit_ppm: u32, slowdown_ppm: i64, full: u16) -> u16 {
+    if slowdown_ppm <= 0 {
+        return full;
+    }
+    let permille = (i64::from(limit_ppm) * 1000) / slowdown_ppm;
+    u16::try_from(permille).unwrap_or(full).clamp(1, full.max(1))
 }
 
 #[cfg(test)]

@@ -13,7 +13,7 @@ struct Script {
 
 impl Script {
     fn new(limits: Limits, duty: u16) -> Self {
-        Self { controller: Controller::new(limits, duty), now: 100 * S, calls: 0, steps: Vec::new() }
+        Self { controller: Controller::new(limits, duty, None), now: 100 * S, calls: 0, steps: Vec::new() }
     }
 
     /// Decodes for this many seconds. Bursts of ten calls keep the duty.
@@ -31,7 +31,8 @@ impl Script {
             self.calls += 1;
             let (start_ns, end_ns) = (self.now, self.now + token(traced));
             self.now = end_ns;
-            let call = Ended { pid: 1, start_ns, end_ns, decode: true, good: true, kept: true };
+            let call =
+                Ended { pid: 1, start_ns, end_ns, decode: true, good: true, operators: 515, kept: true };
             self.controller.call(&call, if traced { Captured::All } else { Captured::None });
             self.steps.extend(self.controller.step(1, self.now));
         }
@@ -120,19 +121,31 @@ fn an_idle_engine_is_not_slow() {
 }
 
 #[test]
+fn the_first_duty_is_the_limit_over_the_slowdown() {
+    // A token that takes a quarter more, and one that takes 1.5 % more, which leaves a tenth untraced.
+    assert_eq!([250_000, 15_000].map(|ppm| first_duty(30_000, ppm, 900)), [120, 900]);
+    // No slowdown was seen, and a very large one.
+    assert_eq!([-10_000, 0, 50_000_000].map(|ppm| first_duty(30_000, ppm, 900)), [900, 900, 1]);
+    // At most the configured duty.
+    assert_eq!(first_duty(30_000, 250_000, 100), 100);
+}
+
+#[test]
 fn only_a_significant_slowdown_changes_the_duty() {
     let most = Limits { max_slowdown_ppm: 10_000, ..Limits::default() };
-    // 5 % per traced token: 4.5 % at a duty of 90 %, 2.5 % at 50 %, 1 % at 20 %.
+    // 5 % per traced token are 1 % at 20 %.
     let mut s = Script::new(most, 1000);
     assert_eq!(s.controller.duty(), 900);
     s.decode(300, |traced| if traced { 105 * MS } else { 100 * MS });
-    assert_eq!(s.duties(), [500, 200]);
+    assert_eq!((s.controller.duty(), s.duties()), (200, vec![]));
+    // It costs more now: 4 % at 20 %, 1 % at 5 %.
+    s.decode(1_000, |traced| if traced { 120 * MS } else { 100 * MS });
+    assert_eq!(s.duties(), [100, 50]);
     let first = s.steps[0];
     assert_eq!((first.reason, first.limit), (StepReason::TooDear, ControllerLimit::MaxSlowdown(10_000)));
-    assert_eq!(first.slowdown.map(|s| s.ppm), Some(45_000));
     // It costs next to nothing now.
-    s.decode(300, |traced| if traced { 100 * MS + MS / 2 } else { 100 * MS });
-    assert_eq!(s.duties()[2..], [500, 900]);
+    s.decode(2_000, |traced| if traced { 100 * MS + MS / 2 } else { 100 * MS });
+    assert_eq!(s.duties()[2..], [100, 200, 500, 900]);
     assert!(s.turns().iter().all(|t| *t >= TURN_NS));
     // Noise larger than the limit changes nothing.
     let mut noisy = Script::new(most, 1000);

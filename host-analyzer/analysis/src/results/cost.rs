@@ -56,7 +56,7 @@ impl Cost {
             probe_pair_ns: h.probe_cost.map(|c| c.pair_ns),
             probe_inside_ns: h.probe_cost.map(|c| c.inside_ns),
             decode_slowdown: match slowdown {
-                Slowdown::Estimated { slowdown } => Some(slowdown),
+                Slowdown::Estimated { slowdown, .. } => Some(slowdown),
                 Slowdown::Measured(_) | Slowdown::Unknown => None,
             },
             slowdown,

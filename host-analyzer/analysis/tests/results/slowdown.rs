@@ -114,11 +114,16 @@ fn too_few_bursts_and_none_are_an_estimate_or_unknown() {
     m = planted::tokens(0, 0, 0, false);
     m.health.probe_cost = Some(ProbeCost { pairs: 9, pair_ns: 2, inside_ns: 1 });
     // 40 tokens of 400 ns with 3 operators of 2 ns.
-    let Slowdown::Estimated { slowdown: estimate } = slowdown(&m) else { panic!("{:?}", slowdown(&m)) };
-    assert!(near(estimate, 240.0 / (16_000.0 - 240.0)));
-    // For the traced ones alone it is the same.
+    let Slowdown::Estimated { slowdown: estimate, of_all_tokens } = slowdown(&m) else {
+        panic!("{:?}", slowdown(&m))
+    };
+    assert!(near(estimate, 240.0 / (16_000.0 - 240.0)) && near(of_all_tokens, estimate));
+    // For the traced ones alone it is the same. They are a tenth of all, and as many are at edges.
     thin(&mut m, &[10..12, 30..32]);
-    assert_eq!(slowdown(&m), Slowdown::Estimated { slowdown: estimate });
+    let Slowdown::Estimated { slowdown: same, of_all_tokens } = slowdown(&m) else {
+        panic!("{:?}", slowdown(&m))
+    };
+    assert!(near(same, estimate) && near(of_all_tokens, estimate / 5.0), "{of_all_tokens}");
     m.health.probe_cost = None;
     assert_eq!(slowdown(&m), Slowdown::Unknown);
 }

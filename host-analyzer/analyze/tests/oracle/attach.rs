@@ -42,7 +42,7 @@ fn by_pid() {
     let out = dir.path().join("t.pfi");
     let pid = engine.id().to_string();
     let mut agent = Command::new(&parts.agent)
-        .args(["record", "--out", out.to_str().unwrap(), "--pid", &pid])
+        .args(["record", "--full", "--out", out.to_str().unwrap(), "--pid", &pid])
         .stderr(Stdio::null())
         .spawn()
         .unwrap();
@@ -64,7 +64,7 @@ fn by_name_before_it_starts() {
     let out = dir.path().join("t.pfi");
     let name = "waited-for-engine";
     let mut agent = Command::new(&parts.agent)
-        .args(["record", "--out", out.to_str().unwrap(), "--name", name])
+        .args(["record", "--full", "--out", out.to_str().unwrap(), "--name", name])
         .stderr(Stdio::null())
         .spawn()
         .unwrap();
@@ -103,7 +103,7 @@ fn agent_killed_leaves_the_engine_alone() {
     let out = dir.path().join("t.pfi");
     let pid = engine.id().to_string();
     let mut agent = Command::new(&parts.agent)
-        .args(["record", "--out", out.to_str().unwrap(), "--pid", &pid])
+        .args(["record", "--full", "--out", out.to_str().unwrap(), "--pid", &pid])
         .stderr(Stdio::null())
         .spawn()
         .unwrap();
@@ -132,7 +132,7 @@ fn interrupted_in_the_middle() {
     std::thread::sleep(Duration::from_secs(1));
     let pid = engine.id().to_string();
     let mut agent = Command::new(&parts.agent)
-        .args(["record", "--out", out.to_str().unwrap(), "--pid", &pid])
+        .args(["record", "--full", "--out", out.to_str().unwrap(), "--pid", &pid])
         .stderr(Stdio::null())
         .spawn()
         .unwrap();

@@ -55,7 +55,7 @@ fn check(options: &[&str]) {
     let out = dir.path().join("trace.pfi");
     let output = Command::new(&parts.agent)
         .env("GGML_VK_PERF_LOGGER", "1")
-        .args(["record", "--out", out.to_str().unwrap(), "--", nodes.to_str().unwrap()])
+        .args(["record", "--full", "--out", out.to_str().unwrap(), "--", nodes.to_str().unwrap()])
         .args(["-m", &gguf, "-t", "2", "-p", "40", "-n", "3"])
         .args(options)
         .output()

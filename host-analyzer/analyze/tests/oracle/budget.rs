@@ -47,7 +47,16 @@ fn stops_are_blocked_time() {
     let (driver, gguf) = (bin.join("nodes"), model(&parts, "smollm2"));
     let mut command = Command::new(&parts.agent);
     command
-        .args(["record", "--out", out.to_str().unwrap(), "--", driver.to_str().unwrap(), "-m", &gguf])
+        .args([
+            "record",
+            "--full",
+            "--out",
+            out.to_str().unwrap(),
+            "--",
+            driver.to_str().unwrap(),
+            "-m",
+            &gguf,
+        ])
         .args(["-t", "1", "-p", "8", "-n", "400"]);
     let (mut agent, engine) = started(&mut command, &out, 200_000);
     let pid = engine.pid().to_string();

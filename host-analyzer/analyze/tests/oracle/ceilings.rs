@@ -113,7 +113,12 @@ fn a_later_recording_uses_them() {
     let (driver, gguf) = (bin.join("nodes"), model(&parts, "dense-q8"));
     let trace = dir.path().join("trace.pfi");
     let mut agent = Command::new(&parts.agent);
-    agent.arg("record").arg("--out").arg(&trace).arg("--").arg(driver).args(["-m", &gguf, "-n", "2"]);
+    agent
+        .args(["record", "--full", "--out"])
+        .arg(&trace)
+        .arg("--")
+        .arg(driver)
+        .args(["-m", &gguf, "-n", "2"]);
     assert!(agent.output().unwrap().status.success());
     let analyze = |source: &Path| {
         let mut analyze = Command::new(env!("CARGO_BIN_EXE_analyze"));

@@ -82,7 +82,7 @@ fn with_the_agent_of_the_last_version() {
     let before = Parts { agent: last.join("profinfer-agent"), models: now.models };
     let Some(served) = Served::start(&before, dir.path(), "tcp:127.0.0.1:0", &RUN) else { return };
     let source = format!("tcp:127.0.0.1:{}", served.port());
-    let (trace, _) = capture_by(Path::new(ANALYZE), &source, dir.path(), &[]);
+    let (trace, _) = capture_by(Path::new(ANALYZE), &source, dir.path(), &["--full"]);
     assert!(trace.health.damage.is_empty() && trace.health.skipped.is_empty(), "{:#?}", trace.health);
     check_trace(&trace, &parse(&served.list()), "yesterday's agent, today's analyze");
 }

@@ -55,7 +55,7 @@ fn operators_go_while_the_engine_is_disturbed_and_come_back() {
     let dir = tempfile::tempdir().unwrap();
     let out = dir.path().join("trace.pfi");
     let mut agent = Command::new(&parts.agent);
-    agent.args(["record", "--levels", "token,graph,op", "--out", out.to_str().unwrap()]);
+    agent.args(["record", "--full", "--levels", "token,graph,op", "--out", out.to_str().unwrap()]);
     agent.args(["--keep-above", &format!("{limit:.3}tok/s"), "--", nodes]);
     agent.args(["-m", &gguf, "-t", "1", "-p", "5", "-n", "100", "-r", "100000", "-c", "512", "--fresh"]);
     let (mut agent, engine) = started(&mut agent, &out, 40_000);

@@ -146,7 +146,7 @@ pub(crate) fn differs(pid: u32) -> Vec<String> {
 
 fn agent(parts: &Parts, out: &std::path::Path, options: &[&str], pid: u32) -> Child {
     Command::new(&parts.agent)
-        .args(["record", "--out", out.to_str().unwrap(), "--pid", &pid.to_string()])
+        .args(["record", "--full", "--out", out.to_str().unwrap(), "--pid", &pid.to_string()])
         .args(options)
         .stderr(Stdio::null())
         .spawn()

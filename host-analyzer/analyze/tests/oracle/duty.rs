@@ -5,6 +5,8 @@ use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
+use profinfer_analysis::Analysis;
+use profinfer_analysis::ladder::Question;
 use profinfer_trace::model::{GraphCallId, Model, Traced};
 
 use crate::engine_list::parse;
@@ -115,4 +117,52 @@ fn bursts(probes: &[&str]) {
     // partial.
     let (edges, nodes) = (trace.health.ledger.unwrap(), listed[1].nodes.len() as u64);
     assert!(edges.spans_no_start <= nodes && edges.spans_no_end <= 1, "{edges:?}");
+}
+
+/// Without options the slowdown is limited: short bursts from the first token on, and figures of all
+/// tokens.
+#[test]
+fn a_default_recording_traces_bursts_from_the_first_token_on() {
+    let Some(parts) = parts() else { return };
+    let Some(bin) = engine("PROFINFER_ENGINE_DIR") else { return };
+    let (nodes, gguf) = (bin.join("nodes"), model(&parts, "smollm2"));
+    let dir = tempfile::tempdir().unwrap();
+    let out = dir.path().join("trace.pfi");
+    let mut agent = Command::new(&parts.agent);
+    agent.args(["record", "--out", out.to_str().unwrap(), "--", nodes.to_str().unwrap()]);
+    agent.args(["-m", &gguf, "-t", "1", "-p", "32", "-n", "256", "-c", "512"]);
+    let output = agent.output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let trace = read(&out);
+    assert_eq!((trace.capture.max_slowdown_ppm, trace.capture.refused.len()), (Some(30_000), 0));
+    let calls = &trace.llama_calls;
+    let kinds: Vec<Traced> = (0..calls.len()).map(|i| traced(&trace, i)).collect();
+    println!("{kinds:?}");
+    // The prompt and the first tokens.
+    let first = calls.n_tokens.iter().position(|n| *n == 1).unwrap();
+    assert_eq!((first, calls.len() - first), (1, 256));
+    assert!(kinds[..first + 8].iter().all(|k| *k == Traced::Whole));
+    let of = |kind: Traced| {
+        kinds[first..].chunk_by(|a, b| a == b).filter(|s| s[0] == kind && s.len() >= 8).count()
+    };
+    assert!(of(Traced::Whole) >= 2 && of(Traced::Untraced) >= 2, "{kinds:?}");
+    for (i, kind) in kinds.iter().enumerate() {
+        for graph in backend_calls(&trace, i) {
+            match kind {
+                Traced::Whole => check_spans(&trace, graph, 1),
+                Traced::Untraced => assert_eq!(spans_of(&trace, graph), 0, "call {i}"),
+                Traced::Edge => {}
+            }
+        }
+    }
+    let n = |kind: Traced| kinds.iter().filter(|k| **k == kind).count() as u64;
+    let ledger = trace.health.capture.expect("what was left out is counted");
+    let counted = (ledger.tokens_traced, ledger.tokens_untraced, ledger.tokens_edge);
+    assert_eq!(counted, (n(Traced::Whole), n(Traced::Untraced), n(Traced::Edge)));
+    let spans = trace.health.ledger.unwrap();
+    assert!(spans.balances() && spans.dropped() == 0 && spans.spans_sent == trace.spans.len() as u64);
+    // The ladder is of all tokens but the first.
+    let analysis = Analysis::compute(&trace);
+    let decode = analysis.ladder.rows.iter().find(|l| l.question == Question::Decode).unwrap();
+    assert_eq!((decode.units, decode.traced_units), (255, n(Traced::Whole) - 2));
 }

@@ -35,7 +35,7 @@ impl Session {
 
     fn agent(&self, parts: &Parts, target: &[&str]) -> Command {
         let mut agent = Command::new(&parts.agent);
-        agent.args(["record", "--out", self.out().to_str().unwrap()]).args(target);
+        agent.args(["record", "--full", "--out", self.out().to_str().unwrap()]).args(target);
         agent.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped());
         agent
     }
@@ -260,7 +260,7 @@ fn an_engine_in_a_namespace_below() {
     let output = Command::new("unshare")
         .args(unshare)
         .arg(&parts.agent)
-        .args(["record", "--out", session.out().to_str().unwrap(), "--", "unshare"])
+        .args(["record", "--full", "--out", session.out().to_str().unwrap(), "--", "unshare"])
         .args(unshare)
         .arg(&nodes)
         .args(engine)

@@ -77,7 +77,7 @@ fn facts_are_what_was_set_and_what_the_kernel_counts() {
     let dir = tempfile::tempdir().unwrap();
     let out = dir.path().join("trace.pfi");
     let mut agent = Command::new(&parts.agent)
-        .args(["record", "--out", out.to_str().unwrap(), "--pid", &pid.to_string()])
+        .args(["record", "--full", "--out", out.to_str().unwrap(), "--pid", &pid.to_string()])
         .stderr(Stdio::null())
         .spawn()
         .unwrap();

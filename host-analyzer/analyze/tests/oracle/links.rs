@@ -16,7 +16,7 @@ use serialport::{SerialPort, TTYPort};
 
 use crate::engine_list::parse;
 use crate::nodes::check_trace;
-use crate::support::{Parts, engine, model, parts, read};
+use crate::support::{Parts, engine, full, model, parts, read};
 
 /// An agent that serves at `listen` and starts the engine; the engine's list goes to a file.
 pub(crate) struct Served {
@@ -91,7 +91,8 @@ impl Drop for Served {
 
 /// Captures from `source`. Returns what was received, and the report on the link.
 pub(crate) fn capture(source: &str, dir: &Path, options: &[&str]) -> (Model, Value) {
-    let options = [options, &["--format", "json"]].concat();
+    let mut options = [options, &["--format", "json"]].concat();
+    options.extend(full(&options));
     let (model, output) = capture_by(Path::new(env!("CARGO_BIN_EXE_analyze")), source, dir, &options);
     let mut object: Value = serde_json::from_slice(&output.stdout).unwrap();
     (model, object["link"].take())

@@ -26,7 +26,7 @@ fn busy_engine(parts: &Parts) -> Option<Child> {
 
 fn agent(parts: &Parts, out: &Path, engine: &Child) -> Child {
     Command::new(&parts.agent)
-        .args(["record", "--out", out.to_str().unwrap(), "--pid", &engine.id().to_string()])
+        .args(["record", "--full", "--out", out.to_str().unwrap(), "--pid", &engine.id().to_string()])
         .stderr(Stdio::piped())
         .spawn()
         .unwrap()

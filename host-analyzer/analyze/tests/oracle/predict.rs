@@ -134,7 +134,7 @@ fn a_model_is_predicted_from_others() {
     let recorded = |name: &str, threads: &str| {
         let file = dir.path().join(format!("{name}-{threads}.pfi"));
         let output = Command::new(&parts.agent)
-            .args(["record", "--out"])
+            .args(["record", "--full", "--out"])
             .arg(&file)
             .arg("--")
             .arg(&engine)

@@ -101,7 +101,7 @@ fn recorded(parts: &Parts, command: &[&str]) -> (Said, String) {
         .map(|_| Other(Command::new("sh").args(["-c", &shell, "sh", SECRETS[4]]).spawn().unwrap()))
         .collect();
     let output = Command::new(&parts.agent)
-        .args(["record", "--levels", "all", "--out", out.to_str().unwrap(), "--"])
+        .args(["record", "--full", "--levels", "all", "--out", out.to_str().unwrap(), "--"])
         .args(command)
         .envs([("LLAMA_API_KEY", SECRETS[1]), ("MY_SECRET", SECRETS[2]), ("LLAMA_ARG_HF_TOKEN", SECRETS[0])])
         .env("GGML_PROMPT", PROMPT)
@@ -189,7 +189,7 @@ fn no_prompt_and_no_secret_in_the_last_lines() {
     for command in cases {
         let out = dir.path().join("trace.pfi");
         let output = Command::new(&parts.agent)
-            .args(["record", "--out", out.to_str().unwrap(), "--"])
+            .args(["record", "--full", "--out", out.to_str().unwrap(), "--"])
             .args(command)
             .stdin(Stdio::null())
             .output()

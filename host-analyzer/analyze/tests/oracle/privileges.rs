@@ -44,7 +44,16 @@ fn what_is_not_needed_is_given_up() {
     let out = dir.path().join("trace.pfi");
     let (nodes, gguf) = (bin.join("nodes"), model(&parts, "dense-q8"));
     let mut command = Command::new(&parts.agent);
-    command.args(["record", "--out", out.to_str().unwrap(), "--", nodes.to_str().unwrap(), "-m", &gguf]);
+    command.args([
+        "record",
+        "--full",
+        "--out",
+        out.to_str().unwrap(),
+        "--",
+        nodes.to_str().unwrap(),
+        "-m",
+        &gguf,
+    ]);
     command.args(["-t", "1", "-p", "5", "-n", "100", "-r", "100000"]);
     let (mut agent, engine) = started(&mut command, &out, 200_000);
     let (own, of_agent, of_engine) =
@@ -95,7 +104,19 @@ fn the_engine_runs_as_who_was_asked_for() {
         r#"grep -E '^(Uid|Gid|Groups|CapEff|NoNewPrivs):' /proc/self/status; echo "HOME $HOME"; exec "$@""#;
     let record = |user: &str| {
         let output = Command::new(&parts.agent)
-            .args(["record", "--out", out.to_str().unwrap(), "--user", user, "--", "sh", "-c", ids, "sh"])
+            .args([
+                "record",
+                "--full",
+                "--out",
+                out.to_str().unwrap(),
+                "--user",
+                user,
+                "--",
+                "sh",
+                "-c",
+                ids,
+                "sh",
+            ])
             .arg(&nodes)
             .args(["-m", gguf.to_str().unwrap(), "-t", "2", "-p", "5", "-n", "3", "--list"])
             .output()

@@ -98,7 +98,7 @@ impl Place {
     /// The agent, already waiting.
     fn agent(&self, parts: &Parts, options: &[&str]) -> Child {
         let mut agent = Command::new(&parts.agent)
-            .args(["record", "--out", self.trace().to_str().unwrap()])
+            .args(["record", "--full", "--out", self.trace().to_str().unwrap()])
             .args(options)
             .stderr(File::create(self.at("agent.log")).unwrap())
             .spawn()

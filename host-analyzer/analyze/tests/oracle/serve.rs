@@ -85,7 +85,7 @@ impl Server {
         let dir = tempfile::tempdir().unwrap();
         let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
         let agent = Command::new(&parts.agent)
-            .args(["record", "--out", dir.path().join("t.pfi").to_str().unwrap(), "--"])
+            .args(["record", "--full", "--out", dir.path().join("t.pfi").to_str().unwrap(), "--"])
             .arg(program)
             .args(options)
             .args(["--port", &port.to_string()])

@@ -79,7 +79,7 @@ fn two_engines_at_once() {
     let launcher = launcher(&nodes, dir.path());
     let mut engines: Vec<Child> = (0..2).map(|i| paused(&launcher, &ggufs[i], TOKENS[i])).collect();
     let agent = Command::new(&parts.agent)
-        .args(["record", "--levels", "all", "--name", NAME, "--out", out.to_str().unwrap()])
+        .args(["record", "--full", "--levels", "all", "--name", NAME, "--out", out.to_str().unwrap()])
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();

@@ -54,7 +54,7 @@ fn an_agent_without_a_cpu_goes_on_looking_around() {
     let engine = start(&engine, &dir.path().join("engine.log"));
     let (pid, agent) = (engine.0.id().to_string(), parts.agent.to_str().unwrap());
     let how = ["--probes", "uprobe", "--levels", "token,graph,op", "--out", out.to_str().unwrap()];
-    let agent = [&["taskset", "-c", &cpu, agent, "record", "--pid", &pid], &how[..]];
+    let agent = [&["taskset", "-c", &cpu, agent, "record", "--full", "--pid", &pid], &how[..]];
     let mut agent = start(&agent.concat(), &log);
     until("a recording", 120, || std::fs::metadata(&out).is_ok_and(|m| m.len() > 8_000));
     let id = agent.0.id().to_string();

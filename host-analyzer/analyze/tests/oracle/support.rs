@@ -38,12 +38,19 @@ pub(crate) fn tool(name: &str) -> Option<PathBuf> {
     path.exists().then_some(path)
 }
 
+/// Captures the operators of every call, unless the options select the calls.
+pub(crate) fn full(options: &[&str]) -> Option<&'static str> {
+    let selects = |option: &&str| ["--duty", "--max-slowdown"].contains(option);
+    (!options.iter().any(selects)).then_some("--full")
+}
+
 /// Runs `agent record … -- command` and reads the recording.
 pub(crate) fn record(parts: &Parts, options: &[&str], command: &[&str]) -> (Model, Output) {
     let dir = tempfile::tempdir().unwrap();
     let out = dir.path().join("trace.pfi");
     let output = Command::new(&parts.agent)
         .args(["record", "--out", out.to_str().unwrap()])
+        .args(full(options))
         .args(options)
         .arg("--")
         .args(command)

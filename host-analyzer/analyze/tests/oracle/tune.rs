@@ -100,7 +100,7 @@ fn a_recording_is_estimated_as_it_was() {
     let path = |name: &str| dir.path().join(name);
     let log = std::fs::File::create(path("r.log")).unwrap();
     let run = Command::new(&parts.agent)
-        .args(["record", "--out"])
+        .args(["record", "--full", "--out"])
         .arg(path("r.pfi"))
         .arg("--")
         .arg(bin.join("nodes"))

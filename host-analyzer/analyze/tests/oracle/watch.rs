@@ -29,7 +29,7 @@ impl Terminal {
         let terminal = Self { socket: dir.join("tmux"), dir: dir.to_owned() };
         let analyze = env!("CARGO_BIN_EXE_analyze");
         let out = dir.join("profile");
-        let watch = format!("{analyze} watch {source} --out {} {options}", out.display());
+        let watch = format!("{analyze} watch {source} --full --out {} {options}", out.display());
         let command =
             format!("{watch}; echo \"status $?\" $(stty -a | grep -ow -e '-*icanon' -e '-*echo'); cat");
         terminal.tmux(&["-f", "/dev/null", "new-session", "-d", "-x", "80", "-y", "24", &command]);

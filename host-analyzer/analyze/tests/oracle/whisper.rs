@@ -191,7 +191,7 @@ fn by_pid() {
     stdout.read_line(&mut ready).unwrap();
     assert_eq!(ready.trim(), format!("ready\t{}", program.id()));
     let mut agent = Command::new(&parts.agent)
-        .args(["record", "--out", out.to_str().unwrap(), "--pid", &program.id().to_string()])
+        .args(["record", "--full", "--out", out.to_str().unwrap(), "--pid", &program.id().to_string()])
         .stderr(Stdio::null())
         .spawn()
         .unwrap();

@@ -17,7 +17,9 @@ impl Publish for duty::Slowdown {
     fn publish(&self) -> Self::Form {
         match self {
             Self::Measured(measured) => schema::Slowdown::Measured(measured.publish()),
-            Self::Estimated { slowdown } => schema::Slowdown::Estimated { slowdown: *slowdown },
+            Self::Estimated { slowdown, of_all_tokens } => {
+                schema::Slowdown::Estimated { slowdown: *slowdown, of_all_tokens: Some(*of_all_tokens) }
+            }
             Self::Unknown => schema::Slowdown::Unknown,
         }
     }

@@ -111,9 +111,15 @@ pub fn slowdown(s: &Slowdown) -> Option<String> {
             signed_percent(m.high),
             signed_percent(m.of_all_tokens)
         )),
-        Slowdown::Estimated { slowdown } => {
-            Some(format!("decode slowed down by about {:.2} %, an estimate", slowdown * 100.0))
-        }
+        Slowdown::Estimated { slowdown, of_all_tokens } => Some(if of_all_tokens == slowdown {
+            format!("decode slowed down by about {:.2} %, an estimate", slowdown * 100.0)
+        } else {
+            format!(
+                "decode slowed down by about {:.2} % while traced, {:.2} % overall, an estimate",
+                slowdown * 100.0,
+                of_all_tokens * 100.0
+            )
+        }),
         Slowdown::Unknown => None,
     }
 }

@@ -192,7 +192,7 @@ pub fn needed(missing: &Requirement) -> String {
     match missing {
         Requirement::DecodeCalls(n) => format!("{n} decode tokens"),
         Requirement::TracedCalls(n) => {
-            format!("{n} decode tokens with their operators (a higher duty, or a longer run)")
+            format!("{n} decode tokens with their operators (--full, or a longer run)")
         }
         Requirement::Ends => "the ends of operators (not --ends none)".to_owned(),
         Requirement::Cpus => "the CPUs on which operators ran".to_owned(),

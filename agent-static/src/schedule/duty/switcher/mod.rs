@@ -8,6 +8,9 @@
 //! ```
 //! The programs get the window in which calls are captured some time in advance, so that a call
 //! cannot begin between the decision and its effect.
+//!
+//! The kernel removes traps at once, but releases a probe only when no CPU can be executing it, which
+//! takes many short calls. So probes are also out when a call has run without a hit.
 
 use profinfer_wire::record::duty::{ProbeSwitch, SwitchReason};
 
@@ -42,8 +45,18 @@ pub struct ProbeSwitcher {
 enum State {
     In,
     Closing { until_ns: u64 },
-    Leaving { began_ns: u64, probes: u16, reason: SwitchReason },
+    Leaving { began_ns: u64, probes: u16, reason: SwitchReason, hits: Hits },
     Out,
+}
+
+/// Hits of operator probes while they are removed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Hits {
+    /// Their number when it was last seen to change, and when that was, ns.
+    n: u64,
+    at_ns: u64,
+    /// A call has run without a hit since.
+    none: bool,
 }
 
 impl ProbeSwitcher {
@@ -95,11 +108,39 @@ impl ProbeSwitcher {
         }
     }
 
-    /// Processes a call that has ended. Reports a switch if calls begin or cease to pass the
-    /// filters.
-    pub fn call(&mut self, call: &Ended, send: &mut dyn FnMut(ProbeSwitch)) -> Captured {
+    /// Whether the last captured call of a burst runs.
+    #[must_use]
+    pub fn closes(&self) -> bool {
+        matches!(self.state, State::Closing { .. })
+    }
+
+    /// Whether probes are about to be removed, after the last captured call or by the kernel.
+    #[must_use]
+    pub fn leaves(&self) -> bool {
+        matches!(self.state, State::Closing { .. } | State::Leaving { .. })
+    }
+
+    /// Processes a call that has ended. A prompt is not part of the share. `hits`: of operator probes
+    /// by now. Reports a switch if calls begin or cease to pass the filters.
+    pub fn call(
+        &mut self,
+        call: &Ended,
+        prompt: bool,
+        hits: u64,
+        send: &mut dyn FnMut(ProbeSwitch),
+    ) -> Captured {
+        if let State::Leaving { hits: seen, .. } = &mut self.state
+            && seen.n == hits
+            && seen.at_ns <= call.start_ns
+            && let Some(last) = self.past.last_mut()
+        {
+            seen.none = true;
+            last.2 = seen.at_ns;
+        }
         let captured = self.captured(call.start_ns, call.end_ns);
-        self.cycle.call(captured);
+        if !prompt {
+            self.cycle.call(captured);
+        }
         if !self.filtered {
             return captured;
         }
@@ -148,11 +189,12 @@ impl ProbeSwitcher {
             {
                 let began_ns = clock();
                 let probes = engine.take_out();
-                self.state = State::Leaving { began_ns, probes, reason };
+                let hits = Hits { n: engine.hits(), at_ns: clock(), none: false };
+                self.state = State::Leaving { began_ns, probes, reason, hits };
                 Ok(None)
             }
-            State::Leaving { began_ns: left_ns, probes, reason } if engine.is_out() => {
-                let done_ns = clock();
+            State::Leaving { began_ns: left_ns, probes, reason, hits } if hits.none || engine.is_out() => {
+                let done_ns = if hits.none { hits.at_ns } else { clock() };
                 self.state = State::Out;
                 let began_ns = self.past.last().map_or(left_ns, |(_, began, _)| *began);
                 if let Some(last) = self.past.last_mut() {
@@ -171,6 +213,7 @@ impl ProbeSwitcher {
                 Ok(Some(took))
             }
             State::Out if wanted => {
+                engine.prepare();
                 let began_ns = clock();
                 let probes = engine.put_in()?;
                 let from_ns = clock() + AHEAD_NS;
@@ -186,7 +229,15 @@ impl ProbeSwitcher {
                 }
                 Ok(Some(self.switch_ns))
             }
-            State::In | State::Closing { .. } | State::Leaving { .. } | State::Out => Ok(None),
+            State::Leaving { began_ns, probes, reason, hits } => {
+                let n = engine.hits();
+                if n != hits.n {
+                    let hits = Hits { n, at_ns: clock(), none: false };
+                    self.state = State::Leaving { began_ns, probes, reason, hits };
+                }
+                Ok(None)
+            }
+            State::In | State::Closing { .. } | State::Out => Ok(None),
         }
     }
 

@@ -9,11 +9,18 @@ use super::*;
 struct Fake {
     window: Window,
     probes: bool,
-    /// Polls until the probes are removed.
+    /// Polls until the probes are removed, and those until they have no effect any more.
     slow: u32,
+    hits: u64,
 }
 
 impl OpProbes for Fake {
+    fn prepare(&mut self) {}
+
+    fn hits(&self) -> u64 {
+        self.hits
+    }
+
     fn put_in(&mut self) -> crate::error::Result<u16> {
         assert!(!self.probes);
         self.probes = true;
@@ -53,6 +60,8 @@ fn run(
     let (mut calls, mut running, mut number) = (Vec::new(), None, 0);
     for tick in 0..ticks {
         now.set(tick * MS);
+        // Traps stay for two polls after the removal has begun.
+        engine.hits += u64::from(running.is_some() && (engine.probes || engine.slow > 2));
         match tick % 8 {
             1 => {
                 let inside = (engine.window.from_ns..engine.window.until_ns).contains(&now.get());
@@ -65,8 +74,12 @@ fn run(
                     assert!(!inside || engine.probes, "probes stay until the end: {tick}");
                     number += 1;
                     let kept = kept(number);
-                    let call = Ended { pid: 7, start_ns, end_ns: now.get(), decode: true, good: true, kept };
-                    calls.push((inside && kept, switcher.call(&call, &mut |s| switches.push(s))));
+                    let (end_ns, operators) = (now.get(), 500);
+                    let call = Ended { pid: 7, start_ns, end_ns, decode: true, good: true, operators, kept };
+                    calls.push((
+                        inside && kept,
+                        switcher.call(&call, false, engine.hits, &mut |s| switches.push(s)),
+                    ));
                 }
             }
             _ => {}

@@ -52,6 +52,9 @@ pub struct Headline {
 /// Fewest decode tokens for any verdict.
 pub(in crate::findings) const MIN_TOKENS: u64 = 16;
 
+/// Fewest decode tokens with operators for a verdict from operators: a burst of a default recording.
+pub(in crate::findings) const MIN_TRACED: u64 = 8;
+
 /// Name of the scheduler level.
 pub(in crate::findings) const SCHED: &str = "sched";
 

@@ -1,6 +1,6 @@
 //! The memory delivers all that it can.
 
-use super::super::case::MIN_TOKENS;
+use super::super::case::{MIN_TOKENS, MIN_TRACED};
 use super::super::evidence::{Evidence, Place, Value};
 use super::super::{Case, Confidence, Found, Gain, Requirement, Rule, Verdict};
 use super::Remedy;
@@ -18,7 +18,7 @@ pub(super) const RULE: Rule = Rule {
     source: "llama.cpp #12966, #26484 (file size times speed is constant on one board: 9.76 to 10.55 GB/s from Q2_K to Q8_0)",
     requires: &[
         Requirement::DecodeCalls(MIN_TOKENS),
-        Requirement::TracedCalls(MIN_TOKENS),
+        Requirement::TracedCalls(MIN_TRACED),
         Requirement::AllOperators,
     ],
     judge,

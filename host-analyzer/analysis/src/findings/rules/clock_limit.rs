@@ -1,6 +1,6 @@
 //! The CPUs' clock is held below what they can do.
 
-use super::super::case::MIN_TOKENS;
+use super::super::case::{MIN_TOKENS, MIN_TRACED};
 use super::super::evidence::{Evidence, Place, Value};
 use super::super::{Case, Confidence, Found, Gain, Requirement, Rule, Verdict};
 use super::Remedy;
@@ -15,7 +15,7 @@ pub(super) const RULE: Rule = Rule {
     source: "koboldcpp #318, rknn-llm #29 (408 MHz); Documentation/admin-guide/pm/cpufreq.rst",
     requires: &[
         Requirement::DecodeCalls(MIN_TOKENS),
-        Requirement::TracedCalls(MIN_TOKENS),
+        Requirement::TracedCalls(MIN_TRACED),
         Requirement::Cpus,
         Requirement::Fact("cpu.frequency.max"),
     ],

@@ -1,6 +1,6 @@
 //! Attention over a long context takes its share.
 
-use super::super::case::MIN_TOKENS;
+use super::super::case::{MIN_TOKENS, MIN_TRACED};
 use super::super::evidence::{Evidence, Place, Value};
 use super::super::{Case, Confidence, Found, Gain, Requirement, Rule, Verdict};
 use super::Remedy;
@@ -15,7 +15,7 @@ pub(super) const RULE: Rule = Rule {
     source: "llama.cpp #5021, #7372; ik_llama.cpp #51, #172",
     requires: &[
         Requirement::DecodeCalls(MIN_TOKENS),
-        Requirement::TracedCalls(MIN_TOKENS),
+        Requirement::TracedCalls(MIN_TRACED),
         Requirement::AllOperators,
     ],
     judge,

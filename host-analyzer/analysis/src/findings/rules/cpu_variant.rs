@@ -1,6 +1,6 @@
 //! The engine runs code for older processors.
 
-use super::super::case::MIN_TOKENS;
+use super::super::case::{MIN_TOKENS, MIN_TRACED};
 use super::super::evidence::{Evidence, Place, Value};
 use super::super::{Case, Confidence, Found, Gain, Requirement, Rule, Verdict};
 use super::Remedy;
@@ -16,7 +16,7 @@ pub(super) const RULE: Rule = Rule {
     source: "llama-cpp-rs #1067, llama.cpp #11403, #13356; ggml/src/CMakeLists.txt lists the variants and their instructions",
     requires: &[
         Requirement::DecodeCalls(MIN_TOKENS),
-        Requirement::TracedCalls(MIN_TOKENS),
+        Requirement::TracedCalls(MIN_TRACED),
         Requirement::Ends,
         Requirement::AllOperators,
         Requirement::Fact("cpu.features"),

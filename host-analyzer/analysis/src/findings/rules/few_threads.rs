@@ -1,6 +1,6 @@
 //! CPUs are idle that could compute.
 
-use super::super::case::MIN_TOKENS;
+use super::super::case::{MIN_TOKENS, MIN_TRACED};
 use super::super::evidence::{Evidence, Place, Value};
 use super::super::{Case, Confidence, Found, Gain, Requirement, Rule, Verdict};
 use super::Remedy;
@@ -16,7 +16,7 @@ pub(super) const RULE: Rule = Rule {
     source: "llama.cpp #12966: prefill scales on, decode until the bandwidth is used up",
     requires: &[
         Requirement::DecodeCalls(MIN_TOKENS),
-        Requirement::TracedCalls(MIN_TOKENS),
+        Requirement::TracedCalls(MIN_TRACED),
         Requirement::Ends,
         Requirement::AllOperators,
         Requirement::Fact("affinity"),

@@ -1,6 +1,6 @@
 //! The processor looks up pages all the time.
 
-use super::super::case::MIN_TOKENS;
+use super::super::case::{MIN_TOKENS, MIN_TRACED};
 use super::super::evidence::{Evidence, Place, Value};
 use super::super::{Case, Confidence, Found, Gain, Requirement, Rule, Verdict};
 use super::Remedy;
@@ -15,7 +15,7 @@ pub(super) const RULE: Rule = Rule {
     source: "ik_llama.cpp #278 (10 to 13 % on a large CPU model), llama.cpp #22022, #12444",
     requires: &[
         Requirement::DecodeCalls(MIN_TOKENS),
-        Requirement::TracedCalls(MIN_TOKENS),
+        Requirement::TracedCalls(MIN_TRACED),
         Requirement::AllOperators,
         Requirement::Counter("DTLB_WALK"),
     ],

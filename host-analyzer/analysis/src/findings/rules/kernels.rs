@@ -1,6 +1,6 @@
 //! The kernels, not the memory, limit decode.
 
-use super::super::case::MIN_TOKENS;
+use super::super::case::{MIN_TOKENS, MIN_TRACED};
 use super::super::evidence::{Evidence, Place, Value};
 use super::super::{Case, Confidence, Found, Gain, Requirement, Rule, Verdict};
 use super::Remedy;
@@ -18,7 +18,7 @@ pub(super) const RULE: Rule = Rule {
     source: "llama.cpp #25976 (55 to 60 % of the bandwidth on Neoverse-N2), #8760 (IQ types)",
     requires: &[
         Requirement::DecodeCalls(MIN_TOKENS),
-        Requirement::TracedCalls(MIN_TOKENS),
+        Requirement::TracedCalls(MIN_TRACED),
         Requirement::Ends,
         Requirement::AllOperators,
         Requirement::Ceiling("read"),

@@ -1,6 +1,6 @@
 //! Threads wander between CPUs.
 
-use super::super::case::MIN_TOKENS;
+use super::super::case::{MIN_TOKENS, MIN_TRACED};
 use super::super::evidence::{Evidence, Place, Value};
 use super::super::{Case, Confidence, Found, Requirement, Rule, Verdict};
 use super::Remedy;
@@ -15,7 +15,7 @@ pub(super) const RULE: Rule = Rule {
     source: "llama.cpp #16164, llama.rn #207; yzma #374 (pinned 138 tok/s at once, unpinned 96 rising to 125)",
     requires: &[
         Requirement::DecodeCalls(MIN_TOKENS),
-        Requirement::TracedCalls(MIN_TOKENS),
+        Requirement::TracedCalls(MIN_TRACED),
         Requirement::AllOperators,
         Requirement::Cpus,
     ],

@@ -1,6 +1,6 @@
 //! Threads run on cores of different speed, and the fast ones wait.
 
-use super::super::case::{MIN_GAIN_SHARE, MIN_TOKENS};
+use super::super::case::{MIN_GAIN_SHARE, MIN_TOKENS, MIN_TRACED};
 use super::super::evidence::{Evidence, Place, Value};
 use super::super::{Case, Confidence, Found, Gain, Requirement, Rule, Verdict};
 use super::Remedy;
@@ -16,7 +16,7 @@ pub(super) const RULE: Rule = Rule {
     source: "llama.cpp #7176 (RK3588: 4 big cores instead of 8 threads), #16164; decode on 4 A76 is 19 to 66 % faster than on 8 cores of an RK3588",
     requires: &[
         Requirement::DecodeCalls(MIN_TOKENS),
-        Requirement::TracedCalls(MIN_TOKENS),
+        Requirement::TracedCalls(MIN_TRACED),
         Requirement::Ends,
         Requirement::AllOperators,
         Requirement::Cpus,

@@ -19,6 +19,9 @@ pub enum Slowdown {
         /// once. Excludes the CPU time that the agent takes from the engine, and the effect of the
         /// probes on its caches.
         slowdown: f64,
+        /// The same for all decode tokens: times the share of those that had probes, completely
+        /// traced or not.
+        of_all_tokens: f64,
     },
     /// No decode tokens, no operators, or too few bursts and no measured probe.
     #[default]
@@ -72,7 +75,9 @@ impl Slowdown {
         if let Some(measured) = measured(&found, |kind| share(model, phases, kind)) {
             return Self::Measured(measured);
         }
-        estimated(model, phases, executions).map_or(Self::Unknown, |slowdown| Self::Estimated { slowdown })
+        let Some(slowdown) = estimated(model, phases, executions) else { return Self::Unknown };
+        let probed = share(model, phases, Traced::Whole) + share(model, phases, Traced::Edge);
+        Self::Estimated { slowdown, of_all_tokens: slowdown * probed }
     }
 }
 

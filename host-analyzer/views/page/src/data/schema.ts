@@ -1742,7 +1742,7 @@ export interface SlotRequest {
 /** How much longer a decode call takes because its operators are captured. */
 export type Slowdown =
   | ({ kind: "measured" } & MeasuredSlowdown)
-  | { kind: "estimated"; slowdown: number }
+  | { kind: "estimated"; slowdown: number; of_all_tokens: number | null }
   | { kind: "unknown" };
 
 /** A tensor that an operator reads. */

@@ -30,12 +30,14 @@ function slowdown(summary: Summary): HTMLElement {
     return item("Decode slowdown", "slowdown", s.slowdown, part(s.slowdown), text);
   }
   const estimate = summary.cost?.decode_slowdown;
+  const all = s?.kind === "estimated" ? s.of_all_tokens : null;
+  const overall = all == null || all === estimate ? "" : `; average over all tokens ${part(all)}`;
   return item(
     "Decode slowdown",
     "decode_slowdown",
     estimate,
     estimate == null ? "–" : `≈ ${(estimate * 100).toFixed(2)} %`,
-    "estimated: number of operators times probe cost",
+    `${overall === "" ? "" : "per traced token, "}estimated: number of operators times probe cost${overall}`,
   );
 }
 
