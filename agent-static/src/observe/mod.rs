@@ -8,3 +8,4 @@ pub mod fact;
 pub mod gauge;
 pub mod placement;
 pub mod sched;
+pub mod start_up;

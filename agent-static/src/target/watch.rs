@@ -31,6 +31,16 @@ pub enum Stop {
     Called(Pid),
 }
 
+impl Stop {
+    /// The stopped thread.
+    #[must_use]
+    pub const fn tid(self) -> Pid {
+        match self {
+            Self::Exec(tid) | Self::Forked(tid) | Self::Frozen(tid) | Self::Called(tid) => tid,
+        }
+    }
+}
+
 /// The watched threads.
 #[derive(Debug, Default)]
 pub struct Watch {

@@ -142,7 +142,8 @@ impl Analysis {
         let ending = ending::Ending::compute(model);
         let conditions = fact::Conditions::compute(model, phases);
         let replay = replay::Replay::compute(model, phases, &conditions);
-        let ladder = ladder::Ladders::compute(model, phases, &replay, (&groups, &tallies, &achieved, &roof));
+        let parts = (&groups, &tallies, &achieved, &roof);
+        let ladder = ladder::Ladders::compute(model, phases, &replay, &token.requests, parts);
         // Free them before the tracks are built: both are equally large.
         drop((executions, tallies));
         Self {

@@ -1,4 +1,4 @@
-//! `ladders`: where the time of a decode token and of a prompt goes, step by step.
+//! `ladders`: where the time of each question goes, step by step: that of a decode token, of a prompt.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -13,7 +13,8 @@ pub struct Ladder {
     pub question: Question,
     /// Process of the engine.
     pub pid: u32,
-    /// Tokens (`decode`) or prompts (`prompt`) that it covers. The first decode token is left out.
+    /// Tokens (`decode`), prompts (`prompt`), requests (`first_token`), starts (`start_up`) or calls
+    /// that it covers. The first decode token is left out.
     pub units: u64,
     /// Units whose operators were captured completely.
     pub traced_units: u64,
@@ -27,6 +28,28 @@ pub struct Ladder {
     pub floor: Option<LadderFloor>,
     /// Effect of removing all causes together; `null` without causes.
     pub all_causes: Option<LadderGain>,
+    /// What was counted until the first call; `null` for other questions than `start_up`.
+    #[serde(default)]
+    pub start_up: Option<LadderStartUp>,
+}
+
+/// Counts until the first call of a process.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct LadderStartUp {
+    /// Bytes that the process read from storage.
+    pub read_bytes: u64,
+    /// Time of the 50 ms in which it read, summed, ns.
+    pub reading_ns: u64,
+    /// Page faults that needed a read from storage.
+    pub major_faults: u64,
+    /// Page faults without one.
+    pub minor_faults: u64,
+    /// CPU time of other threads than the main one, ns.
+    pub other_threads_ns: u64,
+    /// Resident memory at the first call, bytes.
+    pub resident_bytes: u64,
+    /// Part of it that is mapped from files or shared, bytes.
+    pub file_bytes: u64,
 }
 
 /// What a ladder explains.
@@ -38,6 +61,14 @@ pub enum Question {
     Decode,
     /// Processing a prompt.
     Prompt,
+    /// From the start of a prompt until its first token is sampled.
+    FirstToken,
+    /// From the start of the program to its first call.
+    StartUp,
+    /// A call of an encoder.
+    Encode,
+    /// From the end of a call to the next call of the same context.
+    BetweenCalls,
     /// A value of a newer `analyze`.
     #[serde(untagged)]
     #[schemars(skip)]
@@ -80,6 +111,18 @@ pub enum StepKind {
     GraphPreparation,
     /// Between calls: sampling and the application.
     Application,
+    /// Between calls: the calling thread slept, for example for a request.
+    Idle,
+    /// From the start of the program until the engine's code was loaded.
+    BeforeEngine,
+    /// The main thread slept while data was read from storage.
+    PageIn,
+    /// CPU time in the kernel while the engine started: page faults, and copies of files.
+    PageFaults,
+    /// CPU time outside of the kernel while the engine started: repacking, allocation.
+    Loading,
+    /// Trial calls of the engine before its first prompt, without delays.
+    WarmUp,
     /// Graphs of other backends.
     OtherBackend,
     /// The probes of this recording.

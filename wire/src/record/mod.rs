@@ -25,6 +25,7 @@ pub mod part;
 pub mod piece;
 pub mod sched;
 pub mod session;
+pub mod start_up;
 pub mod token;
 mod totals;
 pub mod weight;
@@ -79,6 +80,8 @@ pub mod kind {
     pub const LIBRARY2: u16 = 0x13;
     /// [`super::session::Agent`].
     pub const AGENT: u16 = 0x14;
+    /// [`super::start_up::StartUp`].
+    pub const START_UP: u16 = 0x15;
     /// [`super::graph::Topology`].
     pub const TOPOLOGY: u16 = 0x20;
     /// [`super::graph::Tensors`].
@@ -224,6 +227,8 @@ records! {
     Process = kind::PROCESS => session::Process<'a>,
     /// The agent's process.
     Agent = kind::AGENT => session::Agent,
+    /// The start of an engine.
+    StartUp = kind::START_UP => start_up::StartUp,
     /// A library of the engine in a traced process, its roles as text. Older agents send it.
     Library = kind::LIBRARY => session::Library<'a>,
     /// A library of the engine in a traced process.

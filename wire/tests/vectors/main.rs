@@ -25,6 +25,7 @@ mod piece;
 mod predicted;
 mod sched;
 mod session;
+mod start_up;
 mod weight;
 
 use profinfer_wire::accumulator::{Accumulator, Found};
@@ -43,6 +44,7 @@ fn document_path() -> std::path::PathBuf {
 /// All records, in the order of the document.
 fn with_records(check: &mut dyn FnMut(&str, &Record<'_>)) {
     session::with_records(check);
+    start_up::with_records(check);
     graph::with_records(check);
     part::with_records(check);
     weight::with_records(check);

@@ -19,7 +19,7 @@ mod kernel;
 mod memory;
 pub(crate) mod preemption;
 mod process;
-mod read;
+pub(in crate::observe) mod read;
 mod send;
 mod thread;
 

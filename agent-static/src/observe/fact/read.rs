@@ -39,31 +39,31 @@ pub(super) fn integer(root: &Path, path: &str) -> Result<u64, String> {
 
 /// A file that is read repeatedly; reading it allocates nothing.
 #[derive(Debug)]
-pub(super) struct Open(File);
+pub(in crate::observe) struct Open(File);
 
 impl Open {
-    pub(super) fn new(root: &Path, path: &str) -> Result<Self, String> {
+    pub(in crate::observe) fn new(root: &Path, path: &str) -> Result<Self, String> {
         File::open(at(root, path)).map(Self).map_err(|e| why(path, &e))
     }
 
     /// Reads the first bytes of the file into `buffer`.
-    pub(super) fn read<'b>(&self, buffer: &'b mut [u8]) -> io::Result<&'b [u8]> {
+    pub(in crate::observe) fn read<'b>(&self, buffer: &'b mut [u8]) -> io::Result<&'b [u8]> {
         let len = self.0.read_at(buffer, 0)?;
         Ok(buffer.get(..len).unwrap_or_default())
     }
 }
 
 /// The text after `key` on the line that begins with it.
-pub(super) fn field<'t>(text: &'t [u8], key: &str) -> Option<&'t [u8]> {
+pub(in crate::observe) fn field<'t>(text: &'t [u8], key: &str) -> Option<&'t [u8]> {
     text.split(|b| *b == b'\n').find_map(|line| line.strip_prefix(key.as_bytes())).map(<[u8]>::trim_ascii)
 }
 
-pub(super) fn words(line: &[u8]) -> impl Iterator<Item = &[u8]> {
+pub(in crate::observe) fn words(line: &[u8]) -> impl Iterator<Item = &[u8]> {
     line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty())
 }
 
 /// An unsigned integer.
-pub(super) fn number(text: &[u8]) -> Option<u64> {
+pub(in crate::observe) fn number(text: &[u8]) -> Option<u64> {
     let digits = text.iter().all(u8::is_ascii_digit);
     std::str::from_utf8(text).ok().filter(|_| digits)?.parse().ok()
 }
@@ -74,7 +74,7 @@ pub(super) fn kib(text: &[u8], key: &str) -> Option<u64> {
 }
 
 /// Word `nth` of /proc/PID/stat after the name, which may contain anything; the state is word 0.
-pub(super) fn stat(text: &[u8], nth: usize) -> Option<&[u8]> {
+pub(in crate::observe) fn stat(text: &[u8], nth: usize) -> Option<&[u8]> {
     let at = text.windows(2).rposition(|w| w == b") ")?;
     words(text.get(at + 2..)?).nth(nth)
 }

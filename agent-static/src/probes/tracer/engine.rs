@@ -31,6 +31,7 @@ impl Tracer<'_, '_> {
             emit_process(&traced.attached, lower);
             traced.reported = true;
             self.seen_any = true;
+            self.start_ups.loaded(pid, &mut lower.emit);
         }
         for outcome in &outcomes {
             emit_probe(pid, outcome, lower);

@@ -20,6 +20,7 @@ use crate::bpf::{Bpf, EngineConfig};
 use crate::clock;
 use crate::error::{Diagnostic, Result, log};
 use crate::lower::Lower;
+use crate::observe::start_up::StartUps;
 use crate::probes::attach::Attached;
 use crate::probes::operators::ProbeMode;
 use crate::sys::spawn::spawn;
@@ -43,6 +44,7 @@ pub struct Tracer<'b, 's> {
     waiting_for: Option<Waiting>,
     seen_any: bool,
     late: Vec<Late>,
+    start_ups: StartUps,
     /// A process with the awaited name was found.
     met_any: bool,
     /// A process was dropped since the last call of [`Tracer::forgot_any`].
@@ -87,6 +89,7 @@ impl<'b, 's> Tracer<'b, 's> {
             waiting_for: None,
             seen_any: false,
             late: Vec::new(),
+            start_ups: StartUps::default(),
             met_any: false,
             forgot: false,
         }

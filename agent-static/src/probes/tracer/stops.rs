@@ -1,5 +1,7 @@
 //! New processes and ptrace stops while processes start.
 
+use std::time::Instant;
+
 use nix::unistd::Pid;
 use profinfer_wire::record::control::level;
 
@@ -48,18 +50,21 @@ impl Tracer<'_, '_> {
             catch.take(executed);
         }
         for e in executed.drain(..) {
-            begun |= self.executed(&e)?;
+            begun |= self.executed(&e, lower)?;
         }
         if begun {
             self.drop_what_is_gone(lower);
         }
+        self.start_ups.step(&mut lower.emit);
         let stop = self.watch.poll();
         if let Some(stop) = stop {
+            let stopped = Instant::now();
             let result = self.stopped(stop, lower);
             if let Stop::Called(tid) = stop {
                 lower.resumed(tid.as_raw().cast_unsigned(), clock::monotonic_ns());
             }
             self.watch.resume(stop);
+            self.start_ups.held(group_of(stop.tid()), stopped.elapsed());
             result?;
         }
         self.reap()?;
@@ -67,7 +72,7 @@ impl Tracer<'_, '_> {
     }
 
     /// Handles an exec. Returns true if the process is watched from now on.
-    fn executed(&mut self, e: &Executed) -> Result<bool> {
+    fn executed(&mut self, e: &Executed, lower: &mut Lower) -> Result<bool> {
         let (pid, at_ns) = (e.pid, e.at_ns);
         let wanted = self.waiting_for.as_ref().is_some_and(|w| e.is_named(&w.name));
         let known = |p: &Traced| p.attached.pid == pid && !p.ended && (p.watched || p.begun_ns >= at_ns);
@@ -86,7 +91,9 @@ impl Tracer<'_, '_> {
             log(&format!("{e}\n  waiting for other processes of this name"));
         }
         let watched = self.watch.knows(pid.cast_signed());
-        if !watched {
+        if watched {
+            self.start_ups.begin(pid, at_ns, &mut lower.emit);
+        } else {
             self.processes.retain(|p| p.attached.pid != pid);
             self.note_late(pid, at_ns);
         }
@@ -121,6 +128,7 @@ impl Tracer<'_, '_> {
                 // The scheduler level reported its threads before the exec.
                 lower.forget_threads(pid);
                 self.begin_process(pid, true)?;
+                self.start_ups.begin(pid, clock::monotonic_ns(), &mut lower.emit);
                 self.refresh(pid, lower)
             }
             Stop::Frozen(pid) => {
@@ -142,6 +150,7 @@ impl Tracer<'_, '_> {
                     traced.attached.forget_loads();
                 }
                 if first_call {
+                    self.start_ups.called(pid, &mut lower.emit);
                     self.settle(pid, Some(tid), lower)?;
                 }
                 let Some(traced) = self.processes.iter_mut().find(|p| p.attached.pid == pid) else {

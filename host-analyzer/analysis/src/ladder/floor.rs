@@ -89,8 +89,9 @@ impl Works {
 
     /// The floor of some calls. Operators of calls that were not captured are like the others.
     pub(super) fn floor(&self, replay: &Replay, roofs: &Roofs, calls: &Calls<'_>) -> Option<Floor> {
-        let limits = roofs.phase(calls.phase).limits();
-        let (works, times) = (&self.rows[calls.phase.index()], &replay.class_times[calls.phase.index()]);
+        let phase = calls.phase?;
+        let limits = roofs.phase(phase).limits();
+        let (works, times) = (&self.rows[phase.index()], &replay.class_times[phase.index()]);
         let all: u64 = times.iter().map(|t| t.usual.work).sum();
         let here: u64 = calls.rows.iter().map(|c| c.usual.work).sum();
         if all == 0 || here == 0 || (limits.read.is_none() && limits.int8.is_none() && limits.f32.is_none()) {

@@ -1,22 +1,27 @@
-//! The ladder: where the time of a decode token, or of a prompt, goes, from the least time that the
-//! board allows up to the measured one.
+//! The ladder: where the time of a question goes, such as that of a decode token, from the least time
+//! that the board allows up to the measured one.
 //!
 //! Stage: analysis. From: the replay, bytes and operations of the operators, ceilings. To:
 //! [`Ladder`]. Promises: the steps of a ladder sum to the measured time. What was not recorded is a
 //! step, and what nothing explains is one. A cause is a step of its own, so nothing that a cause
 //! explains is in the steps of the operators.
 
+mod between;
+mod first_token;
 mod floor;
 mod gain;
 mod question;
+mod start_up;
 mod step;
 
 pub use floor::{Floor, FloorPart, Limit};
 pub use gain::Gain;
 pub use question::Question;
+pub use start_up::StartUp;
 pub use step::{Step, StepKind};
 
 use crate::replay::{CallReplay, Replay};
+use crate::results::request::Request;
 use crate::results::roof::Roofs;
 use crate::results::work::Achieved;
 use crate::shared::group::Groups;
@@ -36,7 +41,7 @@ pub const HEADLINE: f64 = 0.2;
 pub struct Ladder {
     pub question: Question,
     pub pid: u32,
-    /// Tokens or prompts that it covers.
+    /// Tokens, prompts, requests or calls that it covers.
     pub units: u64,
     /// Those with captured operators.
     pub traced_units: u64,
@@ -50,6 +55,8 @@ pub struct Ladder {
     pub floor: Option<Floor>,
     /// Effect of removing all causes together.
     pub all: Option<Gain>,
+    /// Counts of a start-up; `None` for other questions.
+    pub start_up: Option<StartUp>,
     pub(crate) removal: gain::Removal,
 }
 
@@ -89,14 +96,20 @@ impl Ladders {
         model: &Model,
         phases: &Phases,
         replay: &Replay,
+        requests: &[Request],
         (groups, tallies, achieved, roofs): (&Groups, &Tallies, &Achieved, &Roofs),
     ) -> Self {
         let floors = floor::Works::compute(model, replay, groups, tallies, achieved);
+        let sources = question::Sources { model, phases, replay, requests };
         let mut rows = Vec::new();
         for pid in processes(model, replay).into_iter().take(MAX_PROCESSES) {
             for question in Question::ALL {
-                let calls = question.calls(model, phases, replay, pid);
-                if calls.rows.is_empty() {
+                if question == Question::StartUp {
+                    rows.extend(start_up::ladder(&sources, pid));
+                    continue;
+                }
+                let calls = question.calls(&sources, pid);
+                if calls.rows.is_empty() || calls.units == 0 {
                     continue;
                 }
                 let floor = floors.floor(replay, roofs, &calls);
@@ -141,6 +154,7 @@ fn ladder(question: Question, pid: u32, calls: &question::Calls<'_>, floor: Opti
         steps: step::steps(rows, &removal, measured_ns, floor.as_ref()),
         all: removal.all(),
         floor,
+        start_up: None,
         removal,
     }
 }

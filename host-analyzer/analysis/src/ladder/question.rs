@@ -2,9 +2,12 @@
 
 use std::collections::HashMap;
 
+use super::between;
+use super::first_token;
 use crate::replay::{CallReplay, Replay};
+use crate::results::request::Request;
 use crate::shared::phase::{Phase, Phases};
-use profinfer_trace::model::Model;
+use profinfer_trace::model::{DecodeFunction, Model};
 
 /// A question about time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -13,19 +16,39 @@ pub enum Question {
     Decode,
     /// Where the time of a prompt goes.
     Prompt,
+    /// Where the time until the first token of a request goes: the calls of its prompt, the time
+    /// between them, and sampling.
+    FirstToken,
+    /// Where the time from the start of the program to its first call goes.
+    StartUp,
+    /// Where the time of a call of an encoder goes.
+    Encode,
+    /// Where the time between two calls of a context goes.
+    BetweenCalls,
+}
+
+/// What the questions look at.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Sources<'a> {
+    pub(super) model: &'a Model,
+    pub(super) phases: &'a Phases,
+    pub(super) replay: &'a Replay,
+    pub(super) requests: &'a [Request],
 }
 
 /// Calls of one question.
 #[derive(Debug)]
 pub(super) struct Calls<'a> {
     pub(super) rows: Vec<&'a CallReplay>,
-    pub(super) phase: Phase,
+    /// The phase whose operators are those of the calls; `None` where they are mixed with others.
+    pub(super) phase: Option<Phase>,
     pub(super) units: u64,
     pub(super) traced_units: u64,
 }
 
 impl Question {
-    pub const ALL: [Self; 2] = [Self::Decode, Self::Prompt];
+    pub const ALL: [Self; 6] =
+        [Self::Decode, Self::Prompt, Self::FirstToken, Self::StartUp, Self::Encode, Self::BetweenCalls];
 
     /// Name in data.
     #[must_use]
@@ -33,20 +56,51 @@ impl Question {
         match self {
             Self::Decode => "decode",
             Self::Prompt => "prompt",
+            Self::FirstToken => "first_token",
+            Self::StartUp => "start_up",
+            Self::Encode => "encode",
+            Self::BetweenCalls => "between_calls",
         }
     }
 
-    pub(super) fn calls<'a>(self, model: &Model, phases: &Phases, replay: &'a Replay, pid: u32) -> Calls<'a> {
+    pub(super) fn calls<'a>(self, sources: &Sources<'a>, pid: u32) -> Calls<'a> {
+        let Sources { model, phases, replay, .. } = *sources;
         let of = |phase: Phase| -> Vec<&'a CallReplay> {
-            let own =
-                |c: &&CallReplay| model.threads.get(model.llama_calls.thread[c.call.0 as usize]).pid == pid;
+            let own = |c: &&CallReplay| pid_of(model, c) == pid && !encodes(model, c);
             replay.phase(phase).filter(own).collect()
         };
         match self {
             Self::Decode => decode(model, phases, of(Phase::Decode), of(Phase::BatchDecode)),
             Self::Prompt => prompt(model, of(Phase::Prefill)),
+            Self::FirstToken => first_token::calls(sources, pid),
+            // It has no calls, see `super::start_up`.
+            Self::StartUp => Calls { rows: Vec::new(), phase: None, units: 0, traced_units: 0 },
+            Self::Encode => encode(sources, pid),
+            Self::BetweenCalls => between::calls(sources, pid),
         }
     }
+}
+
+pub(super) fn pid_of(model: &Model, call: &CallReplay) -> u32 {
+    model.threads.get(model.llama_calls.thread[call.call.0 as usize]).pid
+}
+
+fn encodes(model: &Model, call: &CallReplay) -> bool {
+    model.llama_calls.function[call.call.0 as usize] == DecodeFunction::LlamaEncode
+}
+
+/// Calls of `llama_encode`. Embeddings that are computed by `llama_decode` are prompts.
+fn encode<'a>(sources: &Sources<'a>, pid: u32) -> Calls<'a> {
+    let Sources { model, replay, .. } = *sources;
+    let rows: Vec<&CallReplay> =
+        replay.calls.iter().filter(|c| pid_of(model, c) == pid && encodes(model, c)).collect();
+    // The work of a phase is recorded per phase, for all of its calls.
+    let alone = |phase: &Phase| {
+        rows.iter().all(|c| c.phase == *phase) && replay.phase(*phase).all(|c| encodes(model, c))
+    };
+    let phase = rows.first().map(|c| c.phase).filter(alone);
+    let traced_units = rows.iter().filter(|c| c.traced).count() as u64;
+    Calls { units: rows.len() as u64, traced_units, rows, phase }
 }
 
 /// Single tokens without the first one, which warms up caches; without any, the calls of several
@@ -67,11 +121,11 @@ fn decode<'a>(
         };
         let traced: Vec<&CallReplay> = several.iter().copied().filter(|c| c.traced).collect();
         let (units, traced_units) = (tokens(&several), tokens(&traced));
-        return Calls { rows: several, phase: Phase::BatchDecode, units, traced_units };
+        return Calls { rows: several, phase: Some(Phase::BatchDecode), units, traced_units };
     }
     let rows: Vec<&CallReplay> = single.into_iter().skip(1).collect();
     let (units, traced_units) = (rows.len() as u64, rows.iter().filter(|c| c.traced).count() as u64);
-    Calls { rows, phase: Phase::Decode, units, traced_units }
+    Calls { rows, phase: Some(Phase::Decode), units, traced_units }
 }
 
 /// Prompts: runs of prefill calls of a context between other calls of it.
@@ -89,5 +143,5 @@ fn prompt<'a>(model: &Model, rows: Vec<&'a CallReplay>) -> Calls<'a> {
             traced_units += u64::from(traced.get(&i).copied().unwrap_or(false));
         }
     }
-    Calls { rows, phase: Phase::Prefill, units, traced_units }
+    Calls { rows, phase: Some(Phase::Prefill), units, traced_units }
 }

@@ -20,6 +20,18 @@ pub enum StepKind {
     Preparation,
     /// Sampling and the application.
     Application,
+    /// Between calls: the calling thread slept.
+    Idle,
+    /// Start-up: until the engine's code was loaded.
+    BeforeEngine,
+    /// Start-up: the main thread slept while data was read from storage.
+    PageIn,
+    /// Start-up: CPU time in the kernel.
+    PageFaults,
+    /// Start-up: CPU time outside of the kernel.
+    Loading,
+    /// Start-up: trial calls, without what delayed them.
+    WarmUp,
     /// Graphs of other backends.
     OtherBackend,
     /// The probes of this recording.
@@ -77,6 +89,7 @@ pub(super) fn steps(
         step(StepKind::Dispatch, &|c| c.usual.dispatch),
         step(StepKind::Preparation, &|c| c.preparation_ns),
         step(StepKind::Application, &|c| c.application_ns),
+        step(StepKind::Idle, &|c| c.idle_ns),
         step(StepKind::OtherBackend, &|c| c.other_backend_ns),
         step(StepKind::Probes, &|c| c.usual.probes),
     ]);
@@ -97,6 +110,33 @@ pub(super) fn steps(
     ]);
     steps.retain(|s| s.ns != 0);
     steps
+}
+
+/// Steps in the order of the ladder, the longest cause first. Causes below [`SMALL`] are one step.
+pub(super) fn in_order(steps: Vec<Step>, measured_ns: u64) -> Vec<Step> {
+    let small = |s: &Step| {
+        let cause = matches!(s.kind, StepKind::Caused(_) | StepKind::SmallCauses);
+        cause && (s.ns as f64) < measured_ns as f64 * SMALL
+    };
+    let (mut causes, mut others): (Vec<Step>, Vec<Step>) = (Vec::new(), Vec::new());
+    let mut rest = Step { kind: StepKind::SmallCauses, ns: 0, half_ns: 0, gain: None };
+    for step in steps {
+        match step.kind {
+            _ if small(&step) => rest.ns += step.ns,
+            StepKind::Caused(_) => causes.push(step),
+            _ => others.push(step),
+        }
+    }
+    match others.iter_mut().find(|s| s.kind == StepKind::SmallCauses) {
+        Some(step) => step.ns += rest.ns,
+        None => others.push(rest),
+    }
+    causes.sort_by_key(|s| std::cmp::Reverse(s.ns));
+    others.sort_by_key(|s| s.kind);
+    let at = others.partition_point(|s| s.kind < StepKind::SmallCauses);
+    others.splice(at..at, causes);
+    others.retain(|s| s.ns != 0);
+    others
 }
 
 /// Causes with their times, longest first.

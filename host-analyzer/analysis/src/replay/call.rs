@@ -98,23 +98,22 @@ impl<'a> Walk<'a> {
         (self.classes, self.class_times)
     }
 
+    /// The time before each call of a process that had one before.
+    pub(super) fn gaps(&mut self, intervals: &[Interval]) -> Vec<CallReplay> {
+        let gap = |i: &Interval| {
+            let from = i.before.filter(|before| *before < i.entry)?;
+            let mut gap = empty(i, true, i.entry - from);
+            let caller = self.model.llama_calls.thread[i.call.0 as usize];
+            outside::add(&mut gap, &mut self.lookup, caller, (from, i.entry), Does::Between);
+            Some(gap)
+        };
+        intervals.iter().filter_map(gap).collect()
+    }
+
     fn call(&mut self, interval: &Interval, traced: bool) -> CallReplay {
         let model = self.model;
         let caller = model.llama_calls.thread[interval.call.0 as usize];
-        let mut call = CallReplay {
-            call: interval.call,
-            phase: interval.phase,
-            traced,
-            time_ns: interval.end.saturating_sub(interval.start),
-            usual: Usual::default(),
-            application_ns: 0,
-            preparation_ns: 0,
-            other_backend_ns: 0,
-            not_recorded_ns: 0,
-            caused: Amounts::default(),
-            alone: Amounts::default(),
-            unexplained_ns: 0,
-        };
+        let mut call = empty(interval, traced, interval.end.saturating_sub(interval.start));
         let mut at = interval.start;
         let entry = interval.entry.clamp(at, interval.end);
         outside::add(&mut call, &mut self.lookup, caller, (at, entry), Does::Application);
@@ -216,6 +215,24 @@ impl<'a> Walk<'a> {
         let left = std::mem::replace(&mut call.preparation_ns, before) - before;
         let probes = self.costs.outside.min(left);
         call.usual.add(&Usual { probes, dispatch: left - probes, ..Usual::default() });
+    }
+}
+
+fn empty(interval: &Interval, traced: bool, time_ns: u64) -> CallReplay {
+    CallReplay {
+        call: interval.call,
+        phase: interval.phase,
+        traced,
+        time_ns,
+        usual: Usual::default(),
+        application_ns: 0,
+        idle_ns: 0,
+        preparation_ns: 0,
+        other_backend_ns: 0,
+        not_recorded_ns: 0,
+        caused: Amounts::default(),
+        alone: Amounts::default(),
+        unexplained_ns: 0,
     }
 }
 

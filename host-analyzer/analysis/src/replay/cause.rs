@@ -108,7 +108,7 @@ impl Amounts {
 
     /// Gives `ns` to the causes in proportion to these amounts, with the rest of rounding on the
     /// largest. Returns what no cause takes: all of it if there is none.
-    pub(super) fn share(&self, ns: u64, to: &mut Self) -> u64 {
+    pub(crate) fn share(&self, ns: u64, to: &mut Self) -> u64 {
         let total = self.total();
         if total == 0 {
             return ns;

@@ -20,10 +20,12 @@ mod outside;
 mod split;
 mod typical;
 mod untraced;
+mod waits;
 
 pub use cause::{Amounts, Cause, Culprit, CulpritId};
 pub use class::{Class, ClassId};
 pub use split::Usual;
+pub use waits::StartWaits;
 
 use crate::results::fact::Conditions;
 use crate::shared::interval;
@@ -46,6 +48,9 @@ pub struct CallReplay {
     pub usual: Usual,
     /// Between two calls: sampling and the application, ns.
     pub application_ns: u64,
+    /// Between two calls: the calling thread slept, ns. Only in [`Replay::gaps`]: in calls it is part of
+    /// `application_ns`.
+    pub idle_ns: u64,
     /// In the call and outside of graphs, ns.
     pub preparation_ns: u64,
     /// In graphs of other backends than the CPU's, ns.
@@ -86,6 +91,11 @@ pub struct Replay {
     pub scheduler: bool,
     /// Successful calls, process by process, by end.
     pub calls: Vec<CallReplay>,
+    /// The time before calls, since the end of the process's previous call: process by process. They
+    /// overlap with the calls that generate, which include it.
+    pub gaps: Vec<CallReplay>,
+    /// Waits for a CPU before the first calls of processes whose start was sampled.
+    pub start_waits: Vec<StartWaits>,
     pub classes: Vec<Class>,
     /// By topology, then node.
     class_of_node: Vec<Vec<ClassId>>,
@@ -103,9 +113,12 @@ impl Replay {
         let intervals = interval::intervals(model, phases);
         let mut walk = Walk::new(model, &away, &interrupts);
         let calls: Vec<CallReplay> = walk.calls(&intervals, phases);
+        let gaps = walk.gaps(&intervals);
+        let start_waits = waits::waits(model, &away);
         let (classes, class_times) = walk.into_classes();
         let (classes, class_of_node) = classes.into_parts();
-        Self { scheduler: model.sched.recorded, calls, classes, class_of_node, class_times, culprits }
+        let scheduler = model.sched.recorded;
+        Self { scheduler, calls, gaps, start_waits, classes, class_of_node, class_times, culprits }
     }
 
     /// The classes of the nodes of a topology.

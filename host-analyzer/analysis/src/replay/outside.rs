@@ -10,6 +10,8 @@ use profinfer_trace::model::ThreadId;
 pub(super) enum Does {
     /// Between two calls. It may sleep for its own reasons.
     Application,
+    /// The same, where its sleep is counted separately.
+    Between,
     /// In the call, before and between graphs.
     Preparation,
     /// In the graph of a device, for which it may sleep.
@@ -31,18 +33,23 @@ pub(super) fn add(
     lookup.away(thread, from, to, &mut found);
     let mut left = length;
     for (cause, ns) in found.iter() {
+        let ns = ns.min(left);
         // It sleeps by its own choice; a thread that is woken late was asleep for the same reason.
         let own = matches!(cause, Cause::Asleep | Cause::WakeUp);
+        if own && does == Does::Between {
+            call.idle_ns = call.idle_ns.saturating_add(ns);
+            left -= ns;
+            continue;
+        }
         if own && does != Does::Preparation {
             continue;
         }
-        let ns = ns.min(left);
         call.caused.add(cause, ns);
         call.alone.add(cause, ns);
         left -= ns;
     }
     let part = match does {
-        Does::Application => &mut call.application_ns,
+        Does::Application | Does::Between => &mut call.application_ns,
         Does::Preparation => &mut call.preparation_ns,
         Does::OtherBackend => &mut call.other_backend_ns,
         Does::NotRecorded => &mut call.not_recorded_ns,

@@ -13,6 +13,8 @@ pub(crate) struct Interval {
     /// ns. For a generating call, the end of the process's previous call, so that sampling is
     /// included; otherwise its own start.
     pub(crate) start: u64,
+    /// End of the process's previous call, ns; `None` for its first one.
+    pub(crate) before: Option<u64>,
     /// Start of the call, ns.
     pub(crate) entry: u64,
     /// End of the call, ns.
@@ -52,6 +54,7 @@ pub(crate) fn intervals(model: &Model, phases: &Phases) -> Vec<Interval> {
             call: LlamaCallId(u32::try_from(i).unwrap_or(u32::MAX)),
             phase: phases.llama_calls[i],
             start,
+            before,
             entry,
             end: end(i),
             graphs: std::mem::take(&mut graphs[i]),

@@ -61,6 +61,7 @@ mod slots;
 mod speculative;
 mod speed;
 mod standin;
+mod start_up;
 mod starved;
 mod support;
 mod tune;

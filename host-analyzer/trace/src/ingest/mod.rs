@@ -27,6 +27,7 @@ mod part;
 mod piece;
 mod sched;
 mod session;
+mod start_up;
 mod token;
 mod topology;
 mod wait;
@@ -214,6 +215,7 @@ impl Ingest {
             Record::LossReasons(r) => self.model.health.reasons = Some(ReasonLedger::read(&r.fields())),
             Record::Piece(r) => piece::begins(&mut self.model.health, r),
             Record::PieceEnd(r) => piece::ends(&mut self.model.health, r),
+            Record::StartUp(r) => start_up::add(&mut self.model.start_ups, r),
             Record::Ending(r) => ending::add(&mut self.model.endings, r),
             Record::Loss(r) => loss::ledger(&mut self.model.health, r),
             Record::ProbeCost(r) => self.model.health.probe_cost = Some(loss::probe_cost(r)),

@@ -29,6 +29,7 @@ pub mod refusal;
 mod rows;
 pub mod sched;
 pub mod session;
+pub mod start_up;
 pub mod text;
 pub mod thread;
 pub mod token;
@@ -70,6 +71,7 @@ pub use sched::{
     CpuUse, InterruptKind, Interrupts, OTHER_TASKS, Sched, Task, TaskId, ThreadState, ThreadStates, Turns,
 };
 pub use session::{Level, Library, LibraryRole, Probe, Process, Session};
+pub use start_up::{StartMoment, StartSample};
 pub use text::{Text, Texts};
 pub use thread::{Thread, ThreadId, Threads};
 pub use token::{DecodeFunction, LlamaCallId, LlamaCalls};
@@ -120,6 +122,8 @@ pub struct Model {
     pub facts: Facts,
     /// How engines ended, and why nothing was traced; empty in recordings of older agents.
     pub endings: Vec<EndingRow>,
+    /// Samples between the exec of processes and their first calls, by time.
+    pub start_ups: Vec<StartSample>,
     /// Losses and damage.
     pub health: Health,
 }

@@ -409,6 +409,7 @@ const facts = await page.evaluate(() => {
         e.dataset.ladder,
         {
           hidden: e.hidden,
+          folded: e.closest("details:not([open])") !== null,
           measured: Number(e.dataset.measured),
           steps: [...e.querySelectorAll("[data-step]")].map((step) => ({
             kind: step.dataset.step,

@@ -8,12 +8,15 @@ use profinfer_analysis::replay::{Cause, Culprit, Replay};
 use profinfer_schema as schema;
 
 names! {
-    Question => Question { Decode, Prompt }
+    Question => Question { Decode, Prompt, FirstToken, StartUp, Encode, BetweenCalls }
     ladder::Limit => FloorLimit { Memory, Arithmetic, Unknown }
 }
 
 fields! {
     Culprit => Culprit { tid, pid, name, command, cgroup, engine, tasks, cpus }
+    ladder::StartUp => LadderStartUp {
+        read_bytes, reading_ns, major_faults, minor_faults, other_threads_ns, resident_bytes, file_bytes
+    }
     ladder::Gain => LadderGain { low_ns, likely_ns, high_ns }
     ladder::FloorPart => LadderFloorPart { op, dtype, limit, bytes, operations, floor_ns, work_ns }
     ladder::Floor => LadderFloor { ns, half_ns, bytes, bytes_per_s, source, parts }
@@ -25,8 +28,19 @@ pub(crate) fn ladders(all: &Ladders, replay: &Replay) -> Vec<schema::Ladder> {
 }
 
 fn published(ladder: &Ladder, replay: &Replay) -> schema::Ladder {
-    let Ladder { question, pid, units, traced_units, measured_ns, undisturbed_ns, steps, floor, all, .. } =
-        ladder;
+    let Ladder {
+        question,
+        pid,
+        units,
+        traced_units,
+        measured_ns,
+        undisturbed_ns,
+        steps,
+        floor,
+        all,
+        start_up,
+        ..
+    } = ladder;
     schema::Ladder {
         question: question.publish(),
         pid: *pid,
@@ -37,6 +51,7 @@ fn published(ladder: &Ladder, replay: &Replay) -> schema::Ladder {
         steps: steps.iter().map(|s| step(s, ladder, replay)).collect(),
         floor: floor.publish(),
         all_causes: all.publish(),
+        start_up: start_up.publish(),
     }
 }
 
@@ -70,6 +85,12 @@ impl Publish for StepKind {
             Self::Dispatch => To::Dispatch,
             Self::Preparation => To::GraphPreparation,
             Self::Application => To::Application,
+            Self::Idle => To::Idle,
+            Self::BeforeEngine => To::BeforeEngine,
+            Self::PageIn => To::PageIn,
+            Self::PageFaults => To::PageFaults,
+            Self::Loading => To::Loading,
+            Self::WarmUp => To::WarmUp,
             Self::OtherBackend => To::OtherBackend,
             Self::Probes => To::Probes,
             Self::Caused(cause) => match cause {

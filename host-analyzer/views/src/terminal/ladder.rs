@@ -1,4 +1,4 @@
-//! The ladders: one line per step.
+//! The ladders: one line per step for tokens and prompts, one line for each other question.
 
 use std::io::{self, Write};
 
@@ -13,7 +13,12 @@ const TIME: usize = 9;
 pub(super) fn write(ladders: &Ladders, replay: &Replay, out: &mut Sheet<'_>) -> io::Result<()> {
     // Those of the process that computes most; summary.json has all.
     let pid = ladders.rows.first().map(|l| l.pid);
-    for ladder in ladders.rows.iter().filter(|l| Some(l.pid) == pid) {
+    let (first, others): (Vec<&Ladder>, Vec<&Ladder>) = ladders
+        .rows
+        .iter()
+        .filter(|l| Some(l.pid) == pid)
+        .partition(|l| matches!(l.question, Question::Decode | Question::Prompt));
+    for ladder in first {
         writeln!(out)?;
         writeln!(out, "{}", Colour::Strong.paint(&title(ladder)))?;
         for step in &ladder.steps {
@@ -23,11 +28,30 @@ pub(super) fn write(ladders: &Ladders, replay: &Replay, out: &mut Sheet<'_>) -> 
             out.sentence("The scheduler level was not recorded: delays by other programs are in the time of operators.")?;
         }
     }
+    if !others.is_empty() {
+        writeln!(out)?;
+    }
+    for ladder in others {
+        out.sentence(&format!("{}: {}", title(ladder), largest(ladder, replay)))?;
+    }
     Ok(())
 }
 
+/// Steps that are named in one line.
+const LARGEST: usize = 3;
+
+/// The longest steps of a ladder, with their shares.
+fn largest(ladder: &Ladder, replay: &Replay) -> String {
+    let mut steps: Vec<&Step> = ladder.steps.iter().filter(|s| ladder.share(s.ns) >= IGNORED).collect();
+    steps.sort_by_key(|s| std::cmp::Reverse(s.ns));
+    let of = |s: &&Step| {
+        format!("{:.0} % {}", ladder.share(s.ns) * 100.0, words::ladder::label(s, ladder, replay))
+    };
+    steps.iter().take(LARGEST).map(of).collect::<Vec<_>>().join("; ")
+}
+
 fn title(ladder: &Ladder) -> String {
-    let name = ladder.question.name();
+    let name = words::ladder::title(ladder.question);
     let unit = words::ladder::unit(ladder.question);
     let ms = ladder.unit_ns() as f64 / 1e6;
     let speed = match ladder.question {

@@ -1,6 +1,6 @@
 //! Texts of the ladder.
 
-use super::{one_line, size};
+use super::{count, one_line, size};
 use profinfer_analysis::ladder::{Floor, Ladder, Question, Step, StepKind};
 use profinfer_analysis::replay::{Cause, Culprit, Replay};
 use profinfer_trace::model::CeilingSource;
@@ -14,6 +14,22 @@ pub const fn unit(question: Question) -> &'static str {
     match question {
         Question::Decode => "token",
         Question::Prompt => "prompt",
+        Question::FirstToken => "request",
+        Question::StartUp => "start",
+        Question::Encode | Question::BetweenCalls => "call",
+    }
+}
+
+/// Title of a ladder.
+#[must_use]
+pub const fn title(question: Question) -> &'static str {
+    match question {
+        Question::Decode => "decode",
+        Question::Prompt => "prompt",
+        Question::FirstToken => "first token",
+        Question::StartUp => "start-up",
+        Question::Encode => "encode",
+        Question::BetweenCalls => "between calls",
     }
 }
 
@@ -30,13 +46,34 @@ pub fn label(step: &Step, ladder: &Ladder, replay: &Replay) -> String {
         StepKind::Dispatch => "barriers and starting operators".to_owned(),
         StepKind::Preparation => "building the graph, inputs and outputs".to_owned(),
         StepKind::Application => "sampling and application".to_owned(),
+        StepKind::Idle => "asleep between calls".to_owned(),
+        StepKind::BeforeEngine => "before the engine's code was loaded: exec and linking".to_owned(),
+        StepKind::PageIn => format!("asleep while data was read from storage{}", read(ladder)),
+        StepKind::PageFaults => format!("in the kernel: page faults, copies of files{}", faults(ladder)),
+        StepKind::Loading => "loading: repacking, allocation, tokenizer".to_owned(),
+        StepKind::WarmUp => "trial calls of the engine".to_owned(),
         StepKind::OtherBackend => "other backends".to_owned(),
+        StepKind::Caused(Cause::Asleep) if ladder.question == Question::StartUp => "asleep".to_owned(),
+        StepKind::Probes if ladder.question == Question::StartUp => {
+            "the agent attached its probes, and the probes of this recording".to_owned()
+        }
         StepKind::Probes => "probes of this recording".to_owned(),
         StepKind::Caused(cause) => caused(cause, replay),
         StepKind::SmallCauses => "other small delays".to_owned(),
         StepKind::NotRecorded => "not recorded".to_owned(),
         StepKind::Unexplained => "unexplained".to_owned(),
     }
+}
+
+fn read(ladder: &Ladder) -> String {
+    let Some(start) = &ladder.start_up else { return String::new() };
+    let rate = start.read_bytes as f64 / start.reading_ns.max(1) as f64 * 1e3;
+    format!(" ({} at {rate:.0} MB/s)", size(start.read_bytes))
+}
+
+fn faults(ladder: &Ladder) -> String {
+    let Some(start) = &ladder.start_up else { return String::new() };
+    format!(" ({} minor, {} major)", count(start.minor_faults), count(start.major_faults))
 }
 
 fn caused(cause: Cause, replay: &Replay) -> String {

@@ -24,7 +24,9 @@ impl Case<'_> {
     fn ladders(&self) -> impl Iterator<Item = &Ladder> {
         let rows = &self.analysis.ladder.rows;
         let pid = if self.pid == 0 { rows.first().map_or(0, |l| l.pid) } else { self.pid };
-        rows.iter().filter(move |l| l.pid == pid)
+        // The others overlap with these.
+        let judged = |l: &&Ladder| matches!(l.question, Question::Decode | Question::Prompt);
+        rows.iter().filter(move |l| l.pid == pid).filter(judged)
     }
 
     /// The ladder of a question.
@@ -100,7 +102,7 @@ fn of_unit(ladder: &Ladder, gain: ladder::Gain) -> Gain {
     let (low, likely, high) = (per(gain.low_ns), per(gain.likely_ns), per(gain.high_ns));
     let new = match ladder.question {
         Question::Decode => Gain::new(ladder.unit_ns(), low, high),
-        Question::Prompt => Gain::of_request(ladder.unit_ns(), low, high),
+        _ => Gain::of_request(ladder.unit_ns(), low, high),
     };
     new.with_likely(likely)
 }

@@ -3,6 +3,7 @@
 
 mod holders;
 mod insert;
+mod questions;
 mod stops;
 
 use profinfer_analysis::Analysis;
@@ -34,6 +35,9 @@ pub(crate) fn sums_are_exact(m: &Model) {
             + c.caused.total()
             + c.unexplained_ns;
         assert_eq!(parts, c.time_ns, "{c:?}");
+    }
+    for c in &a.replay.gaps {
+        assert_eq!(c.application_ns + c.idle_ns + c.caused.total() + c.unexplained_ns, c.time_ns, "{c:?}");
     }
     for l in &a.ladder.rows {
         let sum: i64 = l.steps.iter().map(|s| s.ns).sum();

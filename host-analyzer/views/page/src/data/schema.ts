@@ -912,6 +912,7 @@ export interface Ladder {
   steps: LadderStep[];
   floor: LadderFloor | null;
   all_causes: LadderGain | null;
+  start_up: LadderStartUp | null;
 }
 
 /** Operators at the limits of the board. */
@@ -940,6 +941,16 @@ export interface LadderGain {
   low_ns: number;
   likely_ns: number;
   high_ns: number;
+}
+
+/** Counts until the first call of a process. */
+export interface LadderStartUp {
+  read_bytes: number;
+  major_faults: number;
+  minor_faults: number;
+  other_threads_ns: number;
+  resident_bytes: number;
+  file_bytes: number;
 }
 
 /** One step of a ladder. */
@@ -1415,7 +1426,13 @@ export interface ProfileJoin {
 }
 
 /** What a ladder explains. */
-export type Question = "decode" | "prompt";
+export type Question =
+  | "decode"
+  | "prompt"
+  | "first_token"
+  | "start_up"
+  | "encode"
+  | "between_calls";
 
 /** A CPU quota. */
 export interface Quota {
@@ -1827,6 +1844,12 @@ export type StepKind =
   | "dispatch"
   | "graph_preparation"
   | "application"
+  | "idle"
+  | "before_engine"
+  | "page_in"
+  | "page_faults"
+  | "loading"
+  | "warm_up"
   | "other_backend"
   | "probes"
   | "program"

@@ -10,7 +10,27 @@ import { IGNORED, mainLadders } from "./speeds.ts";
 import { definition, family, stepName } from "./steps.ts";
 import { type Bar, waterfall } from "./waterfall.ts";
 
-const UNITS: Record<string, string> = { decode: "token", prompt: "prompt" };
+const UNITS: Record<string, string> = {
+  decode: "token",
+  prompt: "prompt",
+  first_token: "request",
+  start_up: "start",
+  encode: "call",
+  between_calls: "call",
+};
+
+/** Questions whose ladders are not folded. */
+const FIRST = ["decode", "prompt"];
+
+const TITLES: Record<string, string> = {
+  first_token: "First token",
+  start_up: "Start-up",
+  encode: "Encode",
+  between_calls: "Between calls",
+};
+
+/** Steps that the line of a folded ladder names. */
+const LARGEST = 3;
 
 function unit(ladder: Ladder): string {
   return UNITS[ladder.question] ?? "unit";
@@ -137,10 +157,41 @@ function heading(ladder: Ladder): string {
   return `${time(ladder.measured_ns / ladder.units)} per ${unit(ladder)}${times}`;
 }
 
+/** `90 % operators · 6 % sampling, application` */
+export function largestSteps(ladder: Pick<Ladder, "steps" | "measured_ns">): string {
+  const shares = ladder.steps.map((s): [string, number] => [
+    s.culprit?.name ? `${s.culprit.name}` : stepName(s.kind),
+    s.ns / ladder.measured_ns,
+  ]);
+  return shares
+    .filter(([, share]) => share >= IGNORED)
+    .sort((a, b) => b[1] - a[1])
+    .slice(0, LARGEST)
+    .map(([name, share]) => `${Math.round(share * 100)} % ${name}`)
+    .join(" · ");
+}
+
+/** The ladder of another question than the main ones: one line until it is opened. */
+function folded(ladder: Ladder, scheduler: boolean): HTMLElement {
+  return h(
+    "details",
+    { class: "step-details" },
+    h(
+      "summary",
+      {},
+      h("b", {}, TITLES[ladder.question] ?? ladder.question.replaceAll("_", " ")),
+      ` ${heading(ladder)}: ${largestSteps(ladder)}`,
+    ),
+    steps(ladder, scheduler),
+  );
+}
+
 /** Null without calls whose operators were captured. */
 export function ladderSection(summary: Summary): HTMLElement | null {
-  const ladders = mainLadders(summary);
-  if (ladders.length === 0) {
+  const all = mainLadders(summary);
+  const ladders = all.filter((l) => FIRST.includes(l.question));
+  const others = all.filter((l) => !FIRST.includes(l.question));
+  if (all.length === 0) {
     return null;
   }
   const scheduler = summary.sched?.recorded === true;
@@ -150,7 +201,9 @@ export function ladderSection(summary: Summary): HTMLElement | null {
     bodies.forEach((body, i) => (body.hidden = i !== index));
     lead.textContent = heading(ladders[index]!);
   };
-  show(0);
+  if (ladders.length > 0) {
+    show(0);
+  }
   const tabs: Child =
     ladders.length > 1
       ? choice(
@@ -163,7 +216,7 @@ export function ladderSection(summary: Summary): HTMLElement | null {
     "ladder",
     "Where the time goes",
     lead,
-    h("div", { class: "panel" }, ...bodies),
+    h("div", { class: "panel" }, ...bodies, ...others.map((l) => folded(l, scheduler))),
   );
   if (tabs) {
     element.querySelector("header")?.append(h("span", { class: "grow" }), tabs);

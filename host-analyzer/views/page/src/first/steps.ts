@@ -36,6 +36,32 @@ const KINDS: Record<StepKind, [Family, string, string]> = {
     "sampling, application",
     "Between two calls: sampling and the application.",
   ],
+  idle: [
+    "usual",
+    "asleep",
+    "Between two calls: the calling thread slept, for example for a request.",
+  ],
+  before_engine: [
+    "usual",
+    "before the engine's code",
+    "CPU time from the start of the program until the engine's code was loaded: exec and linking.",
+  ],
+  page_in: [
+    "cause",
+    "reading from storage",
+    "The main thread slept while data was read from storage.",
+  ],
+  page_faults: [
+    "usual",
+    "kernel",
+    "CPU time in the kernel during the start: page faults, and copies of files.",
+  ],
+  loading: [
+    "usual",
+    "loading",
+    "CPU time outside of the kernel during the start: repacking, allocation, tokenizer.",
+  ],
+  warm_up: ["operators", "trial calls", "Trial calls before the first prompt, without delays."],
   other_backend: ["usual", "other backends", "Graphs of other backends than the CPU's."],
   probes: ["probes", "probes", "What this recording costs, as the agent measured it before."],
   program: [

@@ -20,6 +20,7 @@ import {
   isShown,
   longest,
 } from "../../src/first/decode_tokens.ts";
+import { largestSteps } from "../../src/first/ladder.ts";
 import { modelFacts, modelName, namedModel, weightTypes } from "../../src/first/model.ts";
 import { otherPrograms } from "../../src/first/programs.ts";
 import { command, cpuMask, freeCpus } from "../../src/first/remedy.ts";
@@ -56,6 +57,7 @@ const LADDER = {
   ],
   floor: { ns: 8, half_ns: 0, bytes: 400, bytes_per_s: 10e9, source: "recording", parts: [] },
   all_causes: { low_ns: 60, likely_ns: 80, high_ns: 90 },
+  start_up: null,
 } satisfies Ladder;
 
 test("speeds have no more digits than a repetition would confirm", () => {
@@ -105,6 +107,19 @@ test("only ladders with units, of the first process", () => {
   const ladders = [LADDER, { ...LADDER, pid: 8 }, { ...LADDER, units: 0 }];
   deepEqual(mainLadders({ ladders } as unknown as Summary), [LADDER]);
   deepEqual(mainLadders({} as Summary), []);
+});
+
+test("the line of a folded ladder names the longest steps, with the program of a cause", () => {
+  const culprit = { name: "rustc", pid: 3, tid: 3 } as LadderStep["culprit"];
+  const steps = [
+    step("application", 30),
+    step("small_causes", 1),
+    { ...step("program", 50), culprit },
+  ];
+  equal(
+    largestSteps({ steps: [...steps, step("idle", 15), step("loading", 4)], measured_ns: 100 }),
+    "50 % rustc · 30 % sampling, application · 15 % asleep",
+  );
 });
 
 test("each bar begins where the one before ends, also after a negative step", () => {

@@ -1,0 +1,54 @@
+//! The time until the first token of each request.
+
+use std::collections::HashMap;
+
+use super::question::{Calls, Sources, pid_of};
+use crate::replay::CallReplay;
+use crate::results::request::Request;
+use crate::shared::phase::Phase;
+use profinfer_trace::model::LlamaCallId;
+
+/// Requests that generated tokens: the calls of their prompts, the time between them, and the time
+/// from the last one to the next call of the process, in which the first token is sampled. Requests
+/// that share calls with others are left out: their times overlap.
+pub(super) fn calls<'a>(sources: &Sources<'a>, pid: u32) -> Calls<'a> {
+    let Sources { model, replay, .. } = *sources;
+    let own = |c: &&CallReplay| pid_of(model, c) == pid;
+    let by_call: HashMap<LlamaCallId, &CallReplay> =
+        replay.calls.iter().filter(own).map(|c| (c.call, c)).collect();
+    // By start, because the calls of a process do not overlap.
+    let gaps: Vec<&CallReplay> = replay.gaps.iter().filter(own).collect();
+    let start = |c: &CallReplay| model.llama_calls.start_ns[c.call.0 as usize];
+    let (mut rows, mut units, mut traced_units) = (Vec::new(), 0, 0);
+    for request in sources.requests.iter().filter(|r| r.slot.is_none() && r.generated > 0) {
+        let calls: Vec<&CallReplay> =
+            prompt(sources, request).into_iter().filter_map(|id| by_call.get(&id).copied()).collect();
+        let Some(last) = calls.last() else { continue };
+        let last_end = start(last).saturating_add(model.llama_calls.duration_ns[last.call.0 as usize]);
+        let first = gaps.partition_point(|g| start(g) <= start(calls[0]));
+        let inside = gaps[first..].iter().take_while(|g| start(g) < last_end);
+        let sampling = gaps.get(gaps.partition_point(|g| start(g) < last_end));
+        rows.extend(inside.filter(|g| calls.iter().any(|c| c.call == g.call)).copied());
+        rows.extend(sampling.copied());
+        units += 1;
+        traced_units += u64::from(calls.iter().all(|c| c.traced));
+        rows.extend(calls);
+    }
+    Calls { rows, phase: Some(Phase::Prefill), units, traced_units }
+}
+
+/// The prefill calls of a request: those of its context before the first one that generates.
+fn prompt(sources: &Sources<'_>, request: &Request) -> Vec<LlamaCallId> {
+    let calls = &sources.model.llama_calls;
+    let first = request.first_call as usize;
+    let Some(context) = calls.context.get(first) else { return Vec::new() };
+    let pid = |i: usize| sources.model.threads.get(calls.thread[i]).pid;
+    let own = |i: &usize| calls.context[*i] == *context && pid(*i) == pid(first) && calls.status[*i] == 0;
+    let phase = |i: &usize| sources.phases.llama_calls[*i];
+    (first..calls.len())
+        .filter(own)
+        .take_while(|i| !phase(i).generates())
+        .filter(|i| phase(i) == Phase::Prefill)
+        .map(|i| LlamaCallId(u32::try_from(i).unwrap_or(u32::MAX)))
+        .collect()
+}

@@ -1,0 +1,228 @@
+//! The time from the start of a program to its first call that is no trial call.
+//!
+//! The kernel's counts of the main thread split the time of each sample: it had a CPU, it waited for
+//! one, or it slept. Trial calls are replayed like others.
+
+use super::Ladder;
+use super::gain::{Gain, Removal};
+use super::question::{Question, Sources, pid_of};
+use super::step::{self, Step, StepKind};
+use crate::replay::{Amounts, CallReplay, Cause};
+use crate::shared::phase::Phase;
+use profinfer_trace::model::{LlamaCallId, StartMoment, StartSample};
+
+/// What was counted until the first call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct StartUp {
+    /// Bytes that the process read from storage.
+    pub read_bytes: u64,
+    /// Time of the samples in which it read, ns.
+    pub reading_ns: u64,
+    pub major_faults: u64,
+    pub minor_faults: u64,
+    /// CPU time of other threads than the main one, ns.
+    pub other_threads_ns: u64,
+    /// Resident memory at the first call, bytes.
+    pub resident_bytes: u64,
+    /// Part of it that is mapped from files or shared, bytes.
+    pub file_bytes: u64,
+}
+
+/// Parts of the time until the first call, ns; `reading` is in the others.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Parts {
+    held: u64,
+    before_engine: u64,
+    /// On a CPU after the engine was loaded, and the clock ticks by which it is split.
+    run: u64,
+    user: u64,
+    system: u64,
+    wait: u64,
+    page_in: u64,
+    asleep: u64,
+    reading: u64,
+    not_recorded: u64,
+}
+
+/// The last start of a process in the recording; `None` if it was not sampled, or made no call.
+pub(super) fn ladder(sources: &Sources<'_>, pid: u32) -> Option<Ladder> {
+    let Sources { model, phases, replay, .. } = *sources;
+    let all = || model.start_ups.iter().filter(|s| s.pid == pid);
+    let exec_ns = all().map(|s| s.exec_ns).max()?;
+    let samples: Vec<&StartSample> = all().filter(|s| s.exec_ns == exec_ns).collect();
+    let calls = &model.llama_calls;
+    let mut own = (0..calls.len())
+        .filter(|i| model.threads.get(calls.thread[*i]).pid == pid && calls.start_ns[*i] >= exec_ns);
+    let first = own.next()?;
+    let first_ns = calls.start_ns[first];
+    // The trial calls, and the time before the first call that is none.
+    let until = [first].into_iter().chain(own).find(|i| phases.llama_calls[*i] != Phase::WarmUp);
+    let trials = |c: &&CallReplay| {
+        let LlamaCallId(call) = c.call;
+        pid_of(model, c) == pid && until.is_some_and(|u| (first..u).contains(&(call as usize)))
+    };
+    let gap = |c: &&CallReplay| {
+        let call = c.call.0 as usize;
+        pid_of(model, c) == pid && call > first && until.is_some_and(|u| call <= u)
+    };
+    let rows: Vec<&CallReplay> =
+        replay.calls.iter().filter(trials).chain(replay.gaps.iter().filter(gap)).collect();
+
+    let mut parts = parts(&samples, exec_ns, first_ns);
+    let waits = replay.start_waits.iter().find(|w| w.pid == pid && w.exec_ns == exec_ns);
+    // At a stop it waits for the agent, which counts from when it sees the stop.
+    let unseen = waits.map_or(0, |w| w.stopped_ns.saturating_sub(parts.held)).min(parts.asleep);
+    (parts.held, parts.asleep) = (parts.held + unseen, parts.asleep - unseen);
+    let waits = waits.map(|w| w.amounts.clone()).unwrap_or_default();
+    let called_ns = rows.iter().map(|c| c.time_ns).fold(0, u64::saturating_add);
+    let measured_ns = called_ns.saturating_add(first_ns - exec_ns);
+    let removal = Removal::new(&rows, called_ns);
+    let mut steps = of_parts(&parts, &waits);
+    for step in step::steps(&rows, &removal, measured_ns, None) {
+        let kind = match step.kind {
+            StepKind::AboveFloor | StepKind::Imbalance | StepKind::Dispatch | StepKind::Preparation => {
+                StepKind::WarmUp
+            }
+            kind => kind,
+        };
+        add(&mut steps, Step { kind, ..step });
+    }
+    let steps = step::in_order(steps, measured_ns);
+    let removable: u64 = parts.wait.saturating_add(rows.iter().map(|c| c.caused.total()).sum());
+    Some(Ladder {
+        question: Question::StartUp,
+        pid,
+        units: 1,
+        traced_units: 1,
+        measured_ns,
+        undisturbed_ns: measured_ns.saturating_sub(removable),
+        steps,
+        floor: None,
+        all: all_causes(&parts, &removal),
+        start_up: counts(&samples, parts.reading),
+        removal,
+    })
+}
+
+/// The parts of the samples. They sum to the time from exec to the first call.
+fn parts(samples: &[&StartSample], exec_ns: u64, first_ns: u64) -> Parts {
+    let mut parts = Parts::default();
+    let mut at = exec_ns;
+    let loaded = samples.iter().find(|s| s.moment == StartMoment::EngineLoaded).map(|s| s.at_ns);
+    let first = samples.first().map_or(first_ns, |s| s.at_ns.clamp(at, first_ns));
+    parts.not_recorded = first - at;
+    at = first;
+    for pair in samples.windows(2) {
+        let end = pair[1].at_ns.clamp(at, first_ns);
+        let before_engine = loaded.is_some_and(|l| pair[1].at_ns <= l);
+        between(pair[0], pair[1], end - at, before_engine, &mut parts);
+        at = end;
+    }
+    parts.not_recorded += first_ns - at;
+    parts
+}
+
+/// Splits the `time` between two samples.
+fn between(a: &StartSample, b: &StartSample, time: u64, before_engine: bool, parts: &mut Parts) {
+    let grown = |of: fn(&StartSample) -> Option<u64>| Some(of(b)?.saturating_sub(of(a)?));
+    let mut left = time;
+    let mut take = |ns: u64| {
+        let taken = ns.min(left);
+        left -= taken;
+        taken
+    };
+    parts.held += take(b.held_ns.saturating_sub(a.held_ns));
+    let (run, wait) = (grown(|s| s.run_ns), grown(|s| s.wait_ns));
+    let on_cpu = take(run.unwrap_or(0));
+    parts.wait += take(wait.unwrap_or(0));
+    let reads =
+        grown(|s| s.read_bytes).is_some_and(|n| n > 0) || grown(|s| s.major_faults).is_some_and(|n| n > 0);
+    if reads {
+        parts.reading += time;
+    }
+    match (run, reads) {
+        // Without the time on the CPU it is not known whether it slept.
+        (None, _) => parts.not_recorded += left,
+        (_, true) => parts.page_in += left,
+        (_, false) => parts.asleep += left,
+    }
+    if before_engine {
+        parts.before_engine += on_cpu;
+    } else {
+        parts.run += on_cpu;
+        parts.user += grown(|s| s.user_ns).unwrap_or(0);
+        parts.system += grown(|s| s.system_ns).unwrap_or(0);
+    }
+}
+
+fn of_parts(parts: &Parts, waits: &Amounts) -> Vec<Step> {
+    let ticks = parts.user.saturating_add(parts.system);
+    let system = match ticks {
+        0 => 0,
+        _ => u64::try_from(u128::from(parts.run) * u128::from(parts.system) / u128::from(ticks)).unwrap_or(0),
+    };
+    let step =
+        |kind, ns: u64, gain| Step { kind, ns: i64::try_from(ns).unwrap_or(i64::MAX), half_ns: 0, gain };
+    let mut steps = vec![
+        step(StepKind::BeforeEngine, parts.before_engine, None),
+        step(StepKind::PageIn, parts.page_in, None),
+        step(StepKind::PageFaults, system, None),
+        step(StepKind::Loading, parts.run - system, None),
+        step(StepKind::Probes, parts.held, None),
+        step(StepKind::NotRecorded, parts.not_recorded, None),
+        step(StepKind::Caused(Cause::Asleep), parts.asleep, None),
+    ];
+    let mut shares = Amounts::default();
+    let unknown = waits.share(parts.wait, &mut shares);
+    shares.add(Cause::UnknownHolder, unknown);
+    let waits = shares.iter().map(|(cause, ns)| step(StepKind::Caused(cause), ns, Some(exact(ns))));
+    steps.extend(waits);
+    steps
+}
+
+/// One thread waited this long, so it would have begun earlier by that time.
+const fn exact(ns: u64) -> Gain {
+    Gain { low_ns: ns, likely_ns: ns, high_ns: ns }
+}
+
+fn all_causes(parts: &Parts, removal: &Removal) -> Option<Gain> {
+    let calls = removal.all().unwrap_or_default();
+    let wait = parts.wait;
+    let all = Gain {
+        low_ns: calls.low_ns.saturating_add(wait),
+        likely_ns: calls.likely_ns.saturating_add(wait),
+        high_ns: calls.high_ns.saturating_add(wait),
+    };
+    (all.high_ns > 0).then_some(all)
+}
+
+/// Adds a step to the one of its kind.
+fn add(steps: &mut Vec<Step>, new: Step) {
+    let Some(step) = steps.iter_mut().find(|s| s.kind == new.kind) else { return steps.push(new) };
+    step.ns = step.ns.saturating_add(new.ns);
+    step.half_ns = step.half_ns.saturating_add(new.half_ns);
+    step.gain = match (step.gain, new.gain) {
+        (Some(a), Some(b)) => Some(Gain {
+            low_ns: a.low_ns.saturating_add(b.low_ns),
+            likely_ns: a.likely_ns.saturating_add(b.likely_ns),
+            high_ns: a.high_ns.saturating_add(b.high_ns),
+        }),
+        (a, b) => a.or(b),
+    };
+}
+
+fn counts(samples: &[&StartSample], reading_ns: u64) -> Option<StartUp> {
+    let (first, last) = (samples.first()?, samples.last()?);
+    let grown =
+        |of: fn(&StartSample) -> Option<u64>| of(last).unwrap_or(0).saturating_sub(of(first).unwrap_or(0));
+    let main = grown(|s| s.user_ns).saturating_add(grown(|s| s.system_ns));
+    Some(StartUp {
+        read_bytes: grown(|s| s.read_bytes),
+        reading_ns,
+        major_faults: grown(|s| s.major_faults),
+        minor_faults: grown(|s| s.minor_faults),
+        other_threads_ns: grown(|s| s.process_ns).saturating_sub(main),
+        resident_bytes: last.resident_bytes.unwrap_or(0),
+        file_bytes: last.file_bytes.unwrap_or(0),
+    })
+}
