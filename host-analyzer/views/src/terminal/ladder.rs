@@ -18,7 +18,7 @@ pub(super) fn write(ladders: &Ladders, replay: &Replay, out: &mut Sheet<'_>) -> 
         .iter()
         .filter(|l| Some(l.pid) == pid)
         .partition(|l| matches!(l.question, Question::Decode | Question::Prompt));
-    for ladder in first {
+    for ladder in &first {
         writeln!(out)?;
         writeln!(out, "{}", Colour::Strong.paint(&title(ladder)))?;
         for step in &ladder.steps {
@@ -28,10 +28,9 @@ pub(super) fn write(ladders: &Ladders, replay: &Replay, out: &mut Sheet<'_>) -> 
             out.sentence("The scheduler level was not recorded: delays by other programs are in the time of operators.")?;
         }
     }
-    if !others.is_empty() {
-        writeln!(out)?;
-    }
-    for ladder in others {
+    // summary.json has those whose time does not matter next to that of tokens and prompts.
+    let least = first.iter().map(|l| l.measured_ns).max().unwrap_or(0) as f64 * IGNORED;
+    for ladder in others.into_iter().filter(|l| l.measured_ns as f64 >= least) {
         out.sentence(&format!("{}: {}", title(ladder), largest(ladder, replay)))?;
     }
     Ok(())

@@ -946,6 +946,7 @@ export interface LadderGain {
 /** Counts until the first call of a process. */
 export interface LadderStartUp {
   read_bytes: number;
+  reading_ns: number;
   major_faults: number;
   minor_faults: number;
   other_threads_ns: number;
