@@ -11,17 +11,15 @@ mod gain;
 mod question;
 mod step;
 
-pub use floor::{Floor, FloorPart, Limit};
+pub use crate::results::ceiling::limit::Limit;
+pub use floor::{Floor, FloorPart};
 pub use gain::Gain;
 pub use question::Question;
 pub use step::{Step, StepKind};
 
 use crate::replay::{CallReplay, Replay};
 use crate::results::roof::Roofs;
-use crate::results::work::Achieved;
-use crate::shared::group::Groups;
 use crate::shared::phase::Phases;
-use crate::shared::tally::Tallies;
 use profinfer_trace::model::Model;
 
 /// Share of a time below which a measured step does not matter: its causes are ruled out.
@@ -84,13 +82,7 @@ const MAX_PROCESSES: usize = 8;
 
 impl Ladders {
     #[must_use]
-    pub fn compute(
-        model: &Model,
-        phases: &Phases,
-        replay: &Replay,
-        (groups, tallies, achieved, roofs): (&Groups, &Tallies, &Achieved, &Roofs),
-    ) -> Self {
-        let floors = floor::Works::compute(model, replay, groups, tallies, achieved);
+    pub fn compute(model: &Model, phases: &Phases, replay: &Replay, roofs: &Roofs) -> Self {
         let mut rows = Vec::new();
         for pid in processes(model, replay).into_iter().take(MAX_PROCESSES) {
             for question in Question::ALL {
@@ -98,7 +90,7 @@ impl Ladders {
                 if calls.rows.is_empty() {
                     continue;
                 }
-                let floor = floors.floor(replay, roofs, &calls);
+                let floor = Floor::compute(model, replay, roofs, &calls);
                 rows.push(ladder(question, pid, &calls, floor));
             }
         }
