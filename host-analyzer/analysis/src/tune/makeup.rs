@@ -70,7 +70,7 @@ pub struct Share {
     pub product: bool,
     /// The ceiling of its arithmetic.
     pub arithmetic: CeilingKind,
-    /// Time per token along the last arrivers, ns.
+    /// Usual time per token, ns; on cores of several speeds with the waits for slow ones.
     pub ns: f64,
     /// Weights and KV cache that it reads per token, bytes.
     pub bytes: f64,
