@@ -117,3 +117,5 @@ for model in $models; do
 	predict "$model" unseen "${without[@]}"
 done
 "$VENV/bin/python" "$REPO/ci/predict/table.py" "$out" | tee "$out/table.txt"
+say "predicting undisturbed calls of each recording from its others"
+(cd "$REPO" && PROFINFER_RECORDINGS=$out/runs cargo test -q --locked -p profinfer-analysis --test results left_out -- --ignored --nocapture)

@@ -116,6 +116,7 @@ impl Analysis {
         Self { phases, budget, ..rest }
     }
 
+    /// All results but the budget and the phases.
     fn without_budget(model: &Model, phases: &phase::Phases) -> Self {
         let executions = execution::Executions::compute(model);
         let groups = group::Groups::compute(model, phases);
@@ -141,9 +142,9 @@ impl Analysis {
         let accelerator = accelerator::Accelerators::compute(model, &groups, &tallies, &work, &achieved);
         let ending = ending::Ending::compute(model);
         let conditions = fact::Conditions::compute(model, phases);
-        let replay = replay::Replay::compute(model, phases, &conditions);
-        let parts = (&groups, &tallies, &achieved, &roof);
-        let ladder = ladder::Ladders::compute(model, phases, &replay, &token.requests, parts);
+        let mut replay = replay::Replay::compute(model, phases, &conditions);
+        replay.add_work(&groups, &tallies, &achieved);
+        let ladder = ladder::Ladders::compute(model, phases, &replay, &token.requests, &roof);
         // Free them before the tracks are built: both are equally large.
         drop((executions, tallies));
         Self {

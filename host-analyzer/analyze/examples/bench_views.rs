@@ -101,10 +101,10 @@ fn main() -> io::Result<()> {
     print("gauge", best(|| gauge::gauges(&model, &phases)).0, "");
     let (time, conditions) = best(|| fact::Conditions::compute(&model, &phases));
     print("facts", time, "");
-    let (time, replayed) = best(|| replay::Replay::compute(&model, &phases, &conditions));
+    let (time, mut replayed) = best(|| replay::Replay::compute(&model, &phases, &conditions));
     print("replay", time, "");
-    let of_operators = (&groups, &tallies, &achieved, &roofs);
-    print("ladder", best(|| ladder::Ladders::compute(&model, &phases, &replayed, of_operators)).0, "");
+    replayed.add_work(&groups, &tallies, &achieved);
+    print("ladder", best(|| ladder::Ladders::compute(&model, &phases, &replayed, &roofs)).0, "");
     print("sched", best(|| sched::Sched::compute(&model, &phases)).0, "");
     let (time, analysis) = best(|| Analysis::compute(&model));
     print("= all analyses", time, "");

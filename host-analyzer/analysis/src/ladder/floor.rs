@@ -4,23 +4,10 @@
 use std::collections::BTreeMap;
 
 use super::question::Calls;
-use crate::replay::{ClassTimes, Replay};
-use crate::results::ceiling::limit::Top;
+use crate::replay::Replay;
+use crate::results::ceiling::limit::{Least, Limit, Top};
 use crate::results::roof::Roofs;
-use crate::results::work::{Achieved, Work};
-use crate::shared::group::Groups;
-use crate::shared::phase::Phase;
-use crate::shared::tally::Tallies;
 use profinfer_trace::model::{CeilingSource, Model};
-
-/// What bounds an operator.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Limit {
-    Memory,
-    Arithmetic,
-    /// No ceiling is known for it: its time counts as its limit.
-    Unknown,
-}
 
 /// Operators of one type and data type.
 #[derive(Debug, Clone, PartialEq)]
@@ -55,43 +42,12 @@ pub struct Floor {
     pub parts: Vec<FloorPart>,
 }
 
-/// Work of each class of operators, over the captured calls.
-#[derive(Debug)]
-pub(super) struct Works {
-    /// By [`Phase::index`], then class.
-    rows: Vec<Vec<Work>>,
-    names: Vec<(String, String)>,
-}
-
-impl Works {
-    pub(super) fn compute(
-        model: &Model,
-        replay: &Replay,
-        groups: &Groups,
-        tallies: &Tallies,
-        achieved: &Achieved,
-    ) -> Self {
-        let mut rows = vec![vec![Work::default(); replay.classes.len()]; Phase::COUNT];
-        for computed in &tallies.computed {
-            let of_phase = &mut rows[groups.get(computed.group).phase.index()];
-            let classes = replay.classes_of(computed.topology);
-            for (class, cell) in classes.iter().zip(computed.cell_range()) {
-                if let Some(sum) = of_phase.get_mut(class.0 as usize) {
-                    sum.add(&achieved.cells[cell]);
-                }
-            }
-        }
-        let name = |c: &crate::replay::Class| {
-            (model.texts.get(c.desc).to_owned(), model.texts.get(c.dtype).to_owned())
-        };
-        Self { rows, names: replay.classes.iter().map(name).collect() }
-    }
-
+impl Floor {
     /// The floor of some calls. Operators of calls that were not captured are like the others.
-    pub(super) fn floor(&self, replay: &Replay, roofs: &Roofs, calls: &Calls<'_>) -> Option<Floor> {
+    pub(super) fn compute(model: &Model, replay: &Replay, roofs: &Roofs, calls: &Calls<'_>) -> Option<Self> {
         let phase = calls.phase?;
         let limits = roofs.phase(phase).limits();
-        let (works, times) = (&self.rows[phase.index()], &replay.class_times[phase.index()]);
+        let times = &replay.class_times[phase.index()];
         let all: u64 = times.iter().map(|t| t.usual.work).sum();
         let here: u64 = calls.rows.iter().map(|c| c.usual.work).sum();
         if all == 0 || here == 0 || (limits.read.is_none() && limits.int8.is_none() && limits.f32.is_none()) {
@@ -99,15 +55,18 @@ impl Works {
         }
         let scale = here as f64 / all as f64;
         let mut parts: BTreeMap<(&str, &str), FloorPart> = BTreeMap::new();
-        for ((work, times), (op, dtype)) in works.iter().zip(times).zip(&self.names) {
-            if times.instances == 0 {
-                continue;
-            }
-            let (floor_ns, limit) = least(work, times, limits.read, limits.arithmetic(dtype));
+        for (class, times) in replay.classes.iter().zip(times).filter(|(_, t)| t.instances > 0) {
+            let (op, dtype) = (model.texts.get(class.desc), model.texts.get(class.dtype));
+            let work = &times.work;
+            let least =
+                Least::new((work.streamed_bytes(), work.operations), limits.read, limits.arithmetic(dtype));
+            // A cache that holds some of the weights is faster than the ceiling of the complete
+            // working set.
+            let floor_ns = (least.ns() as u64).min(times.usual.work);
             let part = parts.entry((op, dtype)).or_insert_with(|| FloorPart {
-                op: op.clone(),
-                dtype: dtype.clone(),
-                limit,
+                op: op.to_owned(),
+                dtype: dtype.to_owned(),
+                limit: least.limit(),
                 bytes: 0,
                 operations: 0,
                 floor_ns: 0,
@@ -122,7 +81,7 @@ impl Works {
         let mut parts: Vec<FloorPart> = parts.into_values().collect();
         parts.sort_by_key(|p| std::cmp::Reverse(p.work_ns.saturating_sub(p.floor_ns)));
         let ns = parts.iter().map(|p| p.floor_ns).fold(0, u64::saturating_add);
-        Some(Floor {
+        Some(Self {
             ns,
             half_ns: limits.read.map_or(0, |top| (ns as f64 * spread(top)) as u64),
             bytes: parts.iter().map(|p| p.bytes).fold(0, u64::saturating_add),
@@ -140,16 +99,4 @@ fn spread(top: Top) -> f64 {
     let above = top.high.map_or(0.0, |high| 1.0 - per_s / high.max(1) as f64);
     let below = if top.low == 0 { 0.0 } else { per_s / top.low as f64 - 1.0 };
     above.max(below).clamp(0.0, 1.0)
-}
-
-/// Time of a class at its limit, ns, and the limit. It is at most what the operators took: a cache
-/// that holds some of the weights is faster than the ceiling of the complete working set.
-fn least(work: &Work, times: &ClassTimes, read: Option<Top>, arithmetic: Option<Top>) -> (u64, Limit) {
-    let at = |n: u64, top: Option<Top>| {
-        top.filter(|t| t.per_s > 0 && n > 0).map_or(0.0, |t| n as f64 * 1e9 / t.per_s as f64)
-    };
-    let (memory, compute) = (at(work.streamed_bytes(), read), at(work.operations, arithmetic));
-    let (ns, limit) = if compute > memory { (compute, Limit::Arithmetic) } else { (memory, Limit::Memory) };
-    let limit = if ns > 0.0 { limit } else { Limit::Unknown };
-    ((ns as u64).min(times.usual.work), limit)
 }

@@ -14,7 +14,8 @@ mod question;
 mod start_up;
 mod step;
 
-pub use floor::{Floor, FloorPart, Limit};
+pub use crate::results::ceiling::limit::Limit;
+pub use floor::{Floor, FloorPart};
 pub use gain::Gain;
 pub use question::Question;
 pub use start_up::StartUp;
@@ -23,10 +24,7 @@ pub use step::{Step, StepKind};
 use crate::replay::{CallReplay, Replay};
 use crate::results::request::Request;
 use crate::results::roof::Roofs;
-use crate::results::work::Achieved;
-use crate::shared::group::Groups;
 use crate::shared::phase::Phases;
-use crate::shared::tally::Tallies;
 use profinfer_trace::model::Model;
 
 /// Share of a time below which a measured step does not matter: its causes are ruled out.
@@ -97,9 +95,8 @@ impl Ladders {
         phases: &Phases,
         replay: &Replay,
         requests: &[Request],
-        (groups, tallies, achieved, roofs): (&Groups, &Tallies, &Achieved, &Roofs),
+        roofs: &Roofs,
     ) -> Self {
-        let floors = floor::Works::compute(model, replay, groups, tallies, achieved);
         let sources = question::Sources { model, phases, replay, requests };
         let mut rows = Vec::new();
         for pid in processes(model, replay).into_iter().take(MAX_PROCESSES) {
@@ -112,7 +109,7 @@ impl Ladders {
                 if calls.rows.is_empty() || calls.units == 0 {
                     continue;
                 }
-                let floor = floors.floor(replay, roofs, &calls);
+                let floor = Floor::compute(model, replay, roofs, &calls);
                 rows.push(ladder(question, pid, &calls, floor));
             }
         }

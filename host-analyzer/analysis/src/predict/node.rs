@@ -1,13 +1,13 @@
-//! Nodes of a token with their mean time: the parts of the calls of one kind.
+//! Nodes of a token with their usual time: the parts of the calls of one kind.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
-use crate::results::work::{Work, Works};
-use crate::shared::execution::Executions;
+use crate::replay::{CallReplay, ClassTimes, Replay};
 use crate::shared::name::without_layer;
+use crate::stats::percentile::percentile;
 use profinfer_trace::model::{GraphCallId, Model, NodeIdx, Role, Topology};
 
-/// One node, over the selected calls.
+/// One node. Its figures are those of its class in the replay.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Node {
     /// Operator as described by the engine; for a fused one, all operators of its kernel, joined by
@@ -25,7 +25,7 @@ pub struct Node {
     pub outputs: f64,
     /// Elements of its result per token.
     pub width: u64,
-    /// Mean time without probes, ns.
+    /// Usual time, ns.
     pub ns: f64,
     /// Bytes of weights that it reads.
     pub weight_bytes: f64,
@@ -36,15 +36,14 @@ pub struct Node {
     pub operations: f64,
 }
 
-/// Calls of one kind: the middle half by duration, so that disturbed calls do not count and the
-/// parts sum to the total.
+/// Calls of one kind.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Measured {
-    /// Number of calls.
+    /// Number of captured calls.
     pub calls: usize,
     /// Tokens per call.
     pub tokens: u64,
-    /// Duration of a call without probes, ns.
+    /// Usual duration of a call, ns: without probes and without what delayed it.
     pub call_ns: f64,
     /// Time between two nodes, without probes, ns: dispatch, barrier, and the rest of a call.
     pub between_ns: f64,
@@ -52,95 +51,78 @@ pub struct Measured {
     pub nodes: Vec<Node>,
 }
 
-/// A location in the graphs of a call: which graph, and which node.
-type Place = (usize, NodeIdx);
-
-#[derive(Default)]
-struct Sum {
-    node: Node,
-    times: f64,
-    ns: f64,
-    work: [f64; 4],
-}
-
 /// Fewest untraced calls whose duration is used.
 const FEWEST: usize = 4;
 
-/// The nodes of these `llama_decode` calls, and the duration of a call. It is that of the
-/// `untraced` calls if there are enough, else the traced duration minus the cost of a pair of
-/// probes per node.
+/// The nodes of these captured calls, and the duration of a call. With enough `untraced` calls,
+/// these show what the probes take; else it is the measured cost of a pair of probes per node.
 pub(super) fn measured(
     model: &Model,
-    executions: &Executions,
-    works: &Works,
-    calls: &[usize],
-    untraced: &[usize],
+    replay: &Replay,
+    calls: &[&CallReplay],
+    untraced: &[&CallReplay],
 ) -> Measured {
-    let (inside, pair) =
-        model.health.probe_cost.map_or((0.0, 0.0), |c| (c.inside_ns as f64, c.pair_ns as f64));
-    let chosen: BTreeSet<usize> = calls.iter().copied().collect();
-    let mut sums: BTreeMap<Place, Sum> = BTreeMap::new();
-    let (mut last, mut graph) = (None, 0);
-    for (call, rows) in executions.by_call() {
-        let c = call.0 as usize;
-        let (Some(decode), Some(topology)) = (model.graph_calls.decode[c], model.graph_calls.topology[c])
-        else {
-            continue;
-        };
-        if !chosen.contains(&(decode.0 as usize)) {
-            continue;
-        }
-        graph = if last == Some(decode) { graph + 1 } else { 0 };
-        last = Some(decode);
-        let topology = model.topologies.get(topology);
-        for row in rows {
-            let (first, end) = (executions.node[row], executions.last_node[row]);
-            let sum = sums.entry((graph, first)).or_default();
-            let work = works.execution(model, call, first, end);
-            if sum.times == 0.0 {
-                sum.node = describe(model, topology, call, first, end, &work);
-            }
-            sum.times += 1.0;
-            sum.ns += executions.wall_ns[row] as f64;
-            let of = [work.weight_bytes, work.cache_bytes, work.bytes(), work.operations];
-            sum.work.iter_mut().zip(of).for_each(|(sum, n)| *sum += n as f64);
-        }
-    }
-    let n = calls.len().max(1) as f64;
-    // A node that is not in every call counts by its frequency.
-    let nodes: Vec<Node> =
-        sums.into_values().filter(|s| s.times >= n / 2.0).map(|s| mean(s, inside)).collect();
-    let count = nodes.len() as f64;
-    let time = |calls: &[usize]| {
-        calls.iter().map(|i| model.llama_calls.duration_ns[*i] as f64).sum::<f64>()
-            / calls.len().max(1) as f64
+    let Some(last) = calls.last() else { return Measured::default() };
+    let times = &replay.class_times[last.phase.index()];
+    let nodes: Vec<Node> = model
+        .spans
+        .by_call()
+        .filter(|(graph, _)| model.graph_calls.decode[graph.0 as usize] == Some(last.call))
+        .flat_map(|(graph, rows)| nodes(model, replay, times, graph, rows))
+        .collect();
+    let mean =
+        |of: fn(&CallReplay) -> u64| calls.iter().map(|c| of(c) as f64).sum::<f64>() / calls.len() as f64;
+    let with_probes = mean(|c| c.usual.total().saturating_add(c.preparation_ns));
+    let call_ns = match median_ns(untraced).zip(median_ns(calls)).filter(|_| untraced.len() >= FEWEST) {
+        Some((without, with)) => with_probes * without / with,
+        None => with_probes - mean(|c| c.usual.probes),
     };
-    let call_ns =
-        if untraced.len() < FEWEST { (time(calls) - pair * count).max(0.0) } else { time(untraced) };
     let inside_nodes: f64 = nodes.iter().map(|node| node.ns).sum();
     Measured {
         calls: calls.len(),
-        tokens: calls.first().map_or(0, |i| model.llama_calls.n_tokens[*i].into()),
+        tokens: model.llama_calls.n_tokens[last.call.0 as usize].into(),
         call_ns,
-        between_ns: ((call_ns - inside_nodes) / count.max(1.0)).max(0.0),
+        between_ns: ((call_ns - inside_nodes) / nodes.len().max(1) as f64).max(0.0),
         nodes,
     }
 }
 
-fn mean(sum: Sum, inside: f64) -> Node {
-    let [weight_bytes, cache_bytes, bytes, operations] = sum.work.map(|n| n / sum.times);
-    // The probe's addition may exceed the small time of a node.
-    let ns = (sum.ns / sum.times - inside).max(0.0);
-    Node { ns, weight_bytes, cache_bytes, bytes, operations, ..sum.node }
+/// Median duration of calls without what delayed them, ns.
+fn median_ns(calls: &[&CallReplay]) -> Option<f64> {
+    let mut times: Vec<u64> =
+        calls.iter().map(|c| c.undisturbed_ns().saturating_sub(c.application_ns)).collect();
+    percentile(&mut times, 50).filter(|ns| *ns > 0).map(|ns| ns as f64)
+}
+
+/// The nodes of one graph call that were captured.
+fn nodes(
+    model: &Model,
+    replay: &Replay,
+    times: &[ClassTimes],
+    graph: GraphCallId,
+    rows: std::ops::Range<usize>,
+) -> Vec<Node> {
+    let Some(id) = model.graph_calls.topology[graph.0 as usize] else { return Vec::new() };
+    let (topology, classes) = (model.topologies.get(id), replay.classes_of(id));
+    let tokens = model.graph_calls.n_tokens[graph.0 as usize].max(1);
+    let mut executed: BTreeMap<NodeIdx, NodeIdx> = BTreeMap::new();
+    for i in rows {
+        let last = executed.entry(model.spans.node[i]).or_insert(model.spans.last_node[i]);
+        *last = model.spans.last_node[i].max(*last);
+    }
+    let of = |(first, last): (NodeIdx, NodeIdx)| {
+        let times = times.get(classes.get(first.0 as usize)?.0 as usize).filter(|t| t.instances > 0)?;
+        Some(describe(model, topology, tokens, (first, last), times))
+    };
+    executed.into_iter().filter_map(of).collect()
 }
 
 fn describe(
     model: &Model,
     topology: &Topology,
-    call: GraphCallId,
-    first: NodeIdx,
-    last: NodeIdx,
-    work: &Work,
+    tokens: u32,
+    (first, last): (NodeIdx, NodeIdx),
+    times: &ClassTimes,
 ) -> Node {
     let node = topology.node(first);
     let text = |t| model.texts.get(t);
@@ -148,11 +130,12 @@ fn describe(
     if last != first {
         op = format!("{op}+{}", text(topology.node(last).desc));
     }
+    let work = &times.work;
+    let each = |n: u64| n as f64 / times.instances as f64;
     let product = matches!(text(node.op), "MUL_MAT" | "MUL_MAT_ID") && work.weight_bytes > 0;
     let weight =
         node.src.iter().map(|(_, n)| topology.node(shown(topology, *n))).find(|n| n.role == Role::Weight);
     let held = weight.filter(|_| product);
-    let tokens = model.graph_calls.n_tokens[call.0 as usize].max(1);
     let elements = |ne: [u64; 4]| ne.iter().fold(1_u64, |product, n| product.saturating_mul(*n));
     let name = without_layer(text(node.name));
     Node {
@@ -162,10 +145,14 @@ fn describe(
         name,
         matrix: held.map(|w| (text(w.name).to_owned(), text(w.dtype).to_owned())),
         elements: held
-            .map_or(0.0, |w| elements(w.ne) as f64 * work.weight_bytes as f64 / w.bytes.max(1) as f64),
+            .map_or(0.0, |w| elements(w.ne) as f64 * each(work.weight_bytes) / w.bytes.max(1) as f64),
         outputs: elements(node.ne) as f64,
         width: elements(node.ne) / u64::from(tokens),
-        ..Node::default()
+        ns: each(times.usual.work.saturating_add(times.usual.imbalance)),
+        weight_bytes: each(work.weight_bytes),
+        cache_bytes: each(work.cache_bytes),
+        bytes: each(work.bytes()),
+        operations: each(work.operations),
     }
 }
 

@@ -1,17 +1,17 @@
 //! Data of one recording for predictions: the structure of its model, and the time of every node of
 //! a token.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::node::{self, Measured};
 use super::shape::Shape;
-use crate::results::ceiling::Ceilings;
-use crate::results::fact::Conditions;
-use crate::results::gauge::gauges;
-use crate::results::work::Works;
-use crate::shared::execution::Executions;
+use crate::Analysis;
+use crate::replay::{CallReplay, Replay};
 use crate::shared::phase::{Phase, Phases};
-use profinfer_trace::model::{CeilingKind, Ends, GaugeKind, Layer, LlamaCallId, Model, Role, Traced};
+use crate::stats::percentile::percentile;
+use profinfer_trace::model::{
+    CeilingKind, Ends, GaugeKind, Layer, LlamaCallId, Model, Role, TopologyId, Traced,
+};
 
 /// One recording.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -58,45 +58,36 @@ impl Run {
     #[must_use]
     pub fn compute(model: &Model) -> Self {
         let phases = Phases::compute(model);
-        let executions = Executions::compute(model);
-        let works = Works::compute(model);
-        let calls = main_calls(model, &phases);
+        let analysis = Analysis::without_budget(model, &phases);
+        let replay = &analysis.replay;
+        let calls = main_calls(model, replay);
         let weights = weights(model, &calls);
+        let decode: Vec<&CallReplay> = calls.iter().copied().filter(|c| c.phase == Phase::Decode).collect();
+        let captured: Vec<&CallReplay> = decode.iter().copied().filter(|c| c.traced).collect();
+        let tracing = |c: &CallReplay| phases.tracing.llama_calls[c.call.0 as usize];
+        let untraced: Vec<&CallReplay> =
+            decode.iter().copied().filter(|c| tracing(c) == Traced::Untraced).collect();
+        let prompts = most_frequent(model, prompts(model, replay, &calls, &weights));
+        let frequencies = analysis.gauge.iter().filter(|g| g.kind == GaugeKind::Frequency.name());
         let mut run = Self {
             board: model.session.board.clone(),
             cpu_model: model.session.cpu_model.clone(),
             cpus: model.session.cpus,
-            clocks: clocks(model, &phases),
-            memory_bytes: Conditions::compute(model, &phases)
-                .system
-                .memory_available_bytes
-                .value()
-                .map(|c| c.max),
+            clocks: frequencies.filter_map(|g| Some((g.name.clone(), g.decode.or(g.whole)?.mean))).collect(),
+            memory_bytes: analysis.conditions.system.memory_available_bytes.value().map(|c| c.max),
+            backends: backends(model, &captured),
+            threads: analysis.roof.phase(Phase::Decode).threads,
             whole: model.capture.ends == Ends::Both && !model.capture.nodes_left_out(),
             shape: Shape::of(weights.iter().map(|(name, ne)| (name.as_str(), *ne))),
-            gap_ns: gap_ns(model, &phases, &calls),
             weights,
+            cells: cells(&phases, &captured),
+            decode: node::measured(model, replay, &captured, &untraced),
+            prefill: Some(node::measured(model, replay, &prompts, &[])).filter(|p| !p.nodes.is_empty()),
+            gap_ns: gap_ns(&decode),
             ..Self::default()
         };
-        let of = |traced| middle_half(model, of_phase(model, &phases, &calls, Phase::Decode, traced));
-        let untraced = of(Traced::Untraced);
-        let chosen = of(Traced::Whole);
-        // A token attends to those before it and to itself. Where positions are unknown, use the
-        // cells of the graph.
-        let cells =
-            |i: &usize| phases.contexts[*i].n_past.map(|n| u64::from(n) + 1).or(phases.contexts[*i].n_kv);
-        let cells: Vec<u64> = chosen.iter().filter_map(cells).collect();
-        run.cells = cells.iter().sum::<u64>() / (cells.len().max(1) as u64);
-        (run.backends, run.threads) = computed_by(model, &executions, &chosen);
-        run.decode = node::measured(model, &executions, &works, &chosen, &untraced);
-        let prompts =
-            of_phase(model, &phases, &same_model(model, &calls, &run.weights), Phase::Prefill, Traced::Whole);
-        let chosen = middle_half(model, most_frequent(model, prompts));
-        run.prefill = (!chosen.is_empty()).then(|| node::measured(model, &executions, &works, &chosen, &[]));
-        run.prefill = run.prefill.filter(|p| !p.nodes.is_empty());
-        let ceilings = Ceilings::compute(model);
         let reads = Some(run.streamed_bytes() as u64).filter(|bytes| *bytes > 0);
-        let top = |kind| ceilings.on(kind, run.threads as usize, &[], reads).map(|f| f.value);
+        let top = |kind| analysis.ceiling.on(kind, run.threads as usize, &[], reads).map(|f| f.value);
         (run.read_per_s, run.int8_per_s) = (top(CeilingKind::Read), top(CeilingKind::Int8));
         run
     }
@@ -108,108 +99,82 @@ impl Run {
     }
 }
 
-/// The successful calls of the context that decodes most.
-fn main_calls(model: &Model, phases: &Phases) -> Vec<usize> {
-    let d = &model.llama_calls;
-    let owner = |i: usize| (model.threads.get(d.thread[i]).pid, d.context[i]);
+/// Process and context of a call.
+fn owner(model: &Model, c: &CallReplay) -> (u32, u64) {
+    let call = c.call.0 as usize;
+    (model.threads.get(model.llama_calls.thread[call]).pid, model.llama_calls.context[call])
+}
+
+/// The calls of the context that decodes most.
+fn main_calls<'a>(model: &Model, replay: &'a Replay) -> Vec<&'a CallReplay> {
     let mut counts: BTreeMap<(u32, u64), usize> = BTreeMap::new();
-    for i in (0..d.len()).filter(|i| phases.llama_calls[*i] == Phase::Decode) {
-        *counts.entry(owner(i)).or_default() += 1;
+    for c in replay.phase(Phase::Decode) {
+        *counts.entry(owner(model, c)).or_default() += 1;
     }
-    let Some((most, _)) = counts.into_iter().max_by_key(|(owner, n)| (*n, std::cmp::Reverse(*owner))) else {
-        return Vec::new();
-    };
-    (0..d.len()).filter(|i| owner(*i) == most && d.status[*i] == 0).collect()
+    let most = counts.into_iter().max_by_key(|(owner, n)| (*n, std::cmp::Reverse(*owner)));
+    let main = most.map(|(owner, _)| owner);
+    replay.calls.iter().filter(|c| Some(owner(model, c)) == main).collect()
 }
 
-/// The successful calls of all contexts of the same process with the same weights: some programs
+/// The captured prompts of all contexts of the same process with the same weights: some programs
 /// use a separate context for prompts.
-fn same_model(model: &Model, calls: &[usize], weights: &BTreeMap<String, [u64; 4]>) -> Vec<usize> {
-    let d = &model.llama_calls;
-    let pid = |i: usize| model.threads.get(d.thread[i]).pid;
-    let ours = |i: &usize| d.status[*i] == 0 && calls.first().is_some_and(|first| pid(*first) == pid(*i));
-    let mut contexts: BTreeMap<u64, Vec<usize>> = BTreeMap::new();
-    for i in (0..d.len()).filter(ours) {
-        contexts.entry(d.context[i]).or_default().push(i);
+fn prompts<'a>(
+    model: &Model,
+    replay: &'a Replay,
+    calls: &[&CallReplay],
+    weights: &BTreeMap<String, [u64; 4]>,
+) -> Vec<&'a CallReplay> {
+    let pid = calls.first().map(|c| owner(model, c).0);
+    let mut contexts: BTreeMap<u64, Vec<&CallReplay>> = BTreeMap::new();
+    for c in replay.calls.iter().filter(|c| Some(owner(model, c).0) == pid) {
+        contexts.entry(owner(model, c).1).or_default().push(c);
     }
-    let mut all: Vec<usize> =
-        contexts.into_values().filter(|calls| self::weights(model, calls) == *weights).flatten().collect();
-    all.sort_unstable();
-    all
-}
-
-fn of_phase(model: &Model, phases: &Phases, calls: &[usize], phase: Phase, traced: Traced) -> Vec<usize> {
-    let fits = |i: &usize| {
-        phases.llama_calls[*i] == phase
-            && phases.tracing.llama_calls[*i] == traced
-            && (phase == Phase::Decode || model.llama_calls.n_tokens[*i] >= FEWEST_TOKENS)
-    };
-    calls.iter().copied().filter(fits).collect()
+    let ours = contexts.into_values().filter(|calls| self::weights(model, calls) == *weights).flatten();
+    let long = |c: &&CallReplay| model.llama_calls.n_tokens[c.call.0 as usize] >= FEWEST_TOKENS;
+    ours.filter(|c| c.phase == Phase::Prefill && c.traced).filter(long).collect()
 }
 
 /// The calls with the most frequent number of tokens; if equal, the largest.
-fn most_frequent(model: &Model, calls: Vec<usize>) -> Vec<usize> {
+fn most_frequent<'a>(model: &Model, calls: Vec<&'a CallReplay>) -> Vec<&'a CallReplay> {
+    let tokens = |c: &CallReplay| model.llama_calls.n_tokens[c.call.0 as usize];
     let mut counts: BTreeMap<u32, usize> = BTreeMap::new();
-    for i in &calls {
-        *counts.entry(model.llama_calls.n_tokens[*i]).or_default() += 1;
+    for c in &calls {
+        *counts.entry(tokens(c)).or_default() += 1;
     }
     let most = counts.into_iter().max_by_key(|(tokens, n)| (*n, *tokens)).map(|(tokens, _)| tokens);
-    calls.into_iter().filter(|i| Some(model.llama_calls.n_tokens[*i]) == most).collect()
+    calls.into_iter().filter(|c| Some(tokens(c)) == most).collect()
 }
 
-/// The middle half: a quarter of the calls is faster, and a quarter is slower.
-fn middle_half(model: &Model, mut calls: Vec<usize>) -> Vec<usize> {
-    calls.sort_by_key(|i| (model.llama_calls.duration_ns[*i], *i));
-    let n = calls.len();
-    calls.truncate(n - n / 4);
-    calls.drain(..n / 4);
-    calls
-}
-
-fn weights(model: &Model, calls: &[usize]) -> BTreeMap<String, [u64; 4]> {
+fn weights(model: &Model, calls: &[&CallReplay]) -> BTreeMap<String, [u64; 4]> {
+    let own: BTreeSet<LlamaCallId> = calls.iter().map(|c| c.call).collect();
     let graphs = &model.graph_calls;
-    let mut weights = BTreeMap::new();
-    let mut seen = std::collections::BTreeSet::new();
-    for i in 0..graphs.len() {
-        let (Some(LlamaCallId(decode)), Some(topology)) = (graphs.decode[i], graphs.topology[i]) else {
-            continue;
-        };
-        if calls.binary_search(&(decode as usize)).is_err() || !seen.insert(topology) {
-            continue;
-        }
-        for node in model.topologies.get(topology).nodes.iter().filter(|n| n.role == Role::Weight) {
-            weights.insert(model.texts.get(node.name).to_owned(), node.ne);
-        }
-    }
-    weights
+    let of = |i: usize| graphs.decode[i].filter(|call| own.contains(call)).and(graphs.topology[i]);
+    let seen: BTreeSet<TopologyId> = (0..graphs.len()).filter_map(of).collect();
+    let nodes = seen.into_iter().flat_map(|id| &model.topologies.get(id).nodes);
+    let weights = nodes.filter(|n| n.role == Role::Weight);
+    weights.map(|n| (model.texts.get(n.name).to_owned(), n.ne)).collect()
 }
 
-fn clocks(model: &Model, phases: &Phases) -> Vec<(String, f64)> {
-    let of = gauges(model, phases).into_iter().filter(|g| g.kind == GaugeKind::Frequency.name());
-    of.filter_map(|g| Some((g.name, g.decode.or(g.whole)?.mean))).collect()
+/// Mean number of cells that a token attends to: those before it and itself. Where positions are
+/// unknown, the cells of the graph.
+fn cells(phases: &Phases, calls: &[&CallReplay]) -> u64 {
+    let contexts = calls.iter().map(|c| &phases.contexts[c.call.0 as usize]);
+    let cells: Vec<u64> = contexts.filter_map(|c| c.n_past.map(|n| u64::from(n) + 1).or(c.n_kv)).collect();
+    cells.iter().sum::<u64>() / cells.len().max(1) as u64
 }
 
-/// Median of the gaps between consecutive decode calls.
-fn gap_ns(model: &Model, phases: &Phases, calls: &[usize]) -> f64 {
-    let d = &model.llama_calls;
-    let mut gaps: Vec<u64> = calls
-        .windows(2)
-        .filter(|w| w.iter().all(|i| phases.llama_calls[*i] == Phase::Decode))
-        .map(|w| d.start_ns[w[1]].saturating_sub(d.start_ns[w[0]].saturating_add(d.duration_ns[w[0]])))
-        .collect();
-    crate::stats::percentile::percentile(&mut gaps, 50).unwrap_or(0) as f64
+/// Median of the application's times before decode calls.
+fn gap_ns(calls: &[&CallReplay]) -> f64 {
+    let mut gaps: Vec<u64> = calls.iter().skip(1).map(|c| c.application_ns).collect();
+    percentile(&mut gaps, 50).unwrap_or(0) as f64
 }
 
-/// Backends of the calls, and the largest number of threads of an operator.
-fn computed_by(model: &Model, executions: &Executions, calls: &[usize]) -> (Vec<String>, u32) {
+/// Backends of the calls.
+fn backends(model: &Model, calls: &[&CallReplay]) -> Vec<String> {
+    let own: BTreeSet<LlamaCallId> = calls.iter().map(|c| c.call).collect();
     let graphs = &model.graph_calls;
-    let (mut backends, mut threads) = (std::collections::BTreeSet::new(), 0);
-    let within = |i: usize| graphs.decode[i].is_some_and(|d| calls.contains(&(d.0 as usize)));
-    for i in (0..graphs.len()).filter(|i| graphs.layer[*i] == Layer::Backend && within(*i)) {
-        backends.insert(model.texts.get(graphs.backend[i]).to_owned());
-    }
-    for of_call in executions.calls().iter().filter(|c| within(c.call.0 as usize)) {
-        threads = of_call.widest.max(threads);
-    }
-    (backends.into_iter().collect(), threads)
+    let of_one = |i: &usize| graphs.decode[*i].is_some_and(|call| own.contains(&call));
+    let computed = (0..graphs.len()).filter(|i| graphs.layer[*i] == Layer::Backend).filter(of_one);
+    let names: BTreeSet<&str> = computed.map(|i| model.texts.get(graphs.backend[i])).collect();
+    names.into_iter().map(str::to_owned).collect()
 }

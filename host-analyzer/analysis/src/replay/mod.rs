@@ -28,8 +28,11 @@ pub use split::Usual;
 pub use waits::StartWaits;
 
 use crate::results::fact::Conditions;
+use crate::results::work::{Achieved, Work};
+use crate::shared::group::Groups;
 use crate::shared::interval;
 use crate::shared::phase::{Phase, Phases};
+use crate::shared::tally::Tallies;
 use away::AwayTimes;
 use call::Walk;
 use profinfer_trace::model::{LlamaCallId, Model, TopologyId};
@@ -82,6 +85,8 @@ pub struct ClassTimes {
     pub usual: Usual,
     /// Threads that computed an instance, summed over instances.
     pub threads: u64,
+    /// Bytes and operations of the executions.
+    pub work: Work,
 }
 
 /// The replay of a session.
@@ -130,6 +135,20 @@ impl Replay {
     #[must_use]
     pub fn culprit(&self, id: CulpritId) -> Option<&Culprit> {
         self.culprits.get(id.0 as usize)
+    }
+
+    /// Adds the bytes and operations of each class, over the completely traced calls.
+    pub fn add_work(&mut self, groups: &Groups, tallies: &Tallies, achieved: &Achieved) {
+        let Self { class_times, class_of_node, .. } = self;
+        for computed in &tallies.computed {
+            let times = &mut class_times[groups.get(computed.group).phase.index()];
+            let classes = class_of_node.get(computed.topology.0 as usize).map_or(&[][..], Vec::as_slice);
+            for (class, cell) in classes.iter().zip(computed.cell_range()) {
+                if let Some(sum) = times.get_mut(class.0 as usize) {
+                    sum.work.add(&achieved.cells[cell]);
+                }
+            }
+        }
     }
 
     /// The calls of a phase.

@@ -1,22 +1,19 @@
 //! Parts of a decode token of one recording, as far as the number of threads changes them.
 //!
-//! Stage: analysis. From: a model with captured operators. To: [`Makeup`]. Promises: its parts sum
-//! to the mean time of the tokens without the probes' time. A recording that lacks data is refused
-//! with the reason ([`Lacking`]).
+//! Stage: analysis. From: the replay of a model with captured operators. To: [`Makeup`]. Promises:
+//! its parts sum to the mean time of the tokens without the probes' time. A recording that lacks
+//! data is refused with the reason ([`Lacking`]).
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
+use crate::Analysis;
 use crate::compare::{FEWEST_TOKENS, half_width};
-use crate::results::budget::{Budget, Class, TokenBudget};
+use crate::replay::{CallReplay, Cause, Class, Replay};
+use crate::results::budget::speeds;
 use crate::results::ceiling::NoCeiling;
-use crate::results::work::Works;
-use crate::shared::execution::Executions;
-use crate::shared::phase::{Phase, Phases};
-use profinfer_trace::model::{CeilingKind, Ends, Model, Node, Role, Text, Topology};
-
-/// Smallest share of the spans for a CPU to count as used by the engine. This ignores short
-/// migrations.
-const MIN_SHARE: f64 = 0.02;
+use crate::results::ceiling::limit::arithmetic_of;
+use crate::shared::phase::Phase;
+use profinfer_trace::model::{CeilingKind, Ends, Model, Text};
 
 /// What is missing for a prediction.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -73,7 +70,7 @@ pub struct Share {
     pub product: bool,
     /// The ceiling of its arithmetic.
     pub arithmetic: CeilingKind,
-    /// Time per token along the last arrivers, ns.
+    /// Usual time per token, ns; on cores of several speeds with the waits for slow ones.
     pub ns: f64,
     /// Weights and KV cache that it reads per token, bytes.
     pub bytes: f64,
@@ -120,177 +117,107 @@ impl Makeup {
     /// # Errors
     ///
     /// What the recording lacks.
-    pub fn compute(model: &Model, warm_up: usize) -> Result<Self, Lacking> {
+    pub fn compute(model: &Model, analysis: &Analysis, warm_up: usize) -> Result<Self, Lacking> {
         if model.capture.ends != Ends::Both {
             return Err(Lacking::Ends);
         }
         if model.capture.operators_left_out() {
             return Err(Lacking::AllOperators);
         }
-        let phases = Phases::compute(model);
-        let kinds = Kinds::compute(model);
-        let mut worked: HashMap<u32, Vec<(Key, u64)>> = HashMap::new();
-        let budget = Budget::with_operators(model, &phases, &mut |call, node, ns| {
-            worked.entry(call.0).or_default().push((kinds.key(node), ns));
-        });
-        let tokens = tokens(model, &budget, warm_up);
+        let (replay, roof) = (&analysis.replay, analysis.roof.phase(Phase::Decode));
+        let tokens = tokens(model, replay, warm_up);
         if tokens.len() < FEWEST_TOKENS {
             return Err(Lacking::Tokens { found: tokens.len(), needed: FEWEST_TOKENS, warm_up });
         }
         let n = tokens.len() as f64;
-        let mean = |of: &dyn Fn(&TokenBudget) -> u64| tokens.iter().map(|t| of(t) as f64).sum::<f64>() / n;
-        let class = |classes: &[Class]| mean(&|t| classes.iter().map(|c| t.wall.get(*c)).sum());
-        let used = Used::compute(model, &kinds, &tokens);
+        let mean = |of: &dyn Fn(&CallReplay) -> u64| tokens.iter().map(|t| of(t) as f64).sum::<f64>() / n;
 
-        let mut shares: BTreeMap<Key, f64> = BTreeMap::new();
-        for (key, ns) in tokens.iter().filter_map(|t| worked.get(&t.call)).flatten() {
-            *shares.entry(*key).or_default() += *ns as f64 / n;
+        // The classes' sums cover all captured calls, also those that warm up.
+        let calls = replay.phase(Phase::Decode).filter(|c| c.traced).count() as f64;
+        let times = &replay.class_times[Phase::Decode.index()];
+        let all: f64 = times.iter().map(|t| t.usual.work as f64).sum();
+        let scale = if all > 0.0 { mean(&|c| c.usual.work) / all } else { 0.0 };
+        let mixed = mixed(model, &roof.cpus);
+        let mut shares: BTreeMap<Key, (u64, u64)> = BTreeMap::new();
+        for (class, times) in replay.classes.iter().zip(times).filter(|(_, t)| t.instances > 0) {
+            let key = key(model, class);
+            let (ns, bytes) = shares.entry(key).or_default();
+            // On cores of several speeds, threads wait for the slow ones where they share an
+            // operator: that is its time.
+            let longer = if mixed && key.1 > 1 { times.usual.imbalance } else { 0 };
+            *ns = ns.saturating_add(times.usual.work).saturating_add(longer);
+            *bytes = bytes.saturating_add(times.work.streamed_bytes());
         }
-        let slower = class(&[Class::WaitSlowerCore]);
-        let shared: f64 = shares.iter().filter(|(key, _)| key.1 > 1).map(|(_, ns)| ns).sum();
-        // The time that slow cores add is time of the operators that they share with fast ones.
-        let longer = if shared > 0.0 { 1.0 + slower / shared } else { 1.0 };
-        let share = |(key, ns): (Key, f64)| Share {
+        let share = |(key, (ns, bytes)): (Key, (u64, u64))| Share {
             desc: model.texts.get(key.0).to_owned(),
             rows: key.1,
             product: key.2,
             arithmetic: key.3,
-            ns: if key.1 > 1 { ns * longer } else { ns },
-            bytes: used.bytes.get(&key).copied().unwrap_or(0.0) / n,
+            ns: ns as f64 * scale,
+            bytes: bytes as f64 / calls,
         };
         let mut operators: Vec<Share> = shares.into_iter().map(share).collect();
         operators.sort_by(|a, b| b.ns.total_cmp(&a.ns));
 
-        let probes_ns = class(&[Class::Probes]);
-        let token_ns = mean(&|t| t.time_ns) - probes_ns;
-        let between_ns = class(&[Class::BetweenOperators]);
-        let serial_ns = class(&[Class::Application, Class::GraphPreparation]);
-        let (waits_ns, taken_ns) = (class(&WAITS), class(&TAKEN));
-        let all: f64 = operators.iter().map(|o| o.ns).sum();
-        let times: Vec<f64> = tokens.iter().map(|t| t.time_ns as f64).collect();
+        let probes_ns = mean(&|c| c.usual.probes);
+        let token_ns = mean(&|c| c.time_ns) - probes_ns;
+        let between_ns = mean(&|c| c.usual.dispatch);
+        let serial_ns = mean(&|c| c.application_ns.saturating_add(c.preparation_ns));
+        let taken_ns = mean(&taken);
+        let work: f64 = operators.iter().map(|o| o.ns).sum();
+        let waits_ns = (mean(&|c| c.usual.work.saturating_add(c.usual.imbalance)) - work).max(0.0);
+        let times_of_tokens: Vec<f64> = tokens.iter().map(|t| t.time_ns as f64).collect();
         Ok(Self {
             tokens: tokens.len(),
-            threads: used.threads,
-            cpus: used.cpus,
+            threads: roof.threads,
+            cpus: roof.cpus.clone(),
             token_ns,
-            half_ns: half_width(&times),
+            half_ns: half_width(&times_of_tokens),
             probes_ns,
-            barriers: used.executions as f64 / n,
+            barriers: times.iter().map(|t| t.instances as f64).sum::<f64>() / calls,
             between_ns,
             serial_ns,
             waits_ns,
             taken_ns,
-            other_ns: token_ns - all - between_ns - serial_ns - waits_ns - taken_ns,
+            other_ns: token_ns - work - between_ns - serial_ns - waits_ns - taken_ns,
             operators,
         })
     }
 }
 
-/// Waits for one thread, not caused by a slower core or by other tasks on its CPU.
-const WAITS: [Class; 3] = [Class::WaitStartedLate, Class::WaitMoreRows, Class::WaitUneven];
-
-/// Time that others took.
-const TAKEN: [Class; 8] = [
-    Class::Preempted,
-    Class::Throttled,
-    Class::Interrupted,
-    Class::Blocked,
-    Class::WaitPreempted,
-    Class::WaitThrottled,
-    Class::WaitInterrupted,
-    Class::WaitBlocked,
-];
+/// Time that others took. Waking threads is the engine's own way of waiting.
+fn taken(call: &CallReplay) -> u64 {
+    let own = call.caused.get(Cause::WakeUp).saturating_add(call.caused.get(Cause::Asleep));
+    call.caused.total().saturating_sub(own)
+}
 
 /// The completely captured decode tokens of the process that has most of them.
-fn tokens<'a>(model: &Model, budget: &'a Budget, warm_up: usize) -> Vec<&'a TokenBudget> {
-    let pid = |t: &TokenBudget| model.threads.get(model.llama_calls.thread[t.call as usize]).pid;
-    let mut of_process: BTreeMap<u32, Vec<&TokenBudget>> = BTreeMap::new();
-    for token in budget.tokens.iter().filter(|t| t.phase == Phase::Decode) {
+fn tokens<'a>(model: &Model, replay: &'a Replay, warm_up: usize) -> Vec<&'a CallReplay> {
+    let pid = |c: &CallReplay| model.threads.get(model.llama_calls.thread[c.call.0 as usize]).pid;
+    let mut of_process: BTreeMap<u32, Vec<&CallReplay>> = BTreeMap::new();
+    for token in replay.phase(Phase::Decode) {
         of_process.entry(pid(token)).or_default().push(token);
     }
     let most = of_process.into_values().max_by_key(Vec::len).unwrap_or_default();
     most.into_iter().skip(warm_up).filter(|t| t.traced).collect()
 }
 
-/// The type of the weights that each operator reads.
-struct Kinds(HashMap<(Text, Text), CeilingKind>);
-
-impl Kinds {
-    fn compute(model: &Model) -> Self {
-        let mut kinds = HashMap::new();
-        for topology in &model.topologies.rows {
-            for node in &topology.nodes {
-                if let Some(kind) = weights(model, topology, node) {
-                    kinds.insert((node.name, node.desc), kind);
-                }
-            }
-        }
-        Self(kinds)
-    }
-
-    fn key(&self, node: &Node) -> Key {
-        let weights = self.0.get(&(node.name, node.desc)).copied();
-        // Products divide the rows of the weights, which are the elements of a row of their result.
-        // All others divide their own rows.
-        let rows = match weights {
-            Some(_) => node.ne[0],
-            None => node.ne[1].saturating_mul(node.ne[2]).saturating_mul(node.ne[3]),
-        };
-        (node.desc, rows.max(1), weights.is_some(), weights.unwrap_or(CeilingKind::F32))
-    }
+/// These CPUs have several speeds.
+fn mixed(model: &Model, cpus: &[u16]) -> bool {
+    let speeds = speeds(model);
+    let mut of_cpus = cpus.iter().filter_map(|cpu| speeds.get(usize::from(*cpu)));
+    of_cpus.next().is_some_and(|first| of_cpus.any(|other| other != first))
 }
 
-/// The ceiling of a product with weights: quantized types are multiplied as 8-bit integers.
-fn weights(model: &Model, topology: &Topology, node: &Node) -> Option<CeilingKind> {
-    if !model.texts.get(node.op).starts_with("MUL_MAT") {
-        return None;
-    }
-    let (_, source) = node.src.iter().find(|(slot, _)| *slot == 0)?;
-    let weight = topology.nodes.get(source.0 as usize).filter(|n| n.role == Role::Weight)?;
-    Some(match model.texts.get(weight.dtype) {
-        "f32" | "bf16" => CeilingKind::F32,
-        "f16" => CeilingKind::F16,
-        _ => CeilingKind::Int8,
-    })
-}
-
-/// CPUs and threads used by the tokens' operators.
-#[derive(Default)]
-struct Used {
-    threads: u32,
-    cpus: Vec<u16>,
-    executions: u64,
-    bytes: HashMap<Key, f64>,
-}
-
-impl Used {
-    fn compute(model: &Model, kinds: &Kinds, tokens: &[&TokenBudget]) -> Self {
-        let mut is_one = vec![false; model.llama_calls.len()];
-        tokens.iter().for_each(|t| is_one[t.call as usize] = true);
-        let calls = &model.graph_calls;
-        let of_one = |call: usize| calls.decode[call].is_some_and(|d| is_one[d.0 as usize]);
-        let (works, rows) = (Works::compute(model), Executions::compute(model));
-        let mut used = Self::default();
-        for of_call in rows.calls().iter().filter(|c| of_one(c.call.0 as usize)) {
-            let call = of_call.call;
-            used.threads = used.threads.max(of_call.widest);
-            used.executions += of_call.rows.len() as u64;
-            let Some(topology) = calls.topology[call.0 as usize] else { continue };
-            for e in of_call.rows.clone() {
-                let key = kinds.key(model.topologies.get(topology).node(rows.node[e]));
-                let work = works.execution(model, call, rows.node[e], rows.last_node[e]);
-                *used.bytes.entry(key).or_default() += work.streamed_bytes() as f64;
-            }
-        }
-        let mut spans: BTreeMap<u16, u64> = BTreeMap::new();
-        for (call, cpu) in model.spans.graph_call.iter().zip(&model.spans.cpu) {
-            if let Some(cpu) = cpu.filter(|_| of_one(call.0 as usize)) {
-                *spans.entry(cpu).or_default() += 1;
-            }
-        }
-        let all: u64 = spans.values().sum();
-        spans.retain(|_, n| *n as f64 >= all as f64 * MIN_SHARE);
-        used.cpus = spans.into_keys().collect();
-        used
-    }
+fn key(model: &Model, class: &Class) -> Key {
+    let product = class.weights && model.texts.get(class.op).starts_with("MUL_MAT");
+    // Products divide the rows of the weights, which are the elements of a row of their result. All
+    // others divide their own rows.
+    let (rows, arithmetic) = if product {
+        (class.ne[0], arithmetic_of(model.texts.get(class.dtype)))
+    } else {
+        let rows = class.ne[1..].iter().fold(1_u64, |product, n| product.saturating_mul(*n));
+        (rows, CeilingKind::F32)
+    };
+    (class.desc, rows.max(1), product, arithmetic)
 }

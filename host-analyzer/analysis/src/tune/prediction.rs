@@ -16,8 +16,10 @@
 
 use super::makeup::{Lacking, Makeup, Share};
 use super::speeds::{Speed, Speeds};
+use crate::Analysis;
 use crate::results::ceiling::{Ceilings, Fit};
 use crate::results::roof::Top;
+use crate::shared::phase::Phases;
 use profinfer_trace::model::{CeilingKind, Model};
 
 /// Rows of a piece of a product with a single token.
@@ -119,16 +121,17 @@ impl Prediction {
     ///
     /// What the recording lacks.
     pub fn compute(model: &Model, practical: f64, warm_up: usize) -> Result<Self, Lacking> {
-        let ceilings = Ceilings::compute(model);
+        let analysis = Analysis::without_budget(model, &Phases::compute(model));
+        let ceilings = &analysis.ceiling;
         if ceilings.all.iter().all(|c| c.median.is_none()) {
             return Err(Lacking::Ceilings);
         }
-        let makeup = Makeup::compute(model, warm_up)?;
+        let makeup = Makeup::compute(model, &analysis, warm_up)?;
         let bytes: f64 = makeup.operators.iter().map(|o| o.bytes).sum();
         // A token of any setting reads the same bytes, all threads together.
         let reads = (bytes >= 1.0).then_some(bytes as u64);
-        let now = Speeds::new(&ceilings, makeup.threads, &makeup.cpus, reads)?;
-        let mut settings = settings(&ceilings, reads);
+        let now = Speeds::new(ceilings, makeup.threads, &makeup.cpus, reads)?;
+        let mut settings = settings(ceilings, reads);
         if settings.len() < 2 {
             return Err(Lacking::Settings);
         }

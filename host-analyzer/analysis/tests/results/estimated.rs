@@ -266,12 +266,13 @@ fn a_recording_on_mixed_cores() {
 }
 
 /// Another task takes the CPU of the thread that the product waits for, for 100 ns of each token.
-/// The lower bound excludes that time, and a remark names it.
+/// The other thread has ended by then, so it did not wait inside the operator. The lower bound
+/// excludes that time, and a remark names it.
 #[test]
 fn what_others_took() {
     let mut m = session([Planted { bytes: 0, work: [500, 600], ..PRODUCT }, NORM], &[0, 1]);
     for i in 0..TOKENS {
-        planted::state(&mut m, 1, 1_300 + i * 1_000, 100, ThreadState::Preempted);
+        planted::state(&mut m, 1, 1_480 + i * 1_000, 100, ThreadState::Preempted);
     }
     let p = estimated(m, alike());
     let product = &p.makeup.operators[0];

@@ -1,6 +1,7 @@
 //! Memory or arithmetic: by ceilings, else by counters, else by intensity alone.
 
 use super::{Bound, Confidence, Evidence, Kind, Known};
+use crate::results::ceiling::limit::{Least, Limit, Top};
 use crate::results::roof::Roof;
 
 /// Share of a ceiling from which on the ceiling is the limit. A kernel that streams weights and
@@ -38,28 +39,27 @@ fn dtype<'a>(known: &Known<'a>) -> &'a str {
     }
 }
 
-/// Shares of the read ceiling and of the arithmetic ceiling, with the numbers.
-fn parts(known: &Known<'_>) -> (Option<f64>, Option<f64>, Vec<Evidence>) {
-    let roof = roof(known);
-    let share = |value: f64, top: Option<u64>| top.map(|top| value / top as f64);
+/// The least time of its work by the measured ceilings, and its rates.
+fn parts(known: &Known<'_>) -> (Least, Vec<Evidence>) {
+    let (roof, done, wall_ns) = (roof(known), known.done, known.operator.wall_ns as f64);
+    let arithmetic = roof.arithmetic(dtype(known));
+    let least = Least::new((done.bytes(), done.operations), roof.read, arithmetic);
+    let ceiling = |top: Option<Top>| top.map(|top| top.per_s);
     let mut evidence = Vec::new();
-    let (mut memory, mut arithmetic) = (None, None);
-    if let Some(bytes_per_s) = known.done.bytes_per_s {
-        let ceiling = roof.read.map(|top| top.per_s);
-        memory = share(bytes_per_s, ceiling);
-        evidence.push(Evidence::Bandwidth { bytes_per_s, ceiling, share: memory });
+    if let Some(bytes_per_s) = done.bytes_per_s {
+        let share = roof.read.map(|_| least.memory_ns / wall_ns);
+        evidence.push(Evidence::Bandwidth { bytes_per_s, ceiling: ceiling(roof.read), share });
     }
-    if let Some(operations_per_s) = known.done.operations_per_s {
-        let ceiling = roof.arithmetic(dtype(known)).map(|top| top.per_s);
-        arithmetic = share(operations_per_s, ceiling);
-        evidence.push(Evidence::Arithmetic { operations_per_s, ceiling, share: arithmetic });
+    if let Some(operations_per_s) = done.operations_per_s {
+        let share = arithmetic.map(|_| least.arithmetic_ns / wall_ns);
+        evidence.push(Evidence::Arithmetic { operations_per_s, ceiling: ceiling(arithmetic), share });
     }
-    (memory, arithmetic, evidence)
+    (least, evidence)
 }
 
 /// The roofline's numbers, for verdicts with other reasons.
 pub(super) fn shares(known: &Known<'_>) -> Vec<Evidence> {
-    parts(known).2
+    parts(known).1
 }
 
 /// Whether counters confirm memory: yes, no, or no counters.
@@ -76,10 +76,14 @@ fn counters(known: &Known<'_>) -> (Option<bool>, Vec<Evidence>) {
 
 /// By the ceilings for this number of threads.
 pub(super) fn by_ceilings(known: &Known<'_>) -> Option<Bound> {
-    let (memory, arithmetic, mut evidence) = parts(known);
-    let memory = memory.filter(|share| *share <= CACHED).unwrap_or(0.0);
-    let arithmetic = arithmetic.unwrap_or(0.0);
-    let (by, share) = if memory >= arithmetic { (Kind::Memory, memory) } else { (Kind::Compute, arithmetic) };
+    let (mut least, mut evidence) = parts(known);
+    let wall_ns = known.operator.wall_ns as f64;
+    if least.memory_ns > wall_ns * CACHED {
+        least.memory_ns = 0.0;
+    }
+    let by = if least.limit() == Limit::Arithmetic { Kind::Compute } else { Kind::Memory };
+    // Without a time there is no rate.
+    let share = if wall_ns > 0.0 { least.ns() / wall_ns } else { 0.0 };
     if by == Kind::Compute {
         evidence.reverse();
     }

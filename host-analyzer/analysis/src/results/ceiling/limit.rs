@@ -61,6 +61,46 @@ pub struct Top {
     pub source: CeilingSource,
 }
 
+/// What bounds an operator.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Limit {
+    Memory,
+    Arithmetic,
+    /// No ceiling is known for it: its time counts as its limit.
+    Unknown,
+}
+
+/// The least time of some work by each limit, ns; 0 where the limit is unknown.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(crate) struct Least {
+    pub(crate) memory_ns: f64,
+    pub(crate) arithmetic_ns: f64,
+}
+
+impl Least {
+    /// Of work that moves so many bytes and computes so many operations.
+    pub(crate) fn new((bytes, operations): (u64, u64), read: Option<Top>, arithmetic: Option<Top>) -> Self {
+        let at = |n: u64, top: Option<Top>| {
+            top.filter(|t| t.per_s > 0).map_or(0.0, |t| n as f64 * 1e9 / t.per_s as f64)
+        };
+        Self { memory_ns: at(bytes, read), arithmetic_ns: at(operations, arithmetic) }
+    }
+
+    pub(crate) const fn ns(self) -> f64 {
+        self.memory_ns.max(self.arithmetic_ns)
+    }
+
+    pub(crate) fn limit(self) -> Limit {
+        if self.ns() <= 0.0 {
+            Limit::Unknown
+        } else if self.arithmetic_ns > self.memory_ns {
+            Limit::Arithmetic
+        } else {
+            Limit::Memory
+        }
+    }
+}
+
 impl From<Fitting<'_>> for Top {
     fn from(f: Fitting<'_>) -> Self {
         Self {
@@ -120,7 +160,7 @@ impl Instead {
 
 /// The arithmetic of a product with weights of this type: quantized types are multiplied as 8-bit
 /// integers.
-pub(in crate::results) fn arithmetic_of(dtype: &str) -> CeilingKind {
+pub(crate) fn arithmetic_of(dtype: &str) -> CeilingKind {
     match dtype {
         "f32" | "bf16" => CeilingKind::F32,
         "f16" => CeilingKind::F16,

@@ -132,7 +132,8 @@ impl Made {
         m.topologies.rows.push(topology);
         let mut start = 1_000;
         for _ in 0..8 {
-            let mut at = start;
+            // The graph begins after the call, and ends with its last node.
+            let mut at = start + BETWEEN;
             let rows: Vec<Row> = (0..)
                 .zip(&times)
                 .map(|(node, ns)| {
@@ -141,9 +142,9 @@ impl Made {
                     row
                 })
                 .collect();
-            let length = at - start;
+            let length = at - BETWEEN - start;
             assert_eq!(length, self.token_ns());
-            small::call(&mut m, start, [length; 3], 1, 0, &rows);
+            small::call(&mut m, start, [length, length - 10, length - BETWEEN], 1, 0, &rows);
             start += length + 1_000;
         }
         m

@@ -23,7 +23,7 @@ pub(crate) fn predict(target: Made, runs: &[Run]) -> Prediction {
 fn what_is_kept_of_a_recording() {
     let made = Made { layers: 3, embd: 64, dtype: Q8 };
     let run = made.run();
-    assert_eq!((run.threads, run.decode.calls, run.decode.nodes.len()), (1, 4, 14));
+    assert_eq!((run.threads, run.decode.calls, run.decode.nodes.len()), (1, 8, 14));
     near(run.decode.call_ns, made.token_ns() as f64);
     near(run.decode.between_ns, BETWEEN as f64);
     near(run.gap_ns, 1_000.0);

@@ -3,6 +3,7 @@
 
 mod holders;
 mod insert;
+mod left_out;
 mod questions;
 mod stops;
 
