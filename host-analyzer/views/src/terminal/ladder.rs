@@ -24,14 +24,16 @@ pub(super) fn write(ladders: &Ladders, replay: &Replay, out: &mut Sheet<'_>) -> 
         for step in &ladder.steps {
             line(step, ladder, replay, out)?;
         }
-        if !replay.scheduler {
-            out.sentence("The scheduler level was not recorded: delays by other programs are in the time of operators.")?;
-        }
     }
     // summary.json has those whose time does not matter next to that of tokens and prompts.
     let least = first.iter().map(|l| l.measured_ns).max().unwrap_or(0) as f64 * IGNORED;
     for ladder in others.into_iter().filter(|l| l.measured_ns as f64 >= least) {
         out.sentence(&format!("{}: {}", title(ladder), largest(ladder, replay)))?;
+    }
+    if pid.is_some() && !replay.scheduler {
+        out.sentence(
+            "The scheduler level was not recorded: delays by other programs are in the time of operators.",
+        )?;
     }
     Ok(())
 }
