@@ -10,15 +10,17 @@ def gain(raw):
     return {"low": low, "likely": (low + high) / 2 if likely is None else likely, "high": high}
 
 
-def finding(raw):
-    """A finding: code, the questions that it answers, gain, the steps of the ladder that it is attached to, the tasks that it blames.
-
-    `steps` is None where the summary does not name any.
-    """
-    of = (raw.get("gain") or {}).get("of")
-    questions = [raw["question"]] if raw.get("question") else ["prompt", "first_token"] if of == "request" else ["decode"]
+def findings(raw):
+    """A finding, once for each question that it is about: code, questions, gain, the steps of the ladder that it claims, the tasks that it blames."""
     tasks = [{"id": number, "name": name} for number, name in (raw.get("remedy") or {}).get("tasks") or []]
-    return {"code": raw["code"], "questions": questions, "gain": gain(raw.get("gain")), "steps": raw.get("steps"), "tasks": tasks}
+    effects = raw.get("effects") or [{"question": "decode", "gain": raw.get("gain"), "steps": []}]
+    rows = []
+    for effect in effects:
+        # Without a ladder of its own, the time to the first token is that of the prompt.
+        of = effect["question"]
+        questions = ["prompt", "first_token"] if of == "prompt" else [of]
+        rows.append({"code": raw["code"], "questions": questions, "gain": gain(effect.get("gain")), "steps": effect["steps"], "tasks": tasks})
+    return rows
 
 
 def ladder(raw):
@@ -50,7 +52,7 @@ def reduced(summary, pid=None, places=()):
     """The verdict of a summary. A recording without ladders has an empty list of them, which is scored as not found."""
     ladders = [ladder(raw) for raw in summary.get("ladders") or []]
     return {
-        "found": [finding(raw) for raw in summary["findings"]["found"]],
+        "found": [row for raw in summary["findings"]["found"] for row in findings(raw)],
         "ruled_out": [{"code": raw["code"], "question": raw.get("question")} for raw in summary["findings"]["ruled_out"]],
         "ladders": [one for one in ladders if pid is None or one["pid"] in (None, pid)],
         "shown": {path: at(summary, path) for path in places},

@@ -7,9 +7,12 @@ import verdict
 SUMMARY = {
     "findings": {
         "found": [
-            {"code": "preempted", "gain": {"of": "token", "low_ns": 1, "high_ns": 3, "likely_ns": 2}, "remedy": {"kind": "move_tasks", "tasks": [[42, "busy"]]}},
-            {"code": "prefix", "gain": {"of": "request", "low_ns": 1, "high_ns": 3}, "remedy": {"kind": "cache_prompt"}},
-            {"code": "migrations", "gain": None, "question": "prompt", "steps": [1], "remedy": {"kind": "pin_threads"},
+            {"code": "preempted", "remedy": {"kind": "move_tasks", "tasks": [[42, "busy"]]}, "effects": [
+                {"question": "decode", "gain": {"of": "token", "low_ns": 1, "high_ns": 3, "likely_ns": 2}, "steps": [0]},
+                {"question": "prompt", "gain": None, "steps": [2, 3]}]},
+            {"code": "prefix", "remedy": {"kind": "cache_prompt"},
+             "effects": [{"question": "prompt", "gain": {"of": "request", "low_ns": 1, "high_ns": 3}, "steps": []}]},
+            {"code": "migrations", "gain": None, "effects": [], "remedy": {"kind": "pin_threads"},
              "evidence": [{"key": "moves", "value": 7}]},
         ],
         "ruled_out": [{"code": "quota"}],
@@ -23,9 +26,10 @@ SUMMARY = {
 class Reduced(unittest.TestCase):
     def test_findings(self):
         found = verdict.reduced(SUMMARY)["found"]
-        self.assertEqual([f["questions"] for f in found], [["decode"], ["prompt", "first_token"], ["prompt"]])
-        self.assertEqual([f["gain"] and f["gain"]["likely"] for f in found], [2, 2, None])
-        self.assertEqual([f["steps"] for f in found], [None, None, [1]])
+        self.assertEqual([f["code"] for f in found], ["preempted", "preempted", "prefix", "migrations"])
+        self.assertEqual([f["questions"] for f in found], [["decode"], ["prompt", "first_token"], ["prompt", "first_token"], ["decode"]])
+        self.assertEqual([f["gain"] and f["gain"]["likely"] for f in found], [2, None, 2, None])
+        self.assertEqual([f["steps"] for f in found], [[0], [2, 3], [], []])
         self.assertEqual(found[0]["tasks"], [{"id": 42, "name": "busy"}])
 
     def test_only_the_ladders_of_the_engine(self):

@@ -104,7 +104,11 @@ fn main() -> io::Result<()> {
     let (time, mut replayed) = best(|| replay::Replay::compute(&model, &phases, &conditions));
     print("replay", time, "");
     replayed.add_work(&groups, &tallies, &achieved);
-    print("ladder", best(|| ladder::Ladders::compute(&model, &phases, &replayed, &roofs)).0, "");
+    print(
+        "ladder",
+        best(|| ladder::Ladders::compute(&model, &phases, &replayed, &token.requests, &roofs)).0,
+        "",
+    );
     print("sched", best(|| sched::Sched::compute(&model, &phases)).0, "");
     let (time, analysis) = best(|| Analysis::compute(&model));
     print("= all analyses", time, "");

@@ -178,6 +178,8 @@ fn serve(listener: &TcpListener, bytes: &[u8]) -> (String, u32, Vec<String>, Vec
                     Record::GaugeRequest(w) => {
                         gauges.push(format!("{} {} {:?}", w.name, w.period_ms, w.unit))
                     }
+                    // Cheap by default.
+                    Record::CaptureRequest(w) => assert_eq!(w.max_slowdown_ppm, 30_000),
                     Record::Start(_) => break 'plan,
                     other => panic!("{other:?}"),
                 }

@@ -146,6 +146,8 @@ pub enum MissingKind {
     ContextSteps,
     /// Rounds of speculative decoding whose outcome is known.
     Rounds,
+    /// A record of what delays come from that the ladder shows.
+    Culprit,
     /// A value of a newer `analyze`.
     #[serde(untagged)]
     #[schemars(skip)]

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::bound::Confidence;
 use super::evidence::{Evidence, Missing};
+use super::ladder::Question;
 use super::remedy::Remedy;
 use super::slowdown::Slowdown;
 
@@ -15,7 +16,8 @@ pub struct Findings {
     pub headline: Headline,
     /// The headline in words.
     pub sentence: String,
-    /// What would make decode tokens shorter, the largest gain first.
+    /// What would make it faster: first what was seen to take a large part of a question's time,
+    /// then what has a gain, the largest effect on the session first.
     pub found: Vec<Finding>,
     /// What was ruled out, and by which numbers.
     pub ruled_out: Vec<RuledOut>,
@@ -40,8 +42,13 @@ pub struct Finding {
     /// The remedy in words.
     #[serde(default)]
     pub action: String,
-    /// The interval in which the remedy's effect lies; `null` where it is not known.
+    /// The interval in which the remedy's effect lies, for the first of `effects`; `null` where it
+    /// is not known.
     pub gain: Option<Gain>,
+    /// By question (decode, prompt), the largest effect on the session first. Empty where no time
+    /// is known that becomes shorter.
+    #[serde(default)]
+    pub effects: Vec<FindingEffect>,
     /// How sure it is.
     pub confidence: Confidence,
     /// What to do.
@@ -50,11 +57,31 @@ pub struct Finding {
     pub evidence: Vec<Evidence>,
 }
 
+/// What a finding is about in one question.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct FindingEffect {
+    /// The question.
+    pub question: Question,
+    /// Share of the question's time, 0 to 1.
+    pub share: f64,
+    /// `share` is the time of causes on the ladder. Otherwise it is that of the gain.
+    pub observed: bool,
+    /// Of all units, ns.
+    pub ns: u64,
+    /// Per unit; `null` where it is not known.
+    pub gain: Option<Gain>,
+    /// Positions of the steps that the finding is about in the ladder of this question and process.
+    pub steps: Vec<u64>,
+}
+
 /// A cause that the numbers rule out, or that variation hides.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RuledOut {
     /// Stable code of the rule (docs/findings.md).
     pub code: String,
+    /// What was checked, in a few words.
+    #[serde(default)]
+    pub topic: String,
     /// The verdict in words.
     pub sentence: String,
     /// The numbers.
@@ -66,6 +93,9 @@ pub struct RuledOut {
 pub struct NotKnown {
     /// Stable code of the rule (docs/findings.md).
     pub code: String,
+    /// What was checked, in a few words.
+    #[serde(default)]
+    pub topic: String,
     /// The verdict in words.
     pub sentence: String,
     /// What was not recorded.

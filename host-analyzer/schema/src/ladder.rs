@@ -137,6 +137,10 @@ pub enum StepKind {
     TooManyThreads,
     /// Threads of the engine shared a CPU; who had the other CPUs is not recorded.
     SharedCpu,
+    /// Threads of the engine that computed nothing had a CPU: an idle team that spins.
+    IdleTeam,
+    /// A hypervisor had a CPU, by the counters of /proc/stat.
+    Steal,
     /// A thread was runnable and its CPU idle: a quota was used up, or a hypervisor had the CPU.
     Throttled,
     /// A thread was runnable, and who had its CPU is not recorded.

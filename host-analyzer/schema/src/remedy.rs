@@ -93,6 +93,20 @@ pub enum Remedy {
         /// The number.
         tokens: u64,
     },
+    /// Let threads that compute nothing sleep, or do not start them.
+    NoIdleTeam,
+    /// Give the virtual machine its CPUs.
+    ReservedCpus,
+    /// Let other CPUs handle interrupts.
+    MoveInterrupts,
+    /// Find what threads wait for.
+    FindSleep,
+    /// Read the model before it is needed.
+    WarmCache,
+    /// Use another type for the KV cache.
+    KvType,
+    /// Undo a change of the conditions.
+    KeepConditions,
     /// A kind of a newer `analyze`.
     #[serde(other)]
     #[schemars(skip)]

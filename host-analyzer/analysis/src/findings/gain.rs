@@ -1,10 +1,12 @@
 //! Gain of a remedy, as an interval.
 
+use crate::ladder::{self, Ladder, Question};
+
 /// Time that a remedy saves, and the resulting speed.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Gain {
-    /// What becomes shorter.
-    pub of: Gains,
+    /// A unit of this becomes shorter: a decode token, or a prompt and the first token after it.
+    pub question: Question,
     /// Smallest saving, ns.
     pub low_ns: u64,
     /// Most likely saving, ns; without a better estimate the middle of the interval.
@@ -18,22 +20,25 @@ pub struct Gain {
     pub high_tokens_per_s: Option<f64>,
 }
 
-/// What becomes shorter.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Gains {
-    /// A decode token.
-    Token,
-    /// The time to first token of a request.
-    Request,
-}
-
 impl Gain {
     /// A token of `token_ns` becomes shorter by `low_ns` to `high_ns`.
     pub(super) fn new(token_ns: u64, low_ns: f64, high_ns: f64) -> Self {
-        let (low, high) = within(token_ns, low_ns, high_ns);
-        let speed = |gain: f64| Some(1e9 / (token_ns as f64 - gain).max(1.0));
+        Self::of(Question::Decode, token_ns, low_ns, high_ns)
+    }
+
+    /// A request with a time to first token of `ttft_ns` gets its first token `low_ns` to `high_ns`
+    /// earlier.
+    pub(super) fn of_request(ttft_ns: u64, low_ns: f64, high_ns: f64) -> Self {
+        Self::of(Question::Prompt, ttft_ns, low_ns, high_ns)
+    }
+
+    /// A unit of `whole_ns` becomes shorter by `low_ns` to `high_ns`.
+    pub(super) fn of(question: Question, whole_ns: u64, low_ns: f64, high_ns: f64) -> Self {
+        let (low, high) = within(whole_ns, low_ns, high_ns);
+        let token = question == Question::Decode;
+        let speed = |gain: f64| token.then(|| 1e9 / (whole_ns as f64 - gain).max(1.0));
         Self {
-            of: Gains::Token,
+            question,
             low_ns: low.round() as u64,
             likely_ns: f64::midpoint(low, high).round() as u64,
             high_ns: high.round() as u64,
@@ -42,18 +47,11 @@ impl Gain {
         }
     }
 
-    /// A request with a time to first token of `ttft_ns` gets its first token `low_ns` to `high_ns`
-    /// earlier.
-    pub(super) fn of_request(ttft_ns: u64, low_ns: f64, high_ns: f64) -> Self {
-        let (low, high) = within(ttft_ns, low_ns, high_ns);
-        Self {
-            of: Gains::Request,
-            low_ns: low.round() as u64,
-            likely_ns: f64::midpoint(low, high).round() as u64,
-            high_ns: high.round() as u64,
-            low_tokens_per_s: None,
-            high_tokens_per_s: None,
-        }
+    /// The gain per unit of a ladder.
+    pub(super) fn of_ladder(ladder: &Ladder, gain: ladder::Gain) -> Self {
+        let per = |ns: u64| ns as f64 / ladder.units.max(1) as f64;
+        Self::of(ladder.question, ladder.unit_ns(), per(gain.low_ns), per(gain.high_ns))
+            .with_likely(per(gain.likely_ns))
     }
 
     /// The same with a likely saving inside the interval, ns.

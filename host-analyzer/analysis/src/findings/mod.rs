@@ -11,10 +11,11 @@ mod gain;
 pub mod rules;
 
 use crate::Analysis;
+use crate::ladder::{HEADLINE, NAMED, Question, StepKind};
 use crate::results::ceiling::NoCeiling;
 pub use case::{Case, Headline};
 pub use evidence::{Evidence, Place, Value};
-pub use gain::{Gain, Gains};
+pub use gain::Gain;
 use profinfer_trace::model::Model;
 pub use rules::{RULES, Remedy};
 
@@ -23,6 +24,8 @@ pub use rules::{RULES, Remedy};
 pub struct Rule {
     /// Stable name, for scripts.
     pub code: &'static str,
+    /// What is checked, in a few words that also fit a cause that is absent.
+    pub topic: &'static str,
     /// The cause in a few words.
     pub title: &'static str,
     /// The question of a user who observes it.
@@ -36,6 +39,8 @@ pub struct Rule {
     pub source: &'static str,
     /// Data that the rule requires. If any is missing, the verdict is [`Verdict::NotEnoughData`].
     pub requires: &'static [Requirement],
+    /// The steps of a ladder that hold the time of the cause, or of the work that it makes slower.
+    pub steps: fn(Question, StepKind) -> bool,
     pub judge: fn(&Case<'_>) -> Verdict,
 }
 
@@ -61,8 +66,8 @@ pub struct Found {
     /// Most telling number first.
     pub evidence: Vec<Evidence>,
     pub remedy: Remedy,
-    /// Effect of the remedy; `None` where it is unknown.
-    pub gain: Option<Gain>,
+    /// Effects of the remedy, at most one for each question; empty where they are unknown.
+    pub gains: Vec<Gain>,
     /// Confidence that the cause is present.
     pub confidence: Confidence,
 }
@@ -105,12 +110,48 @@ pub enum Requirement {
     ContextSteps,
     /// Rounds of speculative decoding with a known outcome.
     Rounds,
+    /// A record of what the delays come from that the ladder shows.
+    Culprit,
 }
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Finding {
     pub rule: &'static Rule,
     pub found: Found,
+    /// By question, the largest effect on the session first. Empty where no time is known that
+    /// becomes shorter.
+    pub effects: Vec<Effect>,
+}
+
+/// What a finding is about in one question.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Effect {
+    pub question: Question,
+    /// Share of the question's time, 0 to 1.
+    pub share: f64,
+    /// `share` is the time of causes on the ladder. Otherwise it is that of the gain.
+    pub observed: bool,
+    /// Of all units, ns.
+    pub ns: u64,
+    /// Per unit; `None` where it is unknown.
+    pub gain: Option<Gain>,
+    /// Positions of the steps in the ladder of this question.
+    pub steps: Vec<u64>,
+}
+
+impl Finding {
+    /// Gain of the question in which the remedy saves most.
+    #[must_use]
+    pub fn gain(&self) -> Option<Gain> {
+        self.effects.first().and_then(|e| e.gain)
+    }
+
+    /// A large part of a question's time was seen to be lost by it, and that matters in this
+    /// session.
+    fn is_in_headline(&self, session_ns: u64) -> bool {
+        let matters = |e: &Effect| e.ns as f64 >= session_ns as f64 * NAMED;
+        self.effects.iter().any(|e| e.observed && e.share >= HEADLINE && matters(e))
+    }
 }
 
 /// All findings of a session.
@@ -118,7 +159,8 @@ pub struct Finding {
 pub struct Findings {
     /// Speed, and its relation to the ceiling.
     pub headline: Headline,
-    /// Present causes, largest gain first, then those with unknown gain.
+    /// Present causes: those that were seen to take a large part of a question's time, then those
+    /// with a gain, then the others; the largest effect on the session first.
     pub found: Vec<Finding>,
     /// Ruled out, with the numbers.
     pub ruled_out: Vec<(&'static Rule, Vec<Evidence>)>,
@@ -146,9 +188,15 @@ impl Findings {
     pub fn compute(model: &Model, analysis: &Analysis) -> Self {
         let case = Case::new(model, analysis);
         let mut all = Self { headline: case.headline.clone(), ..Self::default() };
-        for rule in RULES {
-            match rule.verdict(&case) {
-                Verdict::Found(found) => all.found.push(Finding { rule, found }),
+        let verdicts: Vec<_> = RULES.iter().map(|rule| (*rule, rule.verdict(&case))).collect();
+        let found = verdicts.iter().filter(|(_, v)| matches!(v, Verdict::Found(_)));
+        let found: Vec<&'static Rule> = found.map(|(rule, _)| *rule).collect();
+        for (rule, verdict) in verdicts {
+            match case.checked(rule, verdict, &found) {
+                Verdict::Found(found) => {
+                    let effects = case.effects(rule, &found.gains);
+                    all.found.push(Finding { rule, found, effects });
+                }
                 Verdict::RuledOut(evidence) => all.ruled_out.push((rule, evidence)),
                 Verdict::Noisy(evidence) => all.noisy.push((rule, evidence)),
                 Verdict::NotEnoughData(missing) => {
@@ -158,15 +206,12 @@ impl Findings {
                 Verdict::DoesNotApply => {}
             }
         }
-        // The largest effect on the session first.
-        let (tokens, requests) = (all.headline.tokens, analysis.token.requests.len() as u64);
-        let effect = |f: &Finding| {
-            f.found.gain.map_or(0, |g| match g.of {
-                Gains::Token => g.likely_ns.saturating_mul(tokens),
-                Gains::Request => g.likely_ns.saturating_mul(requests.max(1)),
-            })
-        };
-        all.found.sort_by_key(|f| (std::cmp::Reverse(effect(f)), f.found.confidence, f.rule.code));
+        let session_ns = case.session_ns();
+        all.found.sort_by_key(|f| {
+            let effect = f.effects.iter().map(|e| e.ns).fold(0, u64::saturating_add);
+            let first = (f.is_in_headline(session_ns), f.gain().is_some(), effect);
+            (std::cmp::Reverse(first), f.found.confidence, f.rule.code)
+        });
         all
     }
 }

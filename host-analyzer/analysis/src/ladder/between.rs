@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::question::{Calls, Sources, pid_of};
+use super::sources::{Calls, Sources, pid_of};
 use crate::replay::CallReplay;
 use crate::shared::phase::Phase;
 

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use super::question::Calls;
+use super::sources::Calls;
 use crate::replay::Replay;
 use crate::results::ceiling::limit::{Least, Limit, Top};
 use crate::results::roof::Roofs;

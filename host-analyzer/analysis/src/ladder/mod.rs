@@ -11,6 +11,7 @@ mod first_token;
 mod floor;
 mod gain;
 mod question;
+mod sources;
 mod start_up;
 mod step;
 
@@ -97,7 +98,7 @@ impl Ladders {
         requests: &[Request],
         roofs: &Roofs,
     ) -> Self {
-        let sources = question::Sources { model, phases, replay, requests };
+        let sources = sources::Sources { model, phases, replay, requests };
         let mut rows = Vec::new();
         for pid in processes(model, replay).into_iter().take(MAX_PROCESSES) {
             for question in Question::ALL {
@@ -136,7 +137,7 @@ fn processes(model: &Model, replay: &Replay) -> Vec<u32> {
     sums.into_iter().map(|(pid, _)| pid).collect()
 }
 
-fn ladder(question: Question, pid: u32, calls: &question::Calls<'_>, floor: Option<Floor>) -> Ladder {
+fn ladder(question: Question, pid: u32, calls: &sources::Calls<'_>, floor: Option<Floor>) -> Ladder {
     let rows = &calls.rows;
     let sum = |of: fn(&CallReplay) -> u64| rows.iter().map(|c| of(c)).fold(0, u64::saturating_add);
     let measured_ns = sum(|c| c.time_ns);

@@ -2,10 +2,9 @@
 
 use std::collections::HashMap;
 
-use super::between;
-use super::first_token;
-use crate::replay::{CallReplay, Replay};
-use crate::results::request::Request;
+use super::sources::{Calls, Sources, pid_of};
+use super::{between, first_token};
+use crate::replay::CallReplay;
 use crate::shared::phase::{Phase, Phases};
 use profinfer_trace::model::{DecodeFunction, Model};
 
@@ -25,25 +24,6 @@ pub enum Question {
     Encode,
     /// Where the time between two calls of a context goes.
     BetweenCalls,
-}
-
-/// What the questions look at.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Sources<'a> {
-    pub(super) model: &'a Model,
-    pub(super) phases: &'a Phases,
-    pub(super) replay: &'a Replay,
-    pub(super) requests: &'a [Request],
-}
-
-/// Calls of one question.
-#[derive(Debug)]
-pub(super) struct Calls<'a> {
-    pub(super) rows: Vec<&'a CallReplay>,
-    /// The phase whose operators are those of the calls; `None` where they are mixed with others.
-    pub(super) phase: Option<Phase>,
-    pub(super) units: u64,
-    pub(super) traced_units: u64,
 }
 
 impl Question {
@@ -79,10 +59,6 @@ impl Question {
             Self::BetweenCalls => between::calls(sources, pid),
         }
     }
-}
-
-pub(super) fn pid_of(model: &Model, call: &CallReplay) -> u32 {
-    model.threads.get(model.llama_calls.thread[call.call.0 as usize]).pid
 }
 
 fn encodes(model: &Model, call: &CallReplay) -> bool {

@@ -5,7 +5,8 @@
 
 use super::Ladder;
 use super::gain::{Gain, Removal};
-use super::question::{Question, Sources, pid_of};
+use super::question::Question;
+use super::sources::{Sources, pid_of};
 use super::step::{self, Step, StepKind};
 use crate::replay::{Amounts, CallReplay, Cause};
 use crate::shared::phase::Phase;

@@ -6,6 +6,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::cause::{Amounts, Cause, Culprit, CulpritId, CulpritTable, Key};
+use super::computing::Computing;
 use super::holders::{Holder, Holders};
 use crate::results::fact::Conditions;
 use crate::results::sched::pieces::{Piece, pieces};
@@ -82,9 +83,9 @@ struct Blame<'a> {
     known: Vec<Option<CulpritId>>,
     /// Names of tasks of many processes.
     storms: HashSet<&'a str>,
-    /// By process: the CPUs that it may use, if known, and most threads that computed together.
+    /// By process: the CPUs that it may use, if known.
     cpus: HashMap<u32, Option<Vec<u16>>>,
-    teams: HashMap<u32, usize>,
+    computing: Computing,
     holders: Holders<'a>,
 }
 
@@ -97,14 +98,14 @@ impl<'a> Blame<'a> {
             pids.entry(model.texts.get(task.name)).or_default().insert(pid);
         }
         let storms = pids.into_iter().filter(|(_, p)| p.len() >= MANY).map(|(name, _)| name).collect();
-        let teams = teams(model);
+        let computing = Computing::new(model);
         Self {
             model,
             culprits: CulpritTable::default(),
             known: vec![None; model.sched.tasks.len()],
             storms,
-            cpus: teams.keys().map(|pid| (*pid, conditions.cpus_ever_of(model, *pid))).collect(),
-            teams,
+            cpus: computing.teams.keys().map(|pid| (*pid, conditions.cpus_ever_of(model, *pid))).collect(),
+            computing,
             holders: Holders::new(model),
         }
     }
@@ -127,7 +128,7 @@ impl<'a> Blame<'a> {
                             return one(if woken { Cause::WakeUp } else { Cause::Throttled });
                         }
                         if task.pid != 0 && task.pid == pid {
-                            return self.behind_own_thread(pid, piece);
+                            return self.behind_own_thread(pid, task.tid, piece);
                         }
                         one(self.holder(Holder::Task(id), piece.cpu))
                     }
@@ -138,16 +139,20 @@ impl<'a> Blame<'a> {
     }
 
     /// A wait behind a thread of the same engine: whoever had the other CPUs is to blame.
-    fn behind_own_thread(&mut self, pid: u32, piece: &Piece) -> Vec<(Cause, u64)> {
+    fn behind_own_thread(&mut self, pid: u32, tid: u32, piece: &Piece) -> Vec<(Cause, u64)> {
         let time = (piece.start_ns, piece.end_ns);
+        if self.computing.task_is_idle(tid, piece.thread, time.0) {
+            return vec![(Cause::IdleTeam, time.1 - time.0)];
+        }
         let Some(cpus) = self.cpus.get(&pid).cloned().flatten() else {
             return vec![(Cause::SharedCpu, time.1 - time.0)];
         };
-        if self.teams.get(&pid).copied().unwrap_or(0) > cpus.len() {
+        if self.computing.teams.get(&pid).copied().unwrap_or(0) > cpus.len() {
             return vec![(Cause::TooManyThreads, time.1 - time.0)];
         }
         let others: Vec<u16> = cpus.into_iter().filter(|cpu| *cpu != piece.cpu).collect();
-        let held = self.holders.others(pid, &others, time);
+        let own = (pid, piece.thread);
+        let held = self.holders.others(own, &others, time, &self.computing);
         let cpu = held.cpu.unwrap_or(piece.cpu);
         held.holders.into_iter().map(|(holder, ns)| (self.holder(holder, cpu), ns)).collect()
     }
@@ -218,20 +223,4 @@ impl<'a> Blame<'a> {
         self.known[id.0 as usize] = Some(culprit);
         culprit
     }
-}
-
-/// Most threads that computed a graph together, by process.
-fn teams(model: &Model) -> HashMap<u32, usize> {
-    let mut teams = HashMap::new();
-    for (_, rows) in model.spans.by_call() {
-        let mut threads = 0;
-        let mut pid = 0;
-        for (thread, _) in model.spans.by_thread(rows) {
-            threads += 1;
-            pid = model.threads.get(thread).pid;
-        }
-        let most = teams.entry(pid).or_insert(0);
-        *most = threads.max(*most);
-    }
-    teams
 }

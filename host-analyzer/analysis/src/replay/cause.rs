@@ -15,8 +15,13 @@ pub enum Cause {
     TooManyThreads,
     /// Threads of the engine shared a CPU, and it is not recorded who had the others.
     SharedCpu,
+    /// A thread of the engine that computed nothing at that time had a CPU: an idle team that
+    /// spins, a thread that polls.
+    IdleTeam,
     /// A thread was runnable and its CPU idle: a quota was used up, or a hypervisor had the CPU.
     Throttled,
+    /// A hypervisor had a CPU, by the counters of /proc/stat.
+    Steal,
     /// A thread was runnable, and it is not recorded who had its CPU.
     UnknownHolder,
     /// An interrupt handler ran on the CPU of a thread.

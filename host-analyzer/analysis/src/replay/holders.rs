@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use super::cause::Cause;
+use super::computing::Computing;
 use crate::shared::cpu_use::CpuUseIndex;
 use profinfer_trace::model::{Model, TaskId, ThreadId, ThreadState};
 
@@ -58,21 +59,29 @@ impl<'a> Holders<'a> {
     }
 
     /// Who had the other CPUs from `from` to `to`, while a thread of process `pid` waited: the
-    /// holders of the CPU that other programs had longest.
-    pub(super) fn others(&self, pid: u32, cpus: &[u16], (from, to): (u64, u64)) -> HeldCpu {
+    /// holders of the CPU that other programs, or idle threads of the engine, had longest.
+    pub(super) fn others(
+        &self,
+        (pid, thread): (u32, ThreadId),
+        cpus: &[u16],
+        (from, to): (u64, u64),
+        computing: &Computing,
+    ) -> HeldCpu {
         let length = to.saturating_sub(from);
         let known = |cause| HeldCpu { cpu: None, holders: vec![(Holder::Known(cause), length)] };
         let Some(tasks) = &self.tasks else { return known(Cause::SharedCpu) };
-        let held = |cpu: &u16| (*cpu, self.held(tasks, *cpu, pid, (from, to)));
-        let foreign = |held: &Held| held.foreign.iter().map(|(_, ns)| *ns).sum::<u64>();
+        let idle = |own: ThreadId| computing.is_idle(own, thread, from);
+        let held = |cpu: &u16| (*cpu, self.held(tasks, *cpu, (pid, &idle), (from, to)));
+        let foreign = |held: &Held| held.foreign.iter().map(|(_, ns)| *ns).sum::<u64>() + held.idle;
         // If no program had one of them, the one that was idle longest.
         let most = cpus.iter().map(held).max_by_key(|(_, h)| (foreign(h), std::cmp::Reverse(h.own)));
         let Some((cpu, held)) = most else { return known(Cause::TooManyThreads) };
         let mut left = length;
         let mut holders = Vec::new();
+        let idle = (Holder::Known(Cause::IdleTeam), held.idle);
         let own = (Holder::Known(Cause::TooManyThreads), held.own);
         let unknown = (Holder::Known(Cause::SharedCpu), tasks.unknown(from, to));
-        for (holder, ns) in held.foreign.into_iter().chain([own, unknown]) {
+        for (holder, ns) in held.foreign.into_iter().chain([idle, own, unknown]) {
             let ns = ns.min(left);
             left -= ns;
             if ns > 0 {
@@ -85,7 +94,13 @@ impl<'a> Holders<'a> {
         HeldCpu { cpu: Some(cpu), holders }
     }
 
-    fn held(&self, tasks: &CpuUseIndex<'a>, cpu: u16, pid: u32, (from, to): (u64, u64)) -> Held {
+    fn held(
+        &self,
+        tasks: &CpuUseIndex<'a>,
+        cpu: u16,
+        (pid, idle): (u32, &dyn Fn(ThreadId) -> bool),
+        (from, to): (u64, u64),
+    ) -> Held {
         let mut held = Held::default();
         for (task, ns) in tasks.busy(cpu, from, to) {
             let row = &self.model.sched.tasks[task.0 as usize];
@@ -98,9 +113,12 @@ impl<'a> Holders<'a> {
         let first = rows.partition_point(|r| r.end <= from);
         for run in rows[first..].iter().take_while(|r| r.start < to) {
             let ns = run.end.min(to).saturating_sub(run.start.max(from));
-            match self.model.threads.get(run.thread).pid == pid {
-                true => held.own = held.own.saturating_add(ns),
-                false => held.add(Holder::Engine(run.thread), ns),
+            if self.model.threads.get(run.thread).pid != pid {
+                held.add(Holder::Engine(run.thread), ns);
+            } else if idle(run.thread) {
+                held.idle = held.idle.saturating_add(ns);
+            } else {
+                held.own = held.own.saturating_add(ns);
             }
         }
         held
@@ -113,6 +131,8 @@ struct Held {
     foreign: Vec<(Holder, u64)>,
     /// Threads of the same engine.
     own: u64,
+    /// Those of them that computed nothing.
+    idle: u64,
 }
 
 impl Held {

@@ -12,12 +12,14 @@ mod away;
 mod call;
 mod cause;
 mod class;
+mod computing;
 mod holders;
 mod inner;
 mod lookup;
 mod meeting;
 mod outside;
 mod split;
+mod steal;
 mod typical;
 mod untraced;
 mod waits;
@@ -117,11 +119,12 @@ impl Replay {
         let interrupts = lookup::interrupts(model);
         let intervals = interval::intervals(model, phases);
         let mut walk = Walk::new(model, &away, &interrupts);
-        let calls: Vec<CallReplay> = walk.calls(&intervals, phases);
+        let mut calls: Vec<CallReplay> = walk.calls(&intervals, phases);
         let gaps = walk.gaps(&intervals);
         let start_waits = waits::waits(model, &away);
         let (classes, class_times) = walk.into_classes();
         let (classes, class_of_node) = classes.into_parts();
+        steal::assign(model, conditions, &mut calls);
         let scheduler = model.sched.recorded;
         Self { scheduler, calls, gaps, start_waits, classes, class_of_node, class_times, culprits }
     }

@@ -55,6 +55,7 @@ impl Publish for findings::Requirement {
             Self::Gauge(name) => (Kind::Gauge, Some(named(name.publish()))),
             Self::ContextSteps => (Kind::ContextSteps, None),
             Self::Rounds => (Kind::Rounds, None),
+            Self::Culprit => (Kind::Culprit, None),
         };
         let why = match self {
             Self::NoCeiling(_, why) => Some(why.name().to_owned()),

@@ -3,6 +3,7 @@
 use super::Publish;
 use crate::words;
 use profinfer_analysis::findings::{self, Evidence, Found, Requirement, Rule};
+use profinfer_analysis::ladder::Question;
 use profinfer_schema as schema;
 
 fields! {
@@ -11,12 +12,24 @@ fields! {
         prefill_tokens_per_s, threads,
         mbu, probes_share, slowdown,
     }
-    findings::Gain => Gain { of, low_ns, likely_ns, high_ns, low_tokens_per_s, high_tokens_per_s }
+    findings::Effect => FindingEffect { question, share, observed, ns, gain, steps }
 }
 
 names! {
     findings::Confidence => Confidence { High, Medium, Low }
-    findings::Gains => Gains { Token, Request }
+}
+
+impl Publish for findings::Gain {
+    type Form = schema::Gain;
+
+    fn publish(&self) -> Self::Form {
+        let Self { question, low_ns, likely_ns, high_ns, low_tokens_per_s, high_tokens_per_s } = *self;
+        let of = match question {
+            Question::Decode => schema::Gains::Token,
+            _ => schema::Gains::Request,
+        };
+        schema::Gain { of, low_ns, likely_ns, high_ns, low_tokens_per_s, high_tokens_per_s }
+    }
 }
 
 impl Publish for findings::Findings {
@@ -45,14 +58,15 @@ impl Publish for findings::Finding {
     type Form = schema::Finding;
 
     fn publish(&self) -> Self::Form {
-        let Self { rule, found: Found { evidence, remedy, gain, confidence } } = self;
+        let Self { rule, found: Found { evidence, remedy, gains: _, confidence }, effects } = self;
         schema::Finding {
             code: rule.code.to_owned(),
             title: rule.title.to_owned(),
             sentence: words::findings::sentence(self),
             observed: words::findings::observed(self),
             action: words::findings::action(self),
-            gain: gain.publish(),
+            gain: self.gain().publish(),
+            effects: effects.publish(),
             confidence: confidence.publish(),
             remedy: remedy.publish(),
             evidence: evidence.publish(),
@@ -63,6 +77,7 @@ impl Publish for findings::Finding {
 fn verdict(rule: &Rule, evidence: &[Evidence], sentence: Sentence) -> schema::RuledOut {
     schema::RuledOut {
         code: rule.code.to_owned(),
+        topic: rule.topic.to_owned(),
         sentence: sentence(rule, evidence),
         evidence: evidence.publish(),
     }
@@ -71,6 +86,7 @@ fn verdict(rule: &Rule, evidence: &[Evidence], sentence: Sentence) -> schema::Ru
 fn unknown(rule: &Rule, missing: &[Requirement]) -> schema::NotKnown {
     schema::NotKnown {
         code: rule.code.to_owned(),
+        topic: rule.topic.to_owned(),
         sentence: words::findings::not_known(rule, missing),
         missing: missing.publish(),
     }

@@ -99,6 +99,8 @@ impl Publish for StepKind {
                 Cause::Placement => To::Placement,
                 Cause::TooManyThreads => To::TooManyThreads,
                 Cause::SharedCpu => To::SharedCpu,
+                Cause::IdleTeam => To::IdleTeam,
+                Cause::Steal => To::Steal,
                 Cause::Throttled => To::Throttled,
                 Cause::UnknownHolder => To::UnknownHolder,
                 Cause::Interrupts => To::Interrupts,

@@ -35,6 +35,13 @@ impl Publish for Remedy {
             Self::OneBackend => Published::OneBackend,
             Self::CachePrompt => Published::CachePrompt,
             Self::NoStops => Published::NoStops,
+            Self::NoIdleTeam => Published::NoIdleTeam,
+            Self::ReservedCpus => Published::ReservedCpus,
+            Self::MoveInterrupts => Published::MoveInterrupts,
+            Self::FindSleep => Published::FindSleep,
+            Self::WarmCache => Published::WarmCache,
+            Self::KvType => Published::KvType,
+            Self::KeepConditions => Published::KeepConditions,
             Self::LargerBatches { tokens } => Published::LargerBatches { tokens: *tokens },
         }
     }

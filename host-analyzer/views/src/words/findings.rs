@@ -2,12 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::ladder::unit;
 use super::{count, duration, no_ceiling, one_line, quantity, size};
 use profinfer_analysis::ceiling::NoCeiling;
 use profinfer_analysis::duty::Slowdown;
 use profinfer_analysis::findings::{
-    Evidence, Finding, Findings, Gain, Gains, Headline, Remedy, Requirement, Rule, Value,
+    Effect, Evidence, Finding, Findings, Gain, Headline, Remedy, Requirement, Rule, Value,
 };
+use profinfer_analysis::ladder::Question;
 use profinfer_trace::model::CeilingSource;
 
 /// How fast the engine decodes.
@@ -67,10 +69,22 @@ pub const fn rate_from(source: Option<CeilingSource>) -> &'static str {
 #[must_use]
 pub fn sentence(f: &Finding) -> String {
     let mut text = format!("{}: {}. {}", f.rule.title, observed(f), action(f));
-    if let Some(g) = &f.found.gain {
-        text += &format!(" {}", gain(g));
+    if let Some(g) = f.gain() {
+        text += &format!(" {}", gain(&g));
+    }
+    for effect in f.effects.iter().skip(1) {
+        text += &format!(" {}", also(effect));
     }
     text
+}
+
+/// Another question that the finding is about.
+fn also(effect: &Effect) -> String {
+    let share = format!("{:.0} % of the time of a {}", effect.share * 100.0, unit(effect.question));
+    let gain = effect.gain.map_or_else(String::new, |g| {
+        format!(", gain {} ({} to {})", duration(g.likely_ns), duration(g.low_ns), duration(g.high_ns))
+    });
+    format!("Also {share}{gain}.")
 }
 
 /// The evidence of a finding.
@@ -88,10 +102,7 @@ pub fn action(f: &Finding) -> String {
 /// The gain of a remedy.
 #[must_use]
 pub fn gain(g: &Gain) -> String {
-    let of = match g.of {
-        Gains::Token => "per token",
-        Gains::Request => "until the first token of a request",
-    };
+    let of = becomes_shorter(g.question);
     let (low, likely, high) = (duration(g.low_ns), duration(g.likely_ns), duration(g.high_ns));
     let mut text = format!("Gain: {likely} {of} ({low} to {high})");
     if let (Some(low), Some(high)) = (g.low_tokens_per_s, g.high_tokens_per_s) {
@@ -100,24 +111,35 @@ pub fn gain(g: &Gain) -> String {
     text + "."
 }
 
+/// What a gain is of.
+pub(super) const fn becomes_shorter(question: Question) -> &'static str {
+    match question {
+        Question::Decode => "per token",
+        Question::Prompt | Question::FirstToken => "until the first token of a request",
+        Question::StartUp => "until the first call of the program",
+        Question::Encode => "per call of the encoder",
+        Question::BetweenCalls => "between two calls",
+    }
+}
+
 /// A rule that was ruled out, with the number that excludes it.
 #[must_use]
 pub fn ruled_out(rule: &Rule, evidence: &[Evidence]) -> String {
     let first = evidence.first().map(|e| format!(" ({})", piece(e))).unwrap_or_default();
-    format!("{}{first}", rule.title)
+    format!("{}{first}", rule.topic)
 }
 
 /// An inconclusive rule, with the interval of its effect.
 #[must_use]
 pub fn noisy(rule: &Rule, evidence: &[Evidence]) -> String {
-    format!("{} ({})", rule.title, list(evidence))
+    format!("{} ({})", rule.topic, list(evidence))
 }
 
 /// A rule without enough data, and what it needs.
 #[must_use]
 pub fn not_known(rule: &Rule, missing: &[Requirement]) -> String {
     let needs: Vec<_> = missing.iter().map(needed).collect();
-    format!("{}: needs {}", rule.title, needs.join(", "))
+    format!("{}: needs {}", rule.topic, needs.join(", "))
 }
 
 /// The missing data, each with the number of checks that need it, the most needed first. Facts,
@@ -183,6 +205,7 @@ fn group(missing: &Requirement) -> (Group, Option<&'static str>, u64) {
         Requirement::AllOperators => (Group::Other, Some("all operators of all threads (no filter)"), 0),
         Requirement::ContextSteps => (Group::Other, Some("a longer text (three steps of the KV cache)"), 0),
         Requirement::Rounds => (Group::Other, Some("rounds of draft and target with a known outcome"), 0),
+        Requirement::Culprit => (Group::Other, Some("a record of what these delays come from"), 0),
     }
 }
 
@@ -205,6 +228,7 @@ pub fn needed(missing: &Requirement) -> String {
         Requirement::Gauge(name) => format!("the sensor of {name}"),
         Requirement::ContextSteps => "a longer text (three steps of the KV cache)".to_owned(),
         Requirement::Rounds => "rounds of draft and target whose outcome is known".to_owned(),
+        Requirement::Culprit => "a record of what these delays come from".to_owned(),
     }
 }
 
@@ -288,7 +312,14 @@ fn remedy(rule: &Rule, remedy: &Remedy) -> String {
         | Remedy::HugePages
         | Remedy::OneBackend
         | Remedy::CachePrompt
-        | Remedy::NoStops => rule.remedy.to_owned(),
+        | Remedy::NoStops
+        | Remedy::NoIdleTeam
+        | Remedy::ReservedCpus
+        | Remedy::MoveInterrupts
+        | Remedy::FindSleep
+        | Remedy::WarmCache
+        | Remedy::KvType
+        | Remedy::KeepConditions => rule.remedy.to_owned(),
     }
 }
 

@@ -83,6 +83,8 @@ fn caused(cause: Cause, replay: &Replay) -> String {
         Cause::Placement => "engine threads shared a CPU although another one was free".to_owned(),
         Cause::TooManyThreads => "more running threads than CPUs".to_owned(),
         Cause::SharedCpu => "engine threads shared a CPU".to_owned(),
+        Cause::IdleTeam => "engine threads that compute nothing had a CPU".to_owned(),
+        Cause::Steal => "a hypervisor had a CPU".to_owned(),
         Cause::Throttled => "runnable, but its CPU was idle: quota or hypervisor".to_owned(),
         Cause::UnknownHolder => "preempted; by which program is not recorded".to_owned(),
         Cause::Interrupts => "interrupts".to_owned(),

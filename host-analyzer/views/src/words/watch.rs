@@ -2,7 +2,7 @@
 
 use super::duration;
 use super::findings as words;
-use profinfer_analysis::findings::{Finding, Findings, Gain, Gains};
+use profinfer_analysis::findings::{Finding, Findings, Gain};
 
 /// The engine's speed in the last seconds, its share of the ceiling, and the worst finding.
 #[must_use]
@@ -24,14 +24,11 @@ pub fn sentence(findings: &Findings) -> String {
 /// The title of the finding, and the gain of its remedy.
 #[must_use]
 pub fn worst(finding: &Finding) -> String {
-    let gain = finding.found.gain.as_ref().map(|g| format!(" ({})", gain(g))).unwrap_or_default();
+    let gain = finding.gain().map(|g| format!(" ({})", gain(&g))).unwrap_or_default();
     format!("Worst finding: {}{gain}.", finding.rule.title)
 }
 
 fn gain(g: &Gain) -> String {
-    let of = match g.of {
-        Gains::Token => "per token",
-        Gains::Request => "until the first token of a request",
-    };
+    let of = words::becomes_shorter(g.question);
     format!("{} to {} {of}", duration(g.low_ns), duration(g.high_ns))
 }

@@ -1,5 +1,6 @@
 //! Input of the rules: the session's decode tokens, and their context.
 
+mod attention;
 mod conditions;
 mod gauges;
 mod noise;
@@ -103,7 +104,10 @@ impl<'a> Case<'a> {
         match *requirement {
             Requirement::DecodeCalls(n) => self.headline.tokens >= n,
             // If every token is traced, too few of them means too few decode calls.
-            Requirement::TracedCalls(n) => !self.partial() || self.traced.len() as u64 >= n,
+            Requirement::TracedCalls(n) => {
+                let has_operators = self.tokens.is_empty() || self.used.any();
+                has_operators && (!self.partial() || self.traced.len() as u64 >= n)
+            }
             Requirement::Ends => model.capture.ends == Ends::Both,
             Requirement::AllOperators => !model.capture.operators_left_out(),
             Requirement::Cpus => self.cpus_are_known(),
@@ -119,7 +123,7 @@ impl<'a> Case<'a> {
             }),
             Requirement::Counter(name) => model.spans.counts.names.iter().any(|counter| counter == name),
             // Rules with these requirements check them themselves.
-            Requirement::ContextSteps | Requirement::Rounds => true,
+            Requirement::ContextSteps | Requirement::Rounds | Requirement::Culprit => true,
             Requirement::Gauge(kind) => {
                 model.gauges.iter().any(|g| g.kind.name() == kind && g.values.iter().any(Option::is_some))
             }

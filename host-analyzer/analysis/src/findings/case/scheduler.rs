@@ -1,7 +1,8 @@
 //! What the scheduler level shows about the decode threads.
 
 use super::Case;
-use profinfer_trace::model::{ThreadId, ThreadState};
+use crate::shared::cpu_use::CpuUseIndex;
+use profinfer_trace::model::{TaskId, ThreadId, ThreadState};
 
 impl Case<'_> {
     /// Threads of the decoding process, and whether each makes the `llama_decode` calls.
@@ -50,6 +51,35 @@ impl Case<'_> {
         let workers = self.threads().into_iter().filter(|(_, calls)| !calls).map(|(t, _)| t);
         let running = workers.map(|thread| self.running(thread, &pauses)).max()?;
         Some((pauses.iter().map(|(from, to)| to - from).sum(), running))
+    }
+
+    /// Largest share of the decode time in which a thread of the process ran that computed none of
+    /// the decode tokens; `None` without the scheduler level or captured tokens.
+    pub(in crate::findings) fn idle_runs(&self) -> Option<f64> {
+        let (from, to) = self.decode_time();
+        if !self.model.sched.recorded || self.traced.is_empty() || to <= from {
+            return None;
+        }
+        let idle = self.threads().into_iter().filter(|(t, calls)| !calls && !self.computes(*t));
+        let running = idle.map(|(thread, _)| self.running(thread, &[(from, to)])).max().unwrap_or(0);
+        Some(running as f64 / (to - from) as f64)
+    }
+
+    /// How many of these CPUs other programs, and threads of the engine that compute nothing, had
+    /// in the mean from the first call to the last; `None` if that was not recorded.
+    pub(in crate::findings) fn taken(&self, cpus: &[u16]) -> Option<f64> {
+        let index = CpuUseIndex::new(self.model)?;
+        let calls = &self.model.llama_calls;
+        let from = calls.start_ns.first().copied()?;
+        let to = calls.start_ns.last().copied()?.saturating_add(*calls.duration_ns.last()?);
+        let foreign = |task: TaskId| self.model.sched.tasks[task.0 as usize].tid != 0;
+        let busy = |cpu: &u16| -> u64 {
+            index.busy(*cpu, from, to).filter(|(task, _)| foreign(*task)).map(|(_, ns)| ns).sum()
+        };
+        let others: u64 = cpus.iter().map(busy).sum();
+        let idle = self.threads().into_iter().filter(|(t, calls)| !calls && !self.computes(*t));
+        let own: u64 = idle.map(|(thread, _)| self.running(thread, &[(from, to)])).sum();
+        Some((others + own) as f64 / to.saturating_sub(from).max(1) as f64)
     }
 
     fn running(&self, thread: ThreadId, within: &[(u64, u64)]) -> u64 {

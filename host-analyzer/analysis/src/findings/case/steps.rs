@@ -1,13 +1,13 @@
-//! Causes of the ladders, as the rules see them.
+//! Steps of the ladders, as the rules see them.
 
-use super::Case;
+use super::{Case, SCHED};
 use crate::findings::evidence::{Evidence, Place, Value};
-use crate::findings::{Confidence, Found, Gain, Remedy, Verdict};
-use crate::ladder::{self, IGNORED, Ladder, NAMED, Question, StepKind};
-use crate::replay::{CallReplay, Cause};
+use crate::findings::{Confidence, Effect, Found, Gain, Remedy, Requirement, Rule, Verdict};
+use crate::ladder::{IGNORED, Ladder, NAMED, Question, StepKind};
+use crate::replay::CallReplay;
 use crate::shared::phase::Phase;
 
-/// Some causes in the ladder in which they cost most.
+/// Some causes in one ladder.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::findings) struct Caused<'a> {
     pub(in crate::findings) ladder: &'a Ladder,
@@ -19,19 +19,37 @@ pub(in crate::findings) struct Caused<'a> {
     pub(in crate::findings) gain: Gain,
 }
 
+impl Caused<'_> {
+    /// Time of a unit, ns.
+    pub(in crate::findings) const fn unit_ns(&self) -> u64 {
+        self.ns / if self.ladder.units == 0 { 1 } else { self.ladder.units }
+    }
+}
+
 impl Case<'_> {
-    /// The ladders of the process that the rules judge.
-    fn ladders(&self) -> impl Iterator<Item = &Ladder> {
+    /// All ladders of the process that the rules judge.
+    fn all_ladders(&self) -> impl Iterator<Item = &Ladder> {
         let rows = &self.analysis.ladder.rows;
         let pid = if self.pid == 0 { rows.first().map_or(0, |l| l.pid) } else { self.pid };
-        // The others overlap with these.
-        let judged = |l: &&Ladder| matches!(l.question, Question::Decode | Question::Prompt);
-        rows.iter().filter(move |l| l.pid == pid).filter(judged)
+        rows.iter().filter(move |l| l.pid == pid)
+    }
+
+    /// The ladders that all rules judge: the others overlap with these, or have steps of their own.
+    pub(in crate::findings) fn ladders(&self) -> impl Iterator<Item = &Ladder> {
+        self.all_ladders().filter(|l| matches!(l.question, Question::Decode | Question::Prompt))
+    }
+
+    /// Those with recorded operators: the others show no causes, which does not mean that there
+    /// are none.
+    pub(in crate::findings) fn measured(&self) -> impl Iterator<Item = &Ladder> {
+        let recorded = |l: &&Ladder| l.share(l.sum(|kind| kind == StepKind::NotRecorded)) < 0.5;
+        let computes = |l: &&Ladder| l.sum(|k| matches!(k, StepKind::Floor | StepKind::AboveFloor)) > 0;
+        self.ladders().filter(|l| l.traced_units > 0).filter(computes).filter(recorded)
     }
 
     /// The ladder of a question.
     pub(in crate::findings) fn ladder(&self, question: Question) -> Option<&Ladder> {
-        self.ladders().find(|l| l.question == question)
+        self.all_ladders().find(|l| l.question == question)
     }
 
     /// The calls of a phase of the process that the rules judge.
@@ -44,65 +62,126 @@ impl Case<'_> {
         self.analysis.replay.phase(phase).filter(own).collect()
     }
 
-    /// The causes that `of` selects, where their share is largest. `None` without a ladder of
-    /// captured operators, or without the scheduler level.
-    pub(in crate::findings) fn caused(&self, of: impl Fn(Cause) -> bool) -> Option<Caused<'_>> {
+    /// The causes of a rule in all ladders with recorded operators, the most time first; none
+    /// without the scheduler level.
+    pub(in crate::findings) fn caused(&self, rule: &Rule) -> Vec<Caused<'_>> {
         if !self.model.sched.recorded {
-            return None;
+            return Vec::new();
         }
-        let measured = self.ladders().filter(|l| l.traced_units > 0 && self.recorded(l));
-        measured.map(|ladder| caused(ladder, &of)).max_by(|a, b| a.share.total_cmp(&b.share))
+        let mut all: Vec<_> = self.measured().map(|ladder| caused(ladder, rule)).collect();
+        all.sort_by_key(|c| std::cmp::Reverse(c.ns));
+        all
     }
 
-    /// Most of its time was recorded.
-    fn recorded(&self, ladder: &Ladder) -> bool {
-        ladder.share(ladder.sum(|kind| kind == StepKind::NotRecorded)) < 0.5
-    }
-
-    /// The verdict on some causes: found from [`NAMED`] on, ruled out below [`IGNORED`].
+    /// The verdict on the causes of a rule: found from [`NAMED`] of a question's time on, ruled out
+    /// below [`IGNORED`] of every question's.
     pub(in crate::findings) fn judge_caused(
         &self,
-        of: impl Fn(Cause) -> bool,
+        rule: &Rule,
         more: Vec<Evidence>,
         remedy: Remedy,
         confidence: Confidence,
     ) -> Verdict {
-        let Some(caused) = self.caused(of) else { return Verdict::DoesNotApply };
-        let unit = caused.ns / caused.ladder.units.max(1);
-        let place = Place::Budget;
-        let mut evidence = vec![
-            Evidence::new("lost_ns", Value::Nanoseconds(unit), place),
-            Evidence::new("lost_share", Value::Share(caused.share), place),
-        ];
+        let caused = self.caused(rule);
+        let most = caused.iter().map(|c| c.share).fold(0.0, f64::max);
+        let Some(main) = caused.iter().find(|c| c.share >= IGNORED).or(caused.first()) else {
+            return Verdict::NotEnoughData(vec![if self.model.sched.recorded {
+                Requirement::TracedCalls(1)
+            } else {
+                Requirement::Level(SCHED)
+            }]);
+        };
+        let mut evidence = lost(main);
         evidence.extend(more);
-        match caused.share {
+        match most {
             share if share < IGNORED => Verdict::RuledOut(evidence),
             share if share < NAMED => Verdict::Noisy(evidence),
-            _ => Verdict::Found(Found { evidence, remedy, gain: Some(caused.gain), confidence }),
+            _ => {
+                let gains = caused.iter().filter(|c| c.share >= IGNORED).map(|c| c.gain).collect();
+                Verdict::Found(Found { evidence, remedy, gains, confidence })
+            }
         }
+    }
+
+    /// What a remedy changes, question by question, the largest effect on the session first.
+    pub(in crate::findings) fn effects(&self, rule: &Rule, gains: &[Gain]) -> Vec<Effect> {
+        let of = |question: Question| {
+            let gain = gains.iter().find(|g| g.question == question).copied();
+            let ladder = self.ladder(question);
+            let judged = |l: &&Ladder| {
+                self.model.sched.recorded && self.ladders().any(|judged| judged.question == l.question)
+            };
+            let caused = ladder.filter(judged).map(|l| caused(l, rule));
+            let observed = caused.filter(|c| c.share >= IGNORED);
+            if gain.is_none() && observed.is_none() {
+                return None;
+            }
+            let units = ladder.map_or(self.headline.tokens, |l| l.units).max(1);
+            let steps = ladder.map_or(&[][..], |l| &l.steps[..]);
+            let claimed =
+                (0_u64..).zip(steps).filter(|(_, s)| (rule.steps)(question, s.kind)).map(|(i, _)| i);
+            let unit_ns = ladder.map_or(self.token_ns(), Ladder::unit_ns).max(1);
+            let estimate = gain.map_or(0.0, |g| g.likely_ns as f64 / unit_ns as f64);
+            Some(Effect {
+                question,
+                share: observed.map_or(estimate, |c| c.share),
+                observed: observed.is_some(),
+                ns: gain.map_or_else(|| observed.map_or(0, |c| c.ns), |g| g.likely_ns.saturating_mul(units)),
+                gain,
+                steps: claimed.collect(),
+            })
+        };
+        let mut effects: Vec<Effect> = Question::ALL.into_iter().filter_map(of).collect();
+        effects.sort_by_key(|e| (std::cmp::Reverse(e.gain.is_some()), std::cmp::Reverse(e.ns)));
+        effects
+    }
+
+    /// Time of all questions, ns.
+    pub(in crate::findings) fn session_ns(&self) -> u64 {
+        self.ladders().map(|l| l.measured_ns).fold(0, u64::saturating_add)
+    }
+
+    /// A rule whose other data exclude its cause, while the ladder shows delays of that kind: one
+    /// of the rules that were `found` explains them, or what they come from was not recorded.
+    pub(in crate::findings) fn checked(
+        &self,
+        rule: &Rule,
+        verdict: Verdict,
+        found: &[&'static Rule],
+    ) -> Verdict {
+        let Verdict::RuledOut(evidence) = verdict else { return verdict };
+        let caused = self.caused(rule);
+        match caused.iter().map(|c| c.share).fold(0.0, f64::max) {
+            share if share < IGNORED => Verdict::RuledOut(evidence),
+            _ if found.iter().any(|other| self.share_a_cause(rule, other)) => Verdict::DoesNotApply,
+            share if share < NAMED => Verdict::Noisy(evidence),
+            _ => Verdict::NotEnoughData(vec![Requirement::Culprit]),
+        }
+    }
+
+    fn share_a_cause(&self, one: &Rule, other: &Rule) -> bool {
+        let steps = self.measured().flat_map(|l| l.steps.iter().map(|s| (l.question, s.kind)));
+        let mut causes = steps.filter(|(_, kind)| matches!(kind, StepKind::Caused(_)));
+        causes.any(|(question, kind)| (one.steps)(question, kind) && (other.steps)(question, kind))
     }
 }
 
-fn caused<'a>(ladder: &'a Ladder, of: &impl Fn(Cause) -> bool) -> Caused<'a> {
-    let steps: Vec<_> =
-        ladder.steps.iter().filter(|s| matches!(s.kind, StepKind::Caused(c) if of(c))).collect();
-    let ns: u64 = steps.iter().map(|s| u64::try_from(s.ns).unwrap_or(0)).sum();
-    let gain = ladder.removal.without(of);
+fn lost(caused: &Caused<'_>) -> Vec<Evidence> {
+    vec![
+        Evidence::new("lost_ns", Value::Nanoseconds(caused.unit_ns()), Place::Budget),
+        Evidence::new("lost_share", Value::Share(caused.share), Place::Budget),
+    ]
+}
+
+fn caused<'a>(ladder: &'a Ladder, rule: &Rule) -> Caused<'a> {
+    let of = |kind: StepKind| (rule.steps)(ladder.question, kind);
+    let steps = ladder.steps.iter().filter(|s| matches!(s.kind, StepKind::Caused(_)) && of(s.kind));
+    let ns: u64 = steps.map(|s| u64::try_from(s.ns).unwrap_or(0)).sum();
+    let gain = ladder.removal.without(|cause| of(StepKind::Caused(cause)));
     Caused {
         ladder,
         ns,
         share: if ladder.measured_ns == 0 { 0.0 } else { ns as f64 / ladder.measured_ns as f64 },
-        gain: of_unit(ladder, gain),
+        gain: Gain::of_ladder(ladder, gain),
     }
-}
-
-/// The gain per unit.
-fn of_unit(ladder: &Ladder, gain: ladder::Gain) -> Gain {
-    let per = |ns: u64| ns as f64 / ladder.units.max(1) as f64;
-    let (low, likely, high) = (per(gain.low_ns), per(gain.likely_ns), per(gain.high_ns));
-    let new = match ladder.question {
-        Question::Decode => Gain::new(ladder.unit_ns(), low, high),
-        _ => Gain::of_request(ladder.unit_ns(), low, high),
-    };
-    new.with_likely(likely)
 }

@@ -53,6 +53,9 @@ impl Case<'_> {
             }
             let same_thread = matches!(last, Some((t, _)) if t == thread);
             threads += u64::from(!same_thread);
+            if !same_thread && !used.computing.contains(&thread) {
+                used.computing.push(thread);
+            }
             used.threads = used.threads.max(threads);
             if thread == self.model.graph_calls.thread[this.0 as usize] {
                 used.operators += u64::from(last != Some((thread, spans.node[i])));
@@ -76,6 +79,11 @@ impl Case<'_> {
         sums.retain(|(_, ns)| *ns as f64 >= all * MIN_WORK_SHARE);
         sums.sort_unstable();
         sums
+    }
+
+    /// The thread computed operators of decode tokens.
+    pub(in crate::findings) fn computes(&self, thread: ThreadId) -> bool {
+        self.used.computing.contains(&thread)
     }
 
     /// The recording has the CPU of all these operators.
@@ -104,6 +112,8 @@ impl Case<'_> {
 pub(super) struct Use {
     /// Largest number of threads that computed one graph together.
     threads: u64,
+    /// Threads that computed.
+    computing: Vec<ThreadId>,
     /// Work by CPU, ns.
     cpus: Vec<(u16, u64)>,
     /// The CPU of some operator is unknown.
@@ -115,6 +125,11 @@ pub(super) struct Use {
 }
 
 impl Use {
+    /// Operators were captured.
+    pub(super) const fn any(&self) -> bool {
+        self.threads > 0
+    }
+
     fn add(&mut self, cpu: u16, ns: u64) {
         match self.cpus.iter_mut().find(|(c, _)| *c == cpu) {
             Some((_, sum)) => *sum = sum.saturating_add(ns),

@@ -4,12 +4,14 @@ use super::super::case::{MIN_TOKENS, MIN_TRACED};
 use super::super::evidence::{Evidence, Place, Value};
 use super::super::{Case, Confidence, Found, Gain, Requirement, Rule, Verdict};
 use super::Remedy;
+use crate::ladder::StepKind;
 use crate::results::budget::Class;
 use crate::results::roof::Utilisation;
 use crate::shared::phase::Phase;
 
 pub(super) const RULE: Rule = Rule {
     code: "bandwidth",
+    topic: "memory bandwidth",
     title: "The memory bandwidth is used up",
     question: "Why not more tokens per second? Why do more threads not help?",
     condition: "A decode token reads its weights and its KV cache at 85 % or more of the rate that was measured on this board with as many threads. Without a measured rate it is ruled out below half of the rate of the fastest operator, which is a lower bound of what the memory delivers.",
@@ -21,6 +23,7 @@ pub(super) const RULE: Rule = Rule {
         Requirement::TracedCalls(MIN_TRACED),
         Requirement::AllOperators,
     ],
+    steps: |_, kind| matches!(kind, StepKind::Floor),
     judge,
 };
 
@@ -53,7 +56,12 @@ fn judge(case: &Case<'_>) -> Verdict {
     let smaller = bits.filter(|bits| *bits > SMALL_BITS * 1.1).map(|bits| 1.0 - SMALL_BITS / bits);
     let work = case.wall(&[Class::Work]);
     let gain = smaller.map(|part| Gain::new(case.token_ns(), work.low() * part * 0.5, work.high() * part));
-    Verdict::Found(Found { evidence, remedy: Remedy::SmallerWeights, gain, confidence: Confidence::High })
+    Verdict::Found(Found {
+        evidence,
+        remedy: Remedy::SmallerWeights,
+        gains: gain.into_iter().collect(),
+        confidence: Confidence::High,
+    })
 }
 
 /// Without a ceiling: a token that is read at far less than the fastest operator's rate leaves

@@ -4,9 +4,11 @@ use super::super::case::{MIN_TOKENS, MIN_TRACED};
 use super::super::evidence::{Evidence, Place, Value};
 use super::super::{Case, Confidence, Found, Gain, Requirement, Rule, Verdict};
 use super::Remedy;
+use crate::ladder::StepKind;
 
 pub(super) const RULE: Rule = Rule {
     code: "clock_limit",
+    topic: "clock limits",
     title: "CPU clocks are limited",
     question: "Why do the CPUs run at a low clock while tokens are generated?",
     condition: "On the CPUs that decode, the governor's upper limit is below the hardware's highest clock, or the clock that was measured while decoding is more than 5 % below that limit.",
@@ -19,6 +21,7 @@ pub(super) const RULE: Rule = Rule {
         Requirement::Cpus,
         Requirement::Fact("cpu.frequency.max"),
     ],
+    steps: |_, kind| matches!(kind, StepKind::Floor | StepKind::AboveFloor),
     judge,
 };
 
@@ -51,7 +54,7 @@ fn judge(case: &Case<'_>) -> Verdict {
     Verdict::Found(Found {
         evidence,
         remedy: Remedy::Clock { hertz: highest },
-        gain: Some(Gain::new(case.token_ns(), saved * 0.2, saved)),
+        gains: vec![Gain::new(case.token_ns(), saved * 0.2, saved)],
         confidence: if limit < highest { Confidence::High } else { Confidence::Medium },
     })
 }

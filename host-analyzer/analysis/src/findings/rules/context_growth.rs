@@ -4,9 +4,11 @@ use super::super::case::{MIN_TOKENS, MIN_TRACED};
 use super::super::evidence::{Evidence, Place, Value};
 use super::super::{Case, Confidence, Found, Gain, Requirement, Rule, Verdict};
 use super::Remedy;
+use crate::ladder::StepKind;
 
 pub(super) const RULE: Rule = Rule {
     code: "context_growth",
+    topic: "context length",
     title: "The context costs its share",
     question: "Why does it become slower the longer the text is?",
     condition: "Operators grow with the cells of the KV cache (the whole 95 % interval of the slope is above 0), and what the cells cost in the mean is at least 10 % of a token.",
@@ -18,6 +20,7 @@ pub(super) const RULE: Rule = Rule {
         Requirement::TracedCalls(MIN_TRACED),
         Requirement::AllOperators,
     ],
+    steps: |_, kind| matches!(kind, StepKind::Floor | StepKind::AboveFloor),
     judge,
 };
 
@@ -29,7 +32,11 @@ fn judge(case: &Case<'_>) -> Verdict {
     let longest =
         of_process.filter(|kv| kv.token.is_some()).max_by_key(|kv| kv.steps.last().map(|s| s.cells));
     let Some(kv) = longest else {
-        return Verdict::NotEnoughData(vec![Requirement::ContextSteps]);
+        // Attention over a context that hardly grows is the subject of another rule.
+        return match case.mean_cells().zip(case.attention()) {
+            Some(_) => Verdict::DoesNotApply,
+            None => Verdict::NotEnoughData(vec![Requirement::ContextSteps]),
+        };
     };
     let tokens: u64 = kv.steps.iter().map(|s| s.tokens).sum();
     let cells = kv.steps.iter().map(|s| s.cells.saturating_mul(s.tokens)).sum::<u64>() / tokens.max(1);
@@ -60,7 +67,7 @@ fn judge(case: &Case<'_>) -> Verdict {
     Verdict::Found(Found {
         evidence,
         remedy: Remedy::ShorterContext { cells: cells / 2 },
-        gain: Some(gain),
+        gains: vec![gain],
         confidence: Confidence::High,
     })
 }

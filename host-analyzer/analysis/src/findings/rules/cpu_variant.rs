@@ -4,10 +4,12 @@ use super::super::case::{MIN_TOKENS, MIN_TRACED};
 use super::super::evidence::{Evidence, Place, Value};
 use super::super::{Case, Confidence, Found, Gain, Requirement, Rule, Verdict};
 use super::Remedy;
+use crate::ladder::StepKind;
 use crate::results::budget::Class;
 
 pub(super) const RULE: Rule = Rule {
     code: "cpu_variant",
+    topic: "CPU build",
     title: "The engine runs code for an older processor",
     question: "Why is it several times slower than another program with the same model?",
     condition: "The loaded CPU backend is a variant that uses none of the dot-product or vector instructions that this processor has and a newer variant would use.",
@@ -21,6 +23,7 @@ pub(super) const RULE: Rule = Rule {
         Requirement::AllOperators,
         Requirement::Fact("cpu.features"),
     ],
+    steps: |_, kind| matches!(kind, StepKind::AboveFloor),
     judge,
 };
 
@@ -54,7 +57,7 @@ fn judge(case: &Case<'_>) -> Verdict {
     Verdict::Found(Found {
         evidence,
         remedy: Remedy::BetterVariant,
-        gain: Some(gain),
+        gains: vec![gain],
         confidence: Confidence::High,
     })
 }

@@ -6,6 +6,7 @@ use super::Remedy;
 
 pub(super) const RULE: Rule = Rule {
     code: "double_copy",
+    topic: "second copy of the weights",
     title: "Weights are in memory twice",
     question: "Why does a 1.5 GB model take 3.2 GB?",
     condition: "The engine has repacked weights into memory of its own while the file stays mapped and resident, and less than a quarter of the memory is available.",
@@ -13,6 +14,7 @@ pub(super) const RULE: Rule = Rule {
     remedy: "Load without the mapping (--no-mmap), or without repacking (--no-repack).",
     source: "llama.cpp #19578, #12149, #16761, #23603",
     requires: &[Requirement::Fact("memory.available"), Requirement::Fact("rss.file")],
+    steps: |_, _| false,
     judge,
 };
 
@@ -32,5 +34,5 @@ fn judge(case: &Case<'_>) -> Verdict {
         return Verdict::RuledOut(evidence);
     }
     let remedy = Remedy::OneCopy { bytes: own.min(mapped) };
-    Verdict::Found(Found { evidence, remedy, gain: None, confidence: Confidence::High })
+    Verdict::Found(Found { evidence, remedy, gains: Vec::new(), confidence: Confidence::High })
 }

@@ -4,10 +4,12 @@ use super::super::case::drafted_ns;
 use super::super::evidence::{Evidence, Place, Value};
 use super::super::{Case, Confidence, Found, Gain, Requirement, Rule, Verdict};
 use super::Remedy;
+use crate::ladder::StepKind;
 use crate::results::speculative::{Plain, PlainSource, Speculative};
 
 pub(super) const RULE: Rule = Rule {
     code: "draft",
+    topic: "draft model",
     title: "The draft model does not pay",
     question: "Why is it slower with a draft model?",
     condition: "Fewer tokens come out of a round than the round costs, counted in tokens that the target makes alone in that time: a < c_v(k) + k α. Where the target never ran one token alone, its time for one lies between T(k+1) / (k+1) and T(k+1), the median call that verifies k guesses: n tokens at once take no longer than n times one, and no less than one. If it pays by one of these bounds and not by the other, it is noisy.",
@@ -15,13 +17,27 @@ pub(super) const RULE: Rule = Rule {
     remedy: "Leave the draft model out, let it guess less (--spec-draft-n-max), or take a faster or a better one.",
     source: "llama.cpp #25908, #10455, #3919; on CPUs draft and target share one memory: -49 to -62 % were reported. The condition for a gain is that of Leviathan, Kalman and Matias, Fast inference from transformers via speculative decoding (arXiv 2211.17192), with measured costs",
     requires: &[],
+    steps: |_, kind| {
+        matches!(
+            kind,
+            StepKind::Floor
+                | StepKind::AboveFloor
+                | StepKind::Application
+                | StepKind::Dispatch
+                | StepKind::Preparation
+        )
+    },
     judge,
 };
 
 fn judge(case: &Case<'_>) -> Verdict {
-    let Some(row) = case.analysis.speculative.iter().max_by_key(|s| s.rounds) else {
-        return Verdict::DoesNotApply;
-    };
+    verdict(case, |row| row.draft.is_some())
+}
+
+/// The verdict on the rows that `of` selects.
+pub(super) fn verdict(case: &Case<'_>, of: fn(&Speculative) -> bool) -> Verdict {
+    let rows = case.analysis.speculative.iter().filter(|row| of(row));
+    let Some(row) = rows.max_by_key(|s| s.rounds) else { return Verdict::DoesNotApply };
     let (Some(speed), Some(plain)) = (row.tokens_per_s.filter(|speed| *speed > 0.0), row.plain) else {
         return Verdict::NotEnoughData(vec![Requirement::Rounds]);
     };
@@ -43,7 +59,7 @@ fn judge(case: &Case<'_>) -> Verdict {
     Verdict::Found(Found {
         evidence,
         remedy: Remedy::NoDraft,
-        gain: Some(Gain::new(took as u64, low, high * took / with)),
+        gains: vec![Gain::new(took as u64, low, high * took / with)],
         confidence: if plain.by == PlainSource::Calls { Confidence::High } else { Confidence::Medium },
     })
 }

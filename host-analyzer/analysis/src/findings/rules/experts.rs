@@ -8,6 +8,7 @@ use crate::shared::phase::Phase;
 
 pub(super) const RULE: Rule = Rule {
     code: "experts",
+    topic: "experts",
     title: "Experts are read from disk that could stay",
     question: "Does it help to keep experts of a model larger than memory?",
     condition: "The model has experts, it is paged in while tokens are generated, and the quarter of the experts that the first half of the tokens used most serves at least 1.5 times as many uses of the second half as chance would.",
@@ -15,6 +16,7 @@ pub(super) const RULE: Rule = Rule {
     remedy: "Keep the dense part in memory first, then the most used experts (the table of experts names them). With an even router no choice beats the policy of the kernel.",
     source: "llama.cpp #28545, #26414; BigMoeOnEdge #25",
     requires: &[],
+    steps: |_, _| false,
     judge,
 };
 
@@ -41,5 +43,10 @@ fn judge(case: &Case<'_>) -> Verdict {
     if faults == 0 || ahead < even * SKEWED {
         return Verdict::RuledOut(evidence);
     }
-    Verdict::Found(Found { evidence, remedy: Remedy::PinExperts, gain: None, confidence: Confidence::Medium })
+    Verdict::Found(Found {
+        evidence,
+        remedy: Remedy::PinExperts,
+        gains: Vec::new(),
+        confidence: Confidence::Medium,
+    })
 }

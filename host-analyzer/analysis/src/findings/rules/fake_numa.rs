@@ -4,9 +4,11 @@ use super::super::case::MIN_TOKENS;
 use super::super::evidence::{Evidence, Place, Value};
 use super::super::{Case, Confidence, Found, Gain, Requirement, Rule, Verdict};
 use super::Remedy;
+use crate::ladder::StepKind;
 
 pub(super) const RULE: Rule = Rule {
     code: "fake_numa",
+    topic: "memory banks",
     title: "Memory banks are not interleaved",
     question: "Why is a Pi 5 slower than others of its kind?",
     condition: "The board is a Raspberry Pi 5, and its kernel runs without NUMA emulation (`numa=fake=N`), so that one memory bank after the other is used.",
@@ -14,6 +16,7 @@ pub(super) const RULE: Rule = Rule {
     remedy: "Update the boot EEPROM and boot with numa=fake=4 or 8; with SDRAM_BANKLOW=1 a kernel without it is 45 % slower.",
     source: "raspberrypi/linux #6273, raspberrypi/firmware #1854, rpi-eeprom #733",
     requires: &[Requirement::DecodeCalls(MIN_TOKENS), Requirement::Fact("numa.nodes")],
+    steps: |_, kind| matches!(kind, StepKind::Floor | StepKind::AboveFloor),
     judge,
 };
 
@@ -34,7 +37,7 @@ fn judge(case: &Case<'_>) -> Verdict {
     Verdict::Found(Found {
         evidence,
         remedy: Remedy::FakeNuma,
-        gain: Some(Gain::new(case.token_ns(), 0.0, case.token_ns() as f64 * 0.15)),
+        gains: vec![Gain::new(case.token_ns(), 0.0, case.token_ns() as f64 * 0.15)],
         confidence: Confidence::Medium,
     })
 }

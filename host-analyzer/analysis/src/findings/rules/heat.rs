@@ -4,12 +4,14 @@ use super::super::case::MIN_GAIN_SHARE;
 use super::super::evidence::{Evidence, Place, Value};
 use super::super::{Case, Confidence, Found, Gain, Requirement, Rule, Verdict};
 use super::Remedy;
+use crate::ladder::StepKind;
 use crate::results::budget::TokenBudget;
 use crate::stats::mean::Mean;
 use profinfer_trace::model::GaugeKind;
 
 pub(super) const RULE: Rule = Rule {
     code: "heat",
+    topic: "temperature",
     title: "Thermal throttling",
     question: "Why does it become slower in long sessions?",
     condition: "In the last third of the decode tokens the CPUs' clock is at least 5 % lower than in the first third, the temperature is higher, and tokens take longer.",
@@ -21,6 +23,7 @@ pub(super) const RULE: Rule = Rule {
         Requirement::Gauge("frequency"),
         Requirement::Gauge("temperature"),
     ],
+    steps: |_, kind| matches!(kind, StepKind::Floor | StepKind::AboveFloor),
     judge,
 };
 
@@ -67,7 +70,7 @@ fn judge(case: &Case<'_>) -> Verdict {
     Verdict::Found(Found {
         evidence,
         remedy: Remedy::Cooling,
-        gain: Some(Gain::new(case.token_ns(), slower.low() * hot_for * 0.5, slower.high() * hot_for * 1.2)),
+        gains: vec![Gain::new(case.token_ns(), slower.low() * hot_for * 0.5, slower.high() * hot_for * 1.2)],
         confidence: Confidence::High,
     })
 }

@@ -4,9 +4,11 @@ use super::super::case::{MIN_TOKENS, MIN_TRACED};
 use super::super::evidence::{Evidence, Place, Value};
 use super::super::{Case, Confidence, Found, Gain, Requirement, Rule, Verdict};
 use super::Remedy;
+use crate::ladder::StepKind;
 
 pub(super) const RULE: Rule = Rule {
     code: "huge_pages",
+    topic: "page size",
     title: "Small pages",
     question: "Would huge pages help?",
     condition: "The engine holds at least 512 MiB of weights in memory of its own, less than a tenth of it in huge pages, and page-table walks are counted: at least one for every 8 KiB that a token reads.",
@@ -19,6 +21,7 @@ pub(super) const RULE: Rule = Rule {
         Requirement::AllOperators,
         Requirement::Counter("DTLB_WALK"),
     ],
+    steps: |_, kind| matches!(kind, StepKind::AboveFloor),
     judge,
 };
 
@@ -46,7 +49,7 @@ fn judge(case: &Case<'_>) -> Verdict {
     Verdict::Found(Found {
         evidence,
         remedy: Remedy::HugePages,
-        gain: Some(Gain::new(case.token_ns(), 0.0, case.token_ns() as f64 * 0.12)),
+        gains: vec![Gain::new(case.token_ns(), 0.0, case.token_ns() as f64 * 0.12)],
         confidence: Confidence::Low,
     })
 }

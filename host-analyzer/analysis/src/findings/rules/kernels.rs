@@ -4,12 +4,14 @@ use super::super::case::{MIN_TOKENS, MIN_TRACED};
 use super::super::evidence::{Evidence, Place, Value};
 use super::super::{Case, Confidence, Found, Gain, Requirement, Rule, Verdict};
 use super::Remedy;
+use crate::ladder::StepKind;
 use crate::results::bound::Kind;
 use crate::results::budget::Class;
 use crate::shared::phase::Phase;
 
 pub(super) const RULE: Rule = Rule {
     code: "kernels",
+    topic: "arithmetic",
     title: "The processor limits decode, not the memory",
     question: "Why only half of the bandwidth?",
     condition: "Less than 70 % of the read ceiling is used, and operators that take at least half of the decode time are bound by arithmetic.",
@@ -24,6 +26,7 @@ pub(super) const RULE: Rule = Rule {
         Requirement::Ceiling("read"),
         Requirement::Ceiling("int8"),
     ],
+    steps: |_, kind| matches!(kind, StepKind::AboveFloor),
     judge,
 };
 
@@ -55,7 +58,7 @@ fn judge(case: &Case<'_>) -> Verdict {
     Verdict::Found(Found {
         evidence,
         remedy: Remedy::CheaperArithmetic,
-        gain: Some(Gain::new(case.token_ns(), 0.0, work.high() * (1.0 - mbu / REACHED))),
+        gains: vec![Gain::new(case.token_ns(), 0.0, work.high() * (1.0 - mbu / REACHED))],
         confidence: Confidence::Medium,
     })
 }

@@ -4,9 +4,11 @@ use super::super::case::MIN_TOKENS;
 use super::super::evidence::{Evidence, Place, Value};
 use super::super::{Case, Confidence, Found, Gain, Requirement, Rule, Verdict};
 use super::Remedy;
+use crate::ladder::StepKind;
 
 pub(super) const RULE: Rule = Rule {
     code: "memory_clock",
+    topic: "memory clock",
     title: "The memory runs at a low clock",
     question: "Why does this board give half of the published speed?",
     condition: "The memory controller's clock while decoding is below 90 % of its highest one.",
@@ -14,6 +16,7 @@ pub(super) const RULE: Rule = Rule {
     remedy: "Set the governor of the memory controller (devfreq dmc) to performance.",
     source: "rknn-llm #532, #409, #29; sbc-reviews #2 (12 to 21 tok/s in one report, all clocks fixed)",
     requires: &[Requirement::DecodeCalls(MIN_TOKENS), Requirement::Fact("ddr.frequency")],
+    steps: |_, kind| matches!(kind, StepKind::Floor | StepKind::AboveFloor),
     judge,
 };
 
@@ -40,7 +43,7 @@ fn judge(case: &Case<'_>) -> Verdict {
     Verdict::Found(Found {
         evidence,
         remedy: Remedy::MemoryClock { hertz: highest },
-        gain: Some(Gain::new(case.token_ns(), saved * 0.3, saved)),
+        gains: vec![Gain::new(case.token_ns(), saved * 0.3, saved)],
         confidence: Confidence::Medium,
     })
 }

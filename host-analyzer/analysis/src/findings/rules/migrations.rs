@@ -7,6 +7,7 @@ use super::Remedy;
 
 pub(super) const RULE: Rule = Rule {
     code: "migrations",
+    topic: "moves between CPUs",
     title: "Threads wander between CPUs",
     question: "Why do other cores work than those that I counted on?",
     condition: "Decode threads begin operators on one CPU and end them on another, or change CPUs between operators, more than once in two tokens.",
@@ -19,6 +20,7 @@ pub(super) const RULE: Rule = Rule {
         Requirement::AllOperators,
         Requirement::Cpus,
     ],
+    steps: |_, _| false,
     judge,
 };
 
@@ -39,5 +41,10 @@ fn judge(case: &Case<'_>) -> Verdict {
     if moves < MOVES {
         return Verdict::RuledOut(evidence);
     }
-    Verdict::Found(Found { evidence, remedy: Remedy::PinThreads, gain: None, confidence: Confidence::Low })
+    Verdict::Found(Found {
+        evidence,
+        remedy: Remedy::PinThreads,
+        gains: Vec::new(),
+        confidence: Confidence::Low,
+    })
 }

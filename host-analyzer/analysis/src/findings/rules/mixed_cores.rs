@@ -4,10 +4,12 @@ use super::super::case::{MIN_GAIN_SHARE, MIN_TOKENS, MIN_TRACED};
 use super::super::evidence::{Evidence, Place, Value};
 use super::super::{Case, Confidence, Found, Gain, Requirement, Rule, Verdict};
 use super::Remedy;
+use crate::ladder::StepKind;
 use crate::results::budget::Class;
 
 pub(super) const RULE: Rule = Rule {
     code: "mixed_cores",
+    topic: "core types",
     title: "Threads span slow and fast cores",
     question: "Why did it become slower with more threads, or after an update?",
     condition: "Decode threads run on CPUs of different capacity (or highest clock), the work takes at least 1.1 times as long on the slow ones, and the threads on fast ones wait for those on slow ones.",
@@ -21,6 +23,7 @@ pub(super) const RULE: Rule = Rule {
         Requirement::AllOperators,
         Requirement::Cpus,
     ],
+    steps: |_, kind| matches!(kind, StepKind::AboveFloor | StepKind::Imbalance),
     judge,
 };
 
@@ -69,7 +72,7 @@ fn judge(case: &Case<'_>) -> Verdict {
     Verdict::Found(Found {
         evidence,
         remedy: Remedy::Pin { threads: fast.len() as u64, cpus: fast },
-        gain: Some(gain),
+        gains: vec![gain],
         confidence: Confidence::High,
     })
 }

@@ -1,7 +1,9 @@
 //! The catalogue: one file per rule.
 
+mod asleep;
 mod bandwidth;
 mod clock_limit;
+mod cold_start;
 mod context_growth;
 mod cpu_variant;
 mod double_copy;
@@ -11,7 +13,11 @@ mod fake_numa;
 mod few_threads;
 mod heat;
 mod huge_pages;
+mod idle_team;
+mod interrupts;
 mod kernels;
+mod kv_type;
+mod long_context;
 mod memory_clock;
 mod migrations;
 mod mixed_cores;
@@ -21,11 +27,14 @@ mod polling;
 mod preempted;
 mod prefix;
 mod quota;
+mod regimes;
 mod repacking;
 mod sampling;
 mod shared_cpu;
 mod small_batches;
+mod speculation;
 mod splits;
+mod steal;
 mod stopped;
 mod too_many_threads;
 
@@ -36,9 +45,14 @@ pub const RULES: &[&Rule] = &[
     &preempted::RULE,
     &shared_cpu::RULE,
     &stopped::RULE,
+    &idle_team::RULE,
     &too_many_threads::RULE,
     &few_threads::RULE,
     &quota::RULE,
+    &regimes::RULE,
+    &steal::RULE,
+    &interrupts::RULE,
+    &asleep::RULE,
     &mixed_cores::RULE,
     &migrations::RULE,
     &passive_wait::RULE,
@@ -51,15 +65,19 @@ pub const RULES: &[&Rule] = &[
     &heat::RULE,
     &memory_clock::RULE,
     &paging::RULE,
+    &cold_start::RULE,
     &double_copy::RULE,
     &huge_pages::RULE,
     &fake_numa::RULE,
     &experts::RULE,
     &context_growth::RULE,
+    &long_context::RULE,
+    &kv_type::RULE,
     &sampling::RULE,
     &prefix::RULE,
     &small_batches::RULE,
     &draft::RULE,
+    &speculation::RULE,
     &splits::RULE,
 ];
 
@@ -146,6 +164,20 @@ pub enum Remedy {
     CachePrompt,
     /// Do not stop the engine by signals.
     NoStops,
+    /// Let threads that compute nothing sleep, or do not start them.
+    NoIdleTeam,
+    /// Give the virtual machine its CPUs.
+    ReservedCpus,
+    /// Let other CPUs handle interrupts.
+    MoveInterrupts,
+    /// Find what threads wait for.
+    FindSleep,
+    /// Read the model before it is needed.
+    WarmCache,
+    /// Use another type for the KV cache.
+    KvType,
+    /// Undo a change of the conditions.
+    KeepConditions,
     /// Read prompts in batches of so many tokens.
     LargerBatches {
         /// The number.

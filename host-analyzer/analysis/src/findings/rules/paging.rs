@@ -4,10 +4,12 @@ use super::super::case::MIN_TOKENS;
 use super::super::evidence::{Evidence, Place, Value};
 use super::super::{Case, Confidence, Found, Requirement, Rule, Verdict};
 use super::Remedy;
+use crate::ladder::{Question, StepKind};
 use crate::replay::Cause;
 
 pub(super) const RULE: Rule = Rule {
     code: "paging",
+    topic: "page-ins",
     title: "Weights are paged in while tokens are generated",
     question: "Why does it begin fast and then crawl, with idle cores?",
     condition: "The engine has major page faults while it decodes, more than one in ten tokens, and its threads sleep inside operators for at least 2 % of a token.",
@@ -15,6 +17,7 @@ pub(super) const RULE: Rule = Rule {
     remedy: "Use a smaller model or quantization, free memory, raise the control group's memory limit; --mlock keeps what fits.",
     source: "llama.cpp #832, #767, #453; gpustack #1767",
     requires: &[Requirement::Ends, Requirement::AllOperators, Requirement::Fact("faults.major")],
+    steps: |question, kind| question == Question::Decode && kind == StepKind::Caused(Cause::Blocked),
     judge,
 };
 
@@ -46,10 +49,10 @@ fn judge(case: &Case<'_>) -> Verdict {
     }
     let remedy = Remedy::MoreMemory { bytes };
     if case.model.sched.recorded {
-        return case.judge_caused(|c| c == Cause::Blocked, evidence, remedy, Confidence::High);
+        return case.judge_caused(&RULE, evidence, remedy, Confidence::High);
     }
     if case.headline.tokens < MIN_TOKENS {
         return Verdict::NotEnoughData(vec![Requirement::DecodeCalls(MIN_TOKENS)]);
     }
-    Verdict::Found(Found { evidence, remedy, gain: None, confidence: Confidence::High })
+    Verdict::Found(Found { evidence, remedy, gains: Vec::new(), confidence: Confidence::High })
 }

@@ -4,10 +4,12 @@ use super::super::case::SCHED;
 use super::super::evidence::{Evidence, Place, Value};
 use super::super::{Case, Confidence, Requirement, Rule, Verdict};
 use super::Remedy;
+use crate::ladder::StepKind;
 use crate::replay::Cause;
 
 pub(super) const RULE: Rule = Rule {
     code: "passive_wait",
+    topic: "sleep at barriers",
     title: "Threads sleep at barriers",
     question: "Why do two runs of the same program differ? Why is it slow with OMP_WAIT_POLICY=passive?",
     condition: "OMP_WAIT_POLICY is passive or GOMP_SPINCOUNT is 0, or the engine's threads fall asleep more often than once in two operators; waking them takes at least 3 % of a token's or a prompt's time.",
@@ -20,6 +22,7 @@ pub(super) const RULE: Rule = Rule {
         Requirement::AllOperators,
         Requirement::Fact("environment.read"),
     ],
+    steps: |_, kind| matches!(kind, StepKind::Caused(Cause::WakeUp)),
     judge,
 };
 
@@ -46,11 +49,15 @@ fn judge(case: &Case<'_>) -> Verdict {
     // Threads without a CPU of their own sleep for that.
     let crowded = case.cpus().is_some_and(|cpus| case.headline.threads > cpus.len() as u64);
     let falls_asleep = sleeps.is_some_and(|s| s > operators / 2.0) && !crowded;
-    let confidence = if asked { Confidence::High } else { Confidence::Medium };
-    let verdict = case.judge_caused(|c| c == Cause::WakeUp, evidence, Remedy::SpinAtBarriers, confidence);
-    match verdict {
+    let confidence = match (asked, falls_asleep) {
+        (true, _) => Confidence::High,
+        (false, true) => Confidence::Medium,
         // They sleep because something else delays one of them.
-        Verdict::Found(found) if !(asked || falls_asleep) => Verdict::Noisy(found.evidence),
+        (false, false) => Confidence::Low,
+    };
+    match case.judge_caused(&RULE, evidence, Remedy::SpinAtBarriers, confidence) {
+        // With a CPU for each thread, they may not sleep.
+        Verdict::Found(_) if crowded => Verdict::NotEnoughData(vec![Requirement::Culprit]),
         other => other,
     }
 }

@@ -7,6 +7,7 @@ use super::Remedy;
 
 pub(super) const RULE: Rule = Rule {
     code: "polling",
+    topic: "spinning while idle",
     title: "Threads spin while idle",
     question: "Why does the CPU run at 100 % while nobody asks anything?",
     condition: "Between requests, in pauses of more than 100 ms, threads that only compute are running for more than half of the time. Needs the scheduler level.",
@@ -14,6 +15,7 @@ pub(super) const RULE: Rule = Rule {
     remedy: "Let them sleep when idle: --poll 0, or OMP_WAIT_POLICY=passive, if tokens do not become slower by it.",
     source: "llama.cpp #8672, ollama #18038",
     requires: &[Requirement::Level(SCHED)],
+    steps: |_, _| false,
     judge,
 };
 
@@ -33,7 +35,7 @@ fn judge(case: &Case<'_>) -> Verdict {
     Verdict::Found(Found {
         evidence,
         remedy: Remedy::SleepWhenIdle,
-        gain: None,
+        gains: Vec::new(),
         confidence: Confidence::High,
     })
 }

@@ -9,6 +9,7 @@ use crate::replay::{Cause, Culprit};
 
 pub(super) const RULE: Rule = Rule {
     code: "preempted",
+    topic: "other programs",
     title: "Other tasks take the engine's CPUs",
     question: "Why is it slower while something else runs?",
     condition: "Another program had a CPU while a thread of the engine was ready to run there, and the operator ended later for that: at least 3 % of a token's or a prompt's time.",
@@ -16,6 +17,7 @@ pub(super) const RULE: Rule = Rule {
     remedy: "Stop the task, or keep it off these CPUs (taskset, cpuset, isolcpus).",
     source: "llama.cpp #6148; scheduler latency as runqlat (bcc) and systing define it",
     requires: &[Requirement::Ends, Requirement::AllOperators, Requirement::Level(SCHED)],
+    steps: |_, kind| matches!(kind, StepKind::Caused(Cause::Program(_) | Cause::UnknownHolder)),
     judge,
 };
 
@@ -23,7 +25,6 @@ pub(super) const RULE: Rule = Rule {
 const NAMED: usize = 3;
 
 fn judge(case: &Case<'_>) -> Verdict {
-    let of = |cause: Cause| matches!(cause, Cause::Program(_) | Cause::UnknownHolder);
     let mut evidence = Vec::new();
     let mut tasks = Vec::new();
     for (culprit, ns, units) in culprits(case).into_iter().take(NAMED) {
@@ -36,12 +37,12 @@ fn judge(case: &Case<'_>) -> Verdict {
         }
         tasks.push((if culprit.pid == 0 { culprit.tid } else { culprit.pid }, name.clone()));
     }
-    case.judge_caused(of, evidence, Remedy::MoveTasks { tasks }, Confidence::High)
+    case.judge_caused(&RULE, evidence, Remedy::MoveTasks { tasks }, Confidence::High)
 }
 
 /// The programs of the ladder in which programs cost most: with their time, ns of all units.
 fn culprits<'a>(case: &'a Case<'_>) -> Vec<(&'a Culprit, u64, u64)> {
-    let Some(caused) = case.caused(|c| matches!(c, Cause::Program(_))) else { return Vec::new() };
+    let Some(caused) = case.caused(&RULE).into_iter().next() else { return Vec::new() };
     let of = |step: &crate::ladder::Step| match step.kind {
         StepKind::Caused(Cause::Program(id)) => {
             let ns = u64::try_from(step.ns).unwrap_or(0);

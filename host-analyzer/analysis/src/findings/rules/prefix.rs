@@ -3,9 +3,11 @@
 use super::super::evidence::{Evidence, Place, Value};
 use super::super::{Case, Confidence, Found, Gain, Rule, Verdict};
 use super::Remedy;
+use crate::ladder::StepKind;
 
 pub(super) const RULE: Rule = Rule {
     code: "prefix",
+    topic: "repeated prompts",
     title: "The same prompt is read again",
     question: "Why does every request take as long as the first?",
     condition: "At least two requests of one context begin at position 0 although the prompt is at least as long as everything that the context held before: a conversation that grows, read from its beginning each time.",
@@ -13,6 +15,9 @@ pub(super) const RULE: Rule = Rule {
     remedy: "Keep the cache: `cache_prompt: true` with a stable beginning of the prompt; one slot for each conversation (--parallel, id_slot).",
     source: "llama.cpp #3738, #7185, chat-ui #920, SillyTavern #1589",
     requires: &[],
+    steps: |_, kind| {
+        matches!(kind, StepKind::Floor | StepKind::AboveFloor | StepKind::Imbalance | StepKind::Dispatch)
+    },
     judge,
 };
 
@@ -60,7 +65,7 @@ fn judge(case: &Case<'_>) -> Verdict {
     Verdict::Found(Found {
         evidence,
         remedy: Remedy::CachePrompt,
-        gain: Some(Gain::of_request(ttft, saved as f64 * 0.5, saved as f64 * 1.1)),
+        gains: vec![Gain::of_request(ttft, saved as f64 * 0.5, saved as f64 * 1.1)],
         confidence: Confidence::Medium,
     })
 }

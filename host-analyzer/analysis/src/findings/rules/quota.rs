@@ -3,11 +3,13 @@
 use super::super::evidence::{Evidence, Place, Value};
 use super::super::{Case, Confidence, Found, Requirement, Rule, Verdict};
 use super::Remedy;
+use crate::ladder::StepKind;
 use crate::replay::Cause;
 use crate::results::fact::reading::Limit;
 
 pub(super) const RULE: Rule = Rule {
     code: "quota",
+    topic: "CPU quota",
     title: "The CPU quota is used up",
     question: "Why is it many times slower in a container?",
     condition: "The engine's control group has a quota below its threads, and the kernel throttled it during the session.",
@@ -15,6 +17,7 @@ pub(super) const RULE: Rule = Rule {
     remedy: "Raise the quota to the number of threads, or give the engine at most as many threads as whole CPUs in the quota.",
     source: "ollama #17916, #17962; Documentation/scheduler/sched-bwc.rst",
     requires: &[Requirement::Ends, Requirement::AllOperators, Requirement::Fact("cgroup.throttled_periods")],
+    steps: |_, kind| matches!(kind, StepKind::Caused(Cause::Throttled)),
     judge,
 };
 
@@ -34,7 +37,7 @@ fn judge(case: &Case<'_>) -> Verdict {
     evidence.push(Evidence::new("threads", Value::Count(case.headline.threads), Place::Threads));
     let remedy = Remedy::Quota { cpus: case.headline.threads, threads: (milli_cpus / 1000).max(1) };
     if case.model.sched.recorded {
-        return case.judge_caused(|c| c == Cause::Throttled, evidence, remedy, Confidence::High);
+        return case.judge_caused(&RULE, evidence, remedy, Confidence::High);
     }
-    Verdict::Found(Found { evidence, remedy, gain: None, confidence: Confidence::High })
+    Verdict::Found(Found { evidence, remedy, gains: Vec::new(), confidence: Confidence::High })
 }

@@ -3,10 +3,12 @@
 use super::super::evidence::{Evidence, Place, Value};
 use super::super::{Case, Confidence, Found, Requirement, Rule, Verdict};
 use super::Remedy;
+use crate::ladder::StepKind;
 use profinfer_trace::model::Role;
 
 pub(super) const RULE: Rule = Rule {
     code: "repacking",
+    topic: "weight types",
     title: "The weights are of a type without fast kernels here",
     question: "Why is the prompt so slow on Arm?",
     condition: "On an Arm processor with dot products, none of the weights is repacked, and most of their bytes are of a type for which the engine has no repacked kernels.",
@@ -14,6 +16,7 @@ pub(super) const RULE: Rule = Rule {
     remedy: "Use Q4_0, Q4_K or Q8_0 and a build with dotprod or i8mm.",
     source: "llama.cpp #17494, #16739, #18096, #18888, #10757",
     requires: &[Requirement::Fact("cpu.features")],
+    steps: |_, kind| matches!(kind, StepKind::AboveFloor),
     judge,
 };
 
@@ -47,5 +50,10 @@ fn judge(case: &Case<'_>) -> Verdict {
     if repacked > 0 || float || REPACKED.contains(most) {
         return Verdict::RuledOut(evidence);
     }
-    Verdict::Found(Found { evidence, remedy: Remedy::RepackedType, gain: None, confidence: Confidence::Low })
+    Verdict::Found(Found {
+        evidence,
+        remedy: Remedy::RepackedType,
+        gains: Vec::new(),
+        confidence: Confidence::Low,
+    })
 }

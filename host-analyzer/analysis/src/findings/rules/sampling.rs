@@ -4,10 +4,12 @@ use super::super::case::MIN_TOKENS;
 use super::super::evidence::{Evidence, Place, Value};
 use super::super::{Case, Confidence, Found, Gain, Requirement, Rule, Verdict};
 use super::Remedy;
+use crate::ladder::StepKind;
 use crate::results::budget::Class;
 
 pub(super) const RULE: Rule = Rule {
     code: "sampling",
+    topic: "sampling",
     title: "Sampling takes long",
     question: "Evaluation is fast and the whole is slow: where is the rest?",
     condition: "The time between the end of a token call and the start of the next is at least 5 % of a decode token, and 0.2 ms. No operator runs in it.",
@@ -17,6 +19,7 @@ pub(super) const RULE: Rule = Rule {
              what the application does with each token.",
     source: "llama.cpp #15223 (--top-k 0: 0.08 to 13 ms a token), #8988, #7554 (grammars)",
     requires: &[Requirement::DecodeCalls(MIN_TOKENS)],
+    steps: |_, kind| matches!(kind, StepKind::Application),
     judge,
 };
 
@@ -42,7 +45,7 @@ fn judge(case: &Case<'_>) -> Verdict {
     Verdict::Found(Found {
         evidence,
         remedy: Remedy::Sampling,
-        gain: Some(gain),
+        gains: vec![gain],
         confidence: Confidence::Medium,
     })
 }

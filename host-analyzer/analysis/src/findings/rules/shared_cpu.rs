@@ -4,10 +4,12 @@ use super::super::case::SCHED;
 use super::super::evidence::{Evidence, Place, Value};
 use super::super::{Case, Confidence, Requirement, Rule, Verdict};
 use super::Remedy;
+use crate::ladder::StepKind;
 use crate::replay::Cause;
 
 pub(super) const RULE: Rule = Rule {
     code: "shared_cpu",
+    topic: "threads that share a CPU",
     title: "The engine's threads share a CPU",
     question: "Why do two threads run on one CPU while another one is idle or busy with something else?",
     condition: "A thread of the engine waited for a CPU that another of its threads had, with at least as many CPUs as threads allowed: at least 3 % of a token's or a prompt's time.",
@@ -15,6 +17,7 @@ pub(super) const RULE: Rule = Rule {
     remedy: "Pin each thread to a CPU (--cpu-mask with --cpu-strict 1), and use no isolated CPUs: the kernel does not move threads between them.",
     source: "Documentation/admin-guide/kernel-parameters, isolcpus: no load balancing on isolated CPUs; llama.cpp #16164",
     requires: &[Requirement::Ends, Requirement::AllOperators, Requirement::Level(SCHED)],
+    steps: |_, kind| matches!(kind, StepKind::Caused(Cause::SharedCpu | Cause::Placement)),
     judge,
 };
 
@@ -24,6 +27,5 @@ fn judge(case: &Case<'_>) -> Verdict {
         Evidence::new("threads", Value::Count(case.headline.threads), Place::Threads),
         Evidence::new("cpus", Value::Cpus(cpus), Place::Conditions),
     ];
-    let of = |cause: Cause| matches!(cause, Cause::SharedCpu | Cause::Placement);
-    case.judge_caused(of, evidence, Remedy::PinThreads, Confidence::Medium)
+    case.judge_caused(&RULE, evidence, Remedy::PinThreads, Confidence::Medium)
 }

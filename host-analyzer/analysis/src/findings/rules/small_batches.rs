@@ -4,6 +4,7 @@ use super::super::case::MIN_GAIN_SHARE;
 use super::super::evidence::{Evidence, Place, Value};
 use super::super::{Case, Confidence, Found, Gain, Requirement, Rule, Verdict};
 use super::Remedy;
+use crate::ladder::StepKind;
 use crate::ladder::{Ladder, Question};
 use crate::replay::CallReplay;
 use crate::shared::phase::Phase;
@@ -11,6 +12,7 @@ use profinfer_trace::model::Layer;
 
 pub(super) const RULE: Rule = Rule {
     code: "small_batches",
+    topic: "prompt batches",
     title: "The prompt is read in small batches",
     question: "Why is a prompt hardly faster per token than the text that follows?",
     condition: "The engine reads a prompt in at least four batches of fewer than 64 tokens. Each of them reads all weights.",
@@ -18,6 +20,9 @@ pub(super) const RULE: Rule = Rule {
     remedy: "Read prompts in larger batches: -b 2048 -ub 512, or the application's n_batch and n_ubatch.",
     source: "llama.cpp tools/main/README: --batch-size, --ubatch-size (defaults 2048 and 512)",
     requires: &[],
+    steps: |_, kind| {
+        matches!(kind, StepKind::Floor | StepKind::AboveFloor | StepKind::Dispatch | StepKind::Preparation)
+    },
     judge,
 };
 
@@ -68,7 +73,7 @@ fn judge(case: &Case<'_>) -> Verdict {
     Verdict::Found(Found {
         evidence,
         remedy: Remedy::LargerBatches { tokens: UBATCH },
-        gain: Some(gain.with_likely(saved)),
+        gains: vec![gain.with_likely(saved)],
         confidence: Confidence::Medium,
     })
 }

@@ -4,11 +4,13 @@ use super::super::case::MIN_TOKENS;
 use super::super::evidence::{Evidence, Place, Value};
 use super::super::{Case, Confidence, Found, Gain, Requirement, Rule, Verdict};
 use super::Remedy;
+use crate::ladder::StepKind;
 use crate::results::budget::Class;
 use profinfer_trace::model::{Layer, Text};
 
 pub(super) const RULE: Rule = Rule {
     code: "splits",
+    topic: "splits between backends",
     title: "Graphs go back and forth between backends",
     question: "Why is half on the GPU slower than all or nothing?",
     condition: "A decode token has more than two splits on different backends, and hand-over and preparation take at least 5 % of it.",
@@ -16,6 +18,7 @@ pub(super) const RULE: Rule = Rule {
     remedy: "Put all layers on one backend (-ngl 0 or -ngl 99), and use a type of weights that it supports (Q4_0 on Adreno).",
     source: "llama.cpp #16217, #12810, #10693; ollama #9683",
     requires: &[Requirement::DecodeCalls(MIN_TOKENS), Requirement::Level("graph")],
+    steps: |_, kind| matches!(kind, StepKind::Preparation),
     judge,
 };
 
@@ -56,7 +59,7 @@ fn judge(case: &Case<'_>) -> Verdict {
     Verdict::Found(Found {
         evidence,
         remedy: Remedy::OneBackend,
-        gain: Some(Gain::new(case.token_ns(), between.low() * 0.2, between.high() * 0.9)),
+        gains: vec![Gain::new(case.token_ns(), between.low() * 0.2, between.high() * 0.9)],
         confidence: Confidence::Medium,
     })
 }

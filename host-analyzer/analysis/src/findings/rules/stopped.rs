@@ -3,10 +3,12 @@
 use super::super::case::SCHED;
 use super::super::{Case, Confidence, Requirement, Rule, Verdict};
 use super::Remedy;
+use crate::ladder::StepKind;
 use crate::replay::Cause;
 
 pub(super) const RULE: Rule = Rule {
     code: "stopped",
+    topic: "stop signals",
     title: "The engine is stopped by signals",
     question: "Why does it stand still although nothing else runs?",
     condition: "A thread of the engine was in the stopped state (SIGSTOP, a debugger, a freezer that uses signals): at least 3 % of a token's or a prompt's time.",
@@ -14,10 +16,10 @@ pub(super) const RULE: Rule = Rule {
     remedy: "Find what sends SIGSTOP: a job manager, a power manager, cpulimit, a debugger.",
     source: "signal(7); cpulimit stops processes with SIGSTOP to limit their CPU time",
     requires: &[Requirement::Ends, Requirement::AllOperators, Requirement::Level(SCHED)],
+    steps: |_, kind| matches!(kind, StepKind::Caused(Cause::Stopped)),
     judge,
 };
 
 fn judge(case: &Case<'_>) -> Verdict {
-    let of = |cause: Cause| cause == Cause::Stopped;
-    case.judge_caused(of, Vec::new(), Remedy::NoStops, Confidence::High)
+    case.judge_caused(&RULE, Vec::new(), Remedy::NoStops, Confidence::High)
 }

@@ -2,12 +2,13 @@
 
 use super::super::evidence::{Evidence, Place, Value};
 use super::super::{Case, Confidence, Found, Requirement, Rule, Verdict};
-use super::Remedy;
-use crate::ladder::{IGNORED, NAMED};
+use super::{Remedy, regimes};
+use crate::ladder::{IGNORED, NAMED, StepKind};
 use crate::replay::Cause;
 
 pub(super) const RULE: Rule = Rule {
     code: "too_many_threads",
+    topic: "thread count",
     title: "More threads than CPUs",
     question: "Why do more threads make it slower? Why do two threads run on one CPU?",
     condition: "More threads compute than the CPUs that the engine may use (affinity mask, online CPUs).",
@@ -15,11 +16,16 @@ pub(super) const RULE: Rule = Rule {
     remedy: "Give the engine as many threads as it has CPUs (-t), or allow it more CPUs (taskset, cpuset).",
     source: "llama.cpp #3154, #5225, #767, #842; the engine's threads spin at the barrier",
     requires: &[Requirement::Ends, Requirement::AllOperators, Requirement::Fact("affinity")],
+    steps: |_, kind| matches!(kind, StepKind::Caused(Cause::TooManyThreads)),
     judge,
 };
 
 fn judge(case: &Case<'_>) -> Verdict {
     let threads = case.headline.threads;
+    if regimes::slowest(case).is_some() {
+        // The CPUs were enough until the change.
+        return Verdict::DoesNotApply;
+    }
     let Some(cpus) = case.cpus() else {
         return Verdict::NotEnoughData(vec![Requirement::Fact("affinity")]);
     };
@@ -32,13 +38,15 @@ fn judge(case: &Case<'_>) -> Verdict {
         return Verdict::RuledOut(evidence);
     }
     let remedy = Remedy::Threads { threads: n };
-    let Some(caused) = case.caused(|c| c == Cause::TooManyThreads) else {
-        return Verdict::Found(Found { evidence, remedy, gain: None, confidence: Confidence::High });
-    };
-    let gain = caused.gain;
-    match caused.share {
+    let measured = case.caused(&RULE);
+    if measured.is_empty() {
+        return Verdict::Found(Found { evidence, remedy, gains: Vec::new(), confidence: Confidence::High });
+    }
+    let most = measured.iter().map(|c| c.share).fold(0.0, f64::max);
+    let gains = measured.iter().filter(|c| c.share >= IGNORED).map(|c| c.gain).collect();
+    match most {
         share if share < IGNORED => Verdict::RuledOut(evidence),
         share if share < NAMED => Verdict::Noisy(evidence),
-        _ => Verdict::Found(Found { evidence, remedy, gain: Some(gain), confidence: Confidence::High }),
+        _ => Verdict::Found(Found { evidence, remedy, gains, confidence: Confidence::High }),
     }
 }

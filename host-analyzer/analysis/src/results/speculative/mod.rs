@@ -7,20 +7,20 @@
 mod plain;
 mod round;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::shared::group::context_name;
-use crate::shared::phase::{Phase, Phases};
+use crate::shared::phase::{Pair, Phase, Phases};
 use crate::stats::percentile::percentile;
 pub use plain::{Plain, PlainSource};
 use profinfer_trace::model::Model;
-use round::{Round, rounds};
+use round::{Round, rounds, without_draft};
 
 /// Speculative decoding with one draft and one target.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Speculative {
     pub pid: u32,
-    /// Address of the draft's context in hex.
+    /// Address of the draft's context in hex; `None` for guesses without a draft model.
     pub draft: Option<String>,
     /// Address of the target's context in hex.
     pub target: Option<String>,
@@ -89,35 +89,47 @@ pub struct Verified {
 /// Output tokens of each `llama_decode` call that verified a draft, as far as known.
 pub(super) fn emitted(model: &Model, phases: &Phases) -> Vec<Option<u32>> {
     let mut all = vec![None; model.llama_calls.len()];
-    if phases.pairs.is_empty() {
-        return all;
-    }
-    for round in phases.pairs.iter().flat_map(|pair| rounds(model, phases, pair)) {
+    let pairs = phases.pairs.iter().flat_map(|pair| rounds(model, phases, pair));
+    let alone = single(model, phases).into_iter().flat_map(|of| without_draft(model, phases, of));
+    for round in pairs.chain(alone) {
         all[round.call] = round.emitted;
     }
     all
 }
 
-/// Speculative decoding of a session, by pair.
+/// Process and context of calls with several tokens, where the process has no other context that
+/// could draft.
+fn single(model: &Model, phases: &Phases) -> BTreeSet<(u32, u64)> {
+    let d = &model.llama_calls;
+    let mut contexts: BTreeMap<u32, BTreeSet<u64>> = BTreeMap::new();
+    for i in 0..d.len() {
+        contexts.entry(model.threads.get(d.thread[i]).pid).or_default().insert(d.context[i]);
+    }
+    let several = (0..d.len()).filter(|i| phases.llama_calls[*i] == Phase::BatchDecode);
+    let of = several.map(|i| (model.threads.get(d.thread[i]).pid, d.context[i]));
+    of.filter(|(pid, _)| contexts.get(pid).is_some_and(|all| all.len() == 1)).collect()
+}
+
+/// Speculative decoding of a session: the pairs of draft and target, then the contexts that guess
+/// without a draft.
 #[must_use]
 pub fn speculative(model: &Model, phases: &Phases) -> Vec<Speculative> {
-    let of = |pair| {
-        let rounds = rounds(model, phases, pair);
+    let of = |rounds: &[Round], (pid, draft, target): (u32, Option<u64>, u64)| {
         let d = &model.llama_calls;
         let ones: Vec<u64> = (0..d.len())
-            .filter(|i| d.context[*i] == pair.target && model.threads.get(d.thread[*i]).pid == pair.pid)
+            .filter(|i| d.context[*i] == target && model.threads.get(d.thread[*i]).pid == pid)
             .filter(|i| phases.llama_calls[*i] == Phase::Decode && d.status[*i] == 0)
             .map(|i| d.duration_ns[i])
             .collect();
-        let figures = figures(&rounds, ones);
-        Speculative {
-            pid: pair.pid,
-            draft: context_name(pair.draft),
-            target: context_name(pair.target),
-            ..figures
-        }
+        let (draft, target) = (draft.and_then(context_name), context_name(target));
+        Speculative { pid, draft, target, ..figures(rounds, ones) }
     };
-    phases.pairs.iter().map(of).collect()
+    let pair = |p: &Pair| of(&rounds(model, phases, p), (p.pid, Some(p.draft), p.target));
+    let alone = single(model, phases).into_iter().filter_map(|(pid, context)| {
+        let rounds = without_draft(model, phases, (pid, context));
+        (!rounds.is_empty()).then(|| of(&rounds, (pid, None, context)))
+    });
+    phases.pairs.iter().map(pair).chain(alone).collect()
 }
 
 fn figures(rounds: &[Round], ones: Vec<u64>) -> Speculative {

@@ -61,6 +61,33 @@ pub(super) fn rounds(model: &Model, phases: &Phases, pair: &Pair) -> Vec<Round> 
     found
 }
 
+/// The rounds of a context that guesses tokens without a draft model, for example from n-grams of
+/// its text; empty if it does not. Calls of parallel sequences have several tokens too, but each
+/// sequence goes on by one token.
+pub(super) fn without_draft(model: &Model, phases: &Phases, (pid, context): (u32, u64)) -> Vec<Round> {
+    let (d, contexts) = (&model.llama_calls, &phases.contexts);
+    let mut found: Vec<Round> = Vec::new();
+    let mut open = false;
+    let own = |i: &usize| d.context[*i] == context && model.threads.get(d.thread[*i]).pid == pid;
+    for i in (0..d.len()).filter(own).filter(|i| d.status[*i] == 0) {
+        if let (true, Some(last)) = (open, found.last_mut()) {
+            last.emitted = emitted(contexts[last.call].n_past, contexts[i].n_past, last.drafted);
+        }
+        open = phases.llama_calls[i] == Phase::BatchDecode;
+        if open {
+            let drafted = d.n_tokens[i].saturating_sub(1);
+            let verify_ns = d.duration_ns[i];
+            found.push(Round { call: i, drafted, emitted: None, draft_ns: 0, verify_ns });
+        }
+    }
+    let hits = found.iter().filter(|r| r.emitted.is_some_and(|n| n > 1)).count();
+    let known = found.iter().filter(|r| r.emitted.is_some()).count();
+    if hits >= FEWEST_HITS && (known + 1) * 10 >= found.len() * 9 { found } else { Vec::new() }
+}
+
+/// Fewest rounds with an accepted guess: one may be the end of a sequence.
+const FEWEST_HITS: usize = 2;
+
 fn emitted(n_past: Option<u32>, next: Option<u32>, drafted: u32) -> Option<u32> {
     next?.checked_sub(n_past?).filter(|n| (1..=drafted.saturating_add(1)).contains(n))
 }

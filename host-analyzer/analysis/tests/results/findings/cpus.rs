@@ -5,10 +5,11 @@ use profinfer_analysis::findings::{Remedy, Requirement, Value};
 use profinfer_analysis::phase::Phase;
 use profinfer_trace::model::*;
 
-use super::Answer::{Found, NotKnown, RuledOut};
+use super::Answer::{Found, NotKnown, RuledOut, Silent};
 use super::memory::ceiling;
-use super::{PROCESS, answer, evidence, number, remedy, rises, text};
-use crate::models::planted::{DELAY, TOKENS, state, tokens};
+use super::{PROCESS, answer, evidence, number, remedy, rises, tell, text};
+use crate::models::planted::{DELAY, Plant, TOKENS, each, state, tokens};
+use crate::models::small::PID;
 
 fn allowed(cpus: &str) -> Model {
     let mut m = tokens(0, 0, 0, false);
@@ -111,7 +112,8 @@ fn a_quota() {
     assert_eq!(evidence(&m, "quota", "quota"), Some(Value::MilliCpus(1_500)));
     assert_eq!(evidence(&m, "quota", "throttled_periods"), Some(Value::Count(7)));
     assert_eq!(evidence(&m, "quota", "lost_ns"), Some(Value::Nanoseconds(DELAY)));
-    assert_eq!(answer(&throttled(0), "quota"), RuledOut);
+    // The CPU was idle while a thread was ready, and it was not the quota.
+    assert_eq!(answer(&throttled(0), "quota"), NotKnown(vec![Requirement::Culprit]));
     // Periods were throttled, but not while tokens were decoded.
     let mut before = throttled(7);
     before.sched.states = ThreadStates::default();
@@ -183,4 +185,72 @@ fn cpus_that_are_not_known() {
     let roofs = Analysis::compute(&m).roof;
     let roof = roofs.phase(Phase::Decode);
     assert!(roof.cpus.is_empty() && roof.threads > 0);
+}
+
+/// A third thread of the engine, without operators, runs all the time.
+fn with_idle_thread() -> Model {
+    let mut m = tokens(0, 0, 0, false);
+    let idle = m.threads.find_or_add(102);
+    m.threads.describe(idle, PID, Text::default());
+    let (from, to) = (m.llama_calls.start_ns[0], *m.llama_calls.start_ns.last().unwrap());
+    state(&mut m, 2, from, to - from, ThreadState::Running);
+    m
+}
+
+#[test]
+fn threads_that_spin_and_compute_nothing() {
+    let m = with_idle_thread();
+    // It has a CPU that nobody waits for: what that costs is not known.
+    assert_eq!((answer(&m, "idle_team"), remedy(&m, "idle_team")), (Found(0, 0), Remedy::NoIdleTeam));
+    // The worker waits for it in each token.
+    let mut waits = tokens(DELAY, 0, 0, true);
+    let none = Text::default();
+    waits.sched.tasks.push(Task { tid: 102, pid: PID, name: none, command: none, cgroup: none });
+    wait_for_task(&mut waits);
+    assert_eq!(answer(&waits, "idle_team"), Found(1_986, 2_013));
+    assert_eq!(answer(&waits, "shared_cpu"), RuledOut);
+    let mut quiet = tokens(0, 0, 0, false);
+    quiet.sched.recorded = true;
+    assert_eq!(answer(&quiet, "idle_team"), RuledOut);
+}
+
+#[test]
+fn a_hypervisor_that_takes_a_cpu() {
+    let stolen = |share: f64| {
+        let mut m = tokens(0, 0, 0, false);
+        m.sched.recorded = true;
+        let (from, to) = (m.llama_calls.start_ns[0], *m.llama_calls.start_ns.last().unwrap() + 500);
+        let ns = ((to - from) as f64 * share) as u64;
+        for (cpu, last) in [(0, 1_000), (1, 1_000 + ns)] {
+            for (at, value) in [(from, 1_000), (to, last)] {
+                tell(&mut m, at, FactScope::Cpu(cpu), "cpu.steal_ns", FactValue::Number(value));
+            }
+        }
+        m
+    };
+    let m = stolen(0.2);
+    let Some(Value::Share(lost)) = evidence(&m, "steal", "lost_share") else { panic!() };
+    assert!((lost - 0.2).abs() < 0.01, "{lost}");
+    let Found(low, high) = answer(&m, "steal") else { panic!() };
+    assert!(low <= 90 && 90 <= high && low > 70 && high < 110, "{low} to {high}");
+    assert_eq!(answer(&stolen(0.01), "steal"), RuledOut);
+}
+
+/// From the twentieth token on each takes 1000 ns more; a reading shows other CPUs later.
+#[test]
+fn a_change_in_the_middle() {
+    let changed = |to: &str| {
+        let mut m = each(|token| Plant { work: if token >= 20 { 1_000 } else { 0 }, ..Plant::default() });
+        text(&mut m, PROCESS, "affinity", "0-1");
+        let (at, cpus) = (m.llama_calls.start_ns[25], m.texts.intern(to));
+        tell(&mut m, at, PROCESS, "affinity", FactValue::Text(cpus));
+        m
+    };
+    let m = changed("0");
+    // 19 tokens of 450 ns and 20 of 1450: 962 in the mean.
+    assert_eq!(answer(&m, "regimes"), Found(512, 512));
+    assert_eq!(evidence(&m, "regimes", "token_ns_after"), Some(Value::Nanoseconds(1_450)));
+    // Two threads on one CPU are what the change made of them.
+    assert_eq!(answer(&m, "too_many_threads"), Silent);
+    assert_eq!(answer(&changed("0-1"), "regimes"), Silent);
 }

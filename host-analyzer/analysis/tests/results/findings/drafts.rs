@@ -78,3 +78,32 @@ fn the_headline_is_of_the_tokens_that_came_out() {
     );
     assert!(!findings(&tokens(0, 0, 0, false)).headline.drafted);
 }
+
+/// One context, whose calls have five tokens in 400 ns and go on by as many as `emitted` says; then
+/// two single tokens of 100 ns.
+fn guesses(emitted: fn(u32) -> u32) -> Model {
+    let mut past = 4;
+    let mut calls = vec![call(LARGE, 4, &[1], 0)];
+    for round in 0..20 {
+        calls.push(Call { length: 400, ..call(LARGE, 5, &[5], past) });
+        past += emitted(round);
+    }
+    calls.extend([past, past + 1].map(|n_past| call(LARGE, 1, &[1], n_past)));
+    model(&calls, true)
+}
+
+#[test]
+fn guesses_without_a_draft() {
+    // A guess hits in every other round: 1.5 tokens in 400 ns, 267 ns per token instead of 100. Of
+    // these 167 ns, at least 0.7.
+    let m = guesses(|round| 1 + round % 2);
+    let Found(low, high) = answer(&m, "speculation") else { panic!() };
+    assert!((116..=117).contains(&low) && high > 166, "{low} to {high}");
+    assert_eq!(remedy(&m, "speculation"), Remedy::NoDraft);
+    assert_eq!(evidence(&m, "speculation", "accepted_share"), Some(Value::Share(0.125)));
+    assert_eq!(answer(&m, "draft"), Silent);
+    // All guesses hit: 80 ns per token.
+    assert_eq!(answer(&guesses(|_| 5), "speculation"), RuledOut);
+    // Parallel sequences go on by one token each.
+    assert_eq!(answer(&guesses(|_| 1), "speculation"), Silent);
+}

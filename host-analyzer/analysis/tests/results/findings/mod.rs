@@ -3,6 +3,7 @@
 
 mod builds;
 mod clocks;
+mod consistent;
 mod cpus;
 mod drafts;
 mod memory;
@@ -11,7 +12,7 @@ mod requests;
 mod sleep;
 
 use profinfer_analysis::Analysis;
-use profinfer_analysis::findings::{Evidence, Findings, RULES, Remedy, Requirement, Value};
+use profinfer_analysis::findings::{Confidence, Evidence, Findings, RULES, Remedy, Requirement, Value};
 use profinfer_trace::model::*;
 
 use crate::models::planted::{DELAY, TOKENS, disturbed, tokens};
@@ -43,7 +44,7 @@ fn answer(m: &Model, code: &str) -> Answer {
     let found = f.found.iter().find(|f| f.rule.code == code);
     let not_known = f.not_known.iter().find(|(rule, _)| rule.code == code);
     match (found, among(&f.ruled_out), among(&f.noisy), not_known) {
-        (Some(f), None, None, None) => f.found.gain.map_or(Answer::Found(0, 0), |g| {
+        (Some(f), None, None, None) => f.gain().map_or(Answer::Found(0, 0), |g| {
             assert!(!f.found.evidence.is_empty());
             Answer::Found(g.low_ns, g.high_ns)
         }),
@@ -66,6 +67,10 @@ fn evidence(m: &Model, code: &str, key: &str) -> Option<Value> {
 
 fn remedy(m: &Model, code: &str) -> Remedy {
     findings(m).found.into_iter().find(|f| f.rule.code == code).unwrap().found.remedy
+}
+
+fn confidence(m: &Model, code: &str) -> Confidence {
+    findings(m).found.into_iter().find(|f| f.rule.code == code).unwrap().found.confidence
 }
 
 fn tell(m: &mut Model, at_ns: u64, scope: FactScope, name: &str, value: FactValue) {
@@ -103,7 +108,7 @@ fn found(f: &Findings) -> Vec<&'static str> {
 fn a_planted_delay_is_promised_back() {
     let f = findings(&disturbed());
     let preempted = f.found.iter().find(|f| f.rule.code == "preempted").unwrap();
-    let gain = preempted.found.gain.unwrap();
+    let gain = preempted.gain().unwrap();
     assert!(gain.low_ns <= DELAY && DELAY <= gain.high_ns, "{gain:?}");
     assert!(gain.low_ns >= DELAY / 2 && gain.high_ns <= DELAY * 3 / 2, "{gain:?}");
     let token = f.headline.token_ns.unwrap() as f64;

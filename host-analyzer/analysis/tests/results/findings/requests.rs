@@ -1,6 +1,7 @@
 //! Prompts that are read again, and contexts that grow.
 
-use profinfer_analysis::findings::{Gains, Remedy, Requirement, Value};
+use profinfer_analysis::findings::{Remedy, Requirement, Value};
+use profinfer_analysis::ladder::Question;
 use profinfer_trace::model::Model;
 
 use super::Answer::{Found, NotKnown, RuledOut, Silent};
@@ -29,8 +30,8 @@ fn a_prompt_that_is_read_again() {
     assert_eq!(evidence(&m, "prefix", "tokens_read_again"), Some(Value::Count(24 + 34)));
     let f = findings(&m);
     assert_eq!(
-        f.found.iter().find(|f| f.rule.code == "prefix").unwrap().found.gain.unwrap().of,
-        Gains::Request
+        f.found.iter().find(|f| f.rule.code == "prefix").unwrap().gain().unwrap().question,
+        Question::Prompt
     );
     // Only new tokens are read; other prompts are shorter than the cached part; one repetition is
     // not enough; too short.
@@ -97,4 +98,29 @@ fn a_prompt_in_small_batches() {
     assert_eq!(answer(&in_batches(13, 200), "small_batches"), RuledOut);
     let turns = conversation(&[(20, 0), (6, 24), (6, 34), (6, 44), (6, 54)]);
     assert_eq!(answer(&turns, "small_batches"), RuledOut);
+}
+
+/// Twenty tokens that attend to this number of cells from the start on; attention takes 900 ns, the
+/// product 30.
+fn long(n_kv: u64) -> Model {
+    let mut calls = vec![call(A, n_kv as u32 - 30, &[1], 0)];
+    for _ in 0..20 {
+        let n_past = n_kv as u32 - 31 + calls.len() as u32;
+        calls.push(Call { n_kv, work: [900, 30], length: 940, ..call(A, 1, &[1], n_past) });
+    }
+    model(&calls, true)
+}
+
+#[test]
+fn a_context_that_is_long_from_the_start() {
+    let m = long(1280);
+    // The product has no weights, so it counts too. Half of 930 ns, or of 870 if each operator takes
+    // 30 without cells; and 28 for the replay.
+    assert_eq!(answer(&m, "long_context"), Found(407, 493));
+    assert_eq!(remedy(&m, "long_context"), Remedy::ShorterContext { cells: 640 });
+    assert_eq!(evidence(&m, "long_context", "cells"), Some(Value::Count(1280)));
+    assert_eq!(answer(&m, "context_growth"), Silent);
+    assert_eq!(answer(&long(512), "long_context"), RuledOut);
+    // A context that grows is the subject of the other rule.
+    assert_eq!(answer(&grown(256), "long_context"), Silent);
 }

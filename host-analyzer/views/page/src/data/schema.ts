@@ -669,9 +669,20 @@ export interface Finding {
   observed: string;
   action: string;
   gain: Gain | null;
+  effects: FindingEffect[];
   confidence: Confidence;
   remedy: Remedy;
   evidence: Evidence[];
+}
+
+/** What a finding is about in one question. */
+export interface FindingEffect {
+  question: Question;
+  share: number;
+  observed: boolean;
+  ns: number;
+  gain: Gain | null;
+  steps: number[];
 }
 
 /** How fast the engine is, why not faster, what would help, what was ruled out. */
@@ -1071,7 +1082,8 @@ export type MissingKind =
   | "counter"
   | "gauge"
   | "context_steps"
-  | "rounds";
+  | "rounds"
+  | "culprit";
 
 /** Which, or how many. */
 export type MissingName = number | string;
@@ -1123,6 +1135,7 @@ export interface NestedCalls {
 /** A cause on which this recording cannot decide. */
 export interface NotKnown {
   code: string;
+  topic: string;
   sentence: string;
   missing: Missing[];
 }
@@ -1493,7 +1506,14 @@ export type Remedy =
   | { kind: "one_backend" }
   | { kind: "cache_prompt" }
   | { kind: "no_stops" }
-  | { kind: "larger_batches"; tokens: number };
+  | { kind: "larger_batches"; tokens: number }
+  | { kind: "no_idle_team" }
+  | { kind: "reserved_cpus" }
+  | { kind: "move_interrupts" }
+  | { kind: "find_sleep" }
+  | { kind: "warm_cache" }
+  | { kind: "kv_type" }
+  | { kind: "keep_conditions" };
 
 /** A prompt and the tokens generated from it. */
 export interface Request {
@@ -1585,6 +1605,7 @@ export interface Routing {
 /** A cause that the numbers rule out, or that variation hides. */
 export interface RuledOut {
   code: string;
+  topic: string;
   sentence: string;
   evidence: Evidence[];
 }
@@ -1858,6 +1879,8 @@ export type StepKind =
   | "placement"
   | "too_many_threads"
   | "shared_cpu"
+  | "idle_team"
+  | "steal"
   | "throttled"
   | "unknown_holder"
   | "interrupts"

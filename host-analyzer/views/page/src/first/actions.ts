@@ -193,7 +193,7 @@ export function actions(summary: Summary, timeline: Timeline | null): HTMLElemen
           `The slowest token in the timeline of this page: ${time(shown.time_ns)}`,
         )
       : null;
-  const names = (rows: RuledOut[]): string => rows.map((r) => topic(r.code)).join(" · ");
+  const names = (rows: RuledOut[]): string => rows.map((r) => topic(r)).join(" · ");
   const unknown = list(findings.not_known);
   return h(
     "section",

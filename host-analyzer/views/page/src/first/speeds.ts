@@ -67,6 +67,8 @@ const CAUSES: [StepKind[], string][] = [
   [["agent"], "The agent cost"],
   [["placement", "shared_cpu"], "Sharing a CPU among the engine's threads cost"],
   [["too_many_threads"], "More threads than CPUs cost"],
+  [["idle_team"], "Engine threads that compute nothing cost"],
+  [["steal"], "The hypervisor cost"],
   [["throttled"], "A quota or a hypervisor cost"],
   [["unknown_holder"], "Preemption by unknown programs cost"],
   [["interrupts"], "Interrupts cost"],

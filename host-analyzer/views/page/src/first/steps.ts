@@ -85,6 +85,12 @@ const KINDS: Record<StepKind, [Family, string, string]> = {
     "shared CPU",
     "Threads of the engine shared a CPU. The recording does not show who had the other CPUs.",
   ],
+  idle_team: [
+    "cause",
+    "idle engine threads",
+    "Threads of the engine that computed nothing had a CPU: an idle team that spins.",
+  ],
+  steal: ["cause", "hypervisor", "A hypervisor had a CPU, by the counters of /proc/stat."],
   throttled: [
     "cause",
     "runnable, CPU idle",

@@ -2,47 +2,11 @@
 
 import type { Maybe } from "../data/maybe.ts";
 import { list } from "../data/read.ts";
-import type { Missing, NotKnown } from "../data/schema.ts";
+import type { Missing, NotKnown, RuledOut } from "../data/schema.ts";
 
-/** Names of the checks by the code of the rule (docs/findings.md). */
-const TOPICS: Record<string, string> = {
-  bandwidth: "memory bandwidth",
-  clock_limit: "clock limits",
-  context_growth: "context length",
-  cpu_variant: "CPU build",
-  double_copy: "second copy of the weights",
-  draft: "draft model",
-  experts: "experts",
-  fake_numa: "memory banks",
-  few_threads: "idle CPUs",
-  heat: "temperature",
-  huge_pages: "page size",
-  kernels: "arithmetic",
-  memory_clock: "memory clock",
-  migrations: "moves between CPUs",
-  mixed_cores: "core types",
-  paging: "page-ins",
-  passive_wait: "sleep at barriers",
-  polling: "spinning while idle",
-  preempted: "other programs",
-  prefix: "repeated prompts",
-  quota: "CPU quota",
-  repacking: "weight types",
-  sampling: "sampling",
-  shared_cpu: "threads that share a CPU",
-  splits: "splits between backends",
-  stopped: "stop signals",
-  small_batches: "prompt batches",
-  too_many_threads: "thread count",
-};
-
-export function hasTopic(code: string): boolean {
-  return code in TOPICS;
-}
-
-/** A rule without a name here is named by its code. */
-export function topic(code: Maybe<string>): string {
-  return TOPICS[code ?? ""] ?? (code ?? "").replaceAll("_", " ");
+/** What was checked. Files of older versions have the code only. */
+export function topic(row: Maybe<RuledOut | NotKnown>): string {
+  return row?.topic || (row?.code ?? "").replaceAll("_", " ");
 }
 
 function needed(missing: Missing): string {
@@ -73,6 +37,8 @@ function needed(missing: Missing): string {
       return "needs a longer text";
     case "rounds":
       return "no complete draft rounds";
+    case "culprit":
+      return "what delays come from was not recorded";
     default:
       return "data missing";
   }
@@ -84,7 +50,7 @@ export function couldNotCheck(rows: NotKnown[]): string[] {
   for (const row of rows) {
     const first = list(row.missing)[0];
     const why = first ? needed(first) : "data missing";
-    groups.set(why, [...(groups.get(why) ?? []), topic(row.code)]);
+    groups.set(why, [...(groups.get(why) ?? []), topic(row)]);
   }
   return [...groups].map(([why, topics]) => `${topics.join(", ")} (${why})`);
 }

@@ -1,0 +1,48 @@
+//! Operators of the attention: their time follows the cells of the KV cache.
+
+use super::Case;
+use crate::shared::phase::Phase;
+
+/// Time per decode token, without what delayed it.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::findings) struct Attention {
+    /// ns.
+    pub(in crate::findings) work_ns: f64,
+    /// Part of it that the operators have without cells, at most: as many of the fastest ones, ns.
+    pub(in crate::findings) constant_ns: f64,
+}
+
+impl Case<'_> {
+    /// Mean cells that a decode token attends to; `None` if unknown.
+    pub(in crate::findings) fn mean_cells(&self) -> Option<u64> {
+        let cells = |call: u32| self.analysis.phases.contexts[call as usize].n_kv;
+        let cells: Vec<u64> = self.tokens.iter().filter_map(|t| cells(t.call)).collect();
+        cells.iter().sum::<u64>().checked_div(cells.len() as u64)
+    }
+
+    /// The operators that read the cache: flash attention, or softmax and products without weights.
+    /// `None` without captured tokens, or if there are no such operators.
+    pub(in crate::findings) fn attention(&self) -> Option<Attention> {
+        let replay = &self.analysis.replay;
+        let tokens = replay.phase(Phase::Decode).filter(|c| c.traced).count();
+        let times = replay.class_times.get(Phase::Decode.index())?;
+        let (mut work, mut instances, mut fastest) = (0_u64, 0_u64, f64::INFINITY);
+        for (class, times) in replay.classes.iter().zip(times).filter(|(_, t)| t.instances > 0) {
+            fastest = fastest.min(times.usual.work as f64 / times.instances as f64);
+            let attends = match self.model.texts.get(class.op) {
+                "FLASH_ATTN_EXT" | "SOFT_MAX" => true,
+                "MUL_MAT" => !class.weights,
+                _ => false,
+            };
+            if attends {
+                work = work.saturating_add(times.usual.work);
+                instances += times.instances;
+            }
+        }
+        let per_token = |ns: f64| ns / tokens.max(1) as f64;
+        (tokens > 0 && instances > 0).then(|| Attention {
+            work_ns: per_token(work as f64),
+            constant_ns: per_token(instances as f64 * fastest),
+        })
+    }
+}

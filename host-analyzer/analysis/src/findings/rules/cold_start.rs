@@ -1,0 +1,68 @@
+//! The first prompt waits for pages of the model.
+
+use super::super::case::SCHED;
+use super::super::evidence::{Evidence, Place, Value};
+use super::super::{Case, Confidence, Found, Gain, Requirement, Rule, Verdict};
+use super::Remedy;
+use crate::ladder::{self, Ladder, NAMED, Question, StepKind};
+use crate::replay::Cause;
+
+pub(super) const RULE: Rule = Rule {
+    code: "cold_start",
+    topic: "cold start",
+    title: "The prompt waits for the model to be read from storage",
+    question: "Why is the first answer late?",
+    condition: "Major page faults, and threads slept uninterruptibly in a prompt, or the program slept at its start while it read from storage: at least 3 % of the time.",
+    formula: "The replay without that sleep. The kernel's own work for the faults counts as the operators'.",
+    remedy: "Read the file before it is needed (cat model.gguf > /dev/null, a warm-up call), keep it in memory (--mlock), or use a faster disk.",
+    source: "llama.cpp #91 (mmap: the first prompt reads the weights), #1876",
+    requires: &[
+        Requirement::Ends,
+        Requirement::AllOperators,
+        Requirement::Level(SCHED),
+        Requirement::Fact("faults.major"),
+    ],
+    steps: |question, kind| match kind {
+        StepKind::Caused(Cause::Blocked) => question != Question::Decode,
+        StepKind::PageIn => true,
+        _ => false,
+    },
+    judge,
+};
+
+fn judge(case: &Case<'_>) -> Verdict {
+    let process = case.process();
+    let faults = process.and_then(|p| p.major_faults.value()).map_or(0, |rise| rise.whole);
+    let mut evidence = vec![Evidence::new("major_faults", Value::Count(faults), Place::Conditions)];
+    if let Some(read) = process.and_then(|p| p.storage_read_bytes.value()) {
+        evidence.push(Evidence::new("read_from_storage", Value::Bytes(read.whole), Place::Conditions));
+    }
+    let at_start = case.ladder(Question::StartUp);
+    let page_in = at_start.map(|ladder| ladder.sum(|kind| kind == StepKind::PageIn));
+    let gain = at_start.zip(page_in).and_then(|(ladder, ns)| start_up(ladder, ns));
+    if faults == 0 && gain.is_none() {
+        return Verdict::RuledOut(evidence);
+    }
+    match (case.judge_caused(&RULE, evidence.clone(), Remedy::WarmCache, Confidence::High), gain) {
+        (Verdict::Found(mut found), gain) => {
+            found.gains.extend(gain);
+            Verdict::Found(found)
+        }
+        (_, Some(gain)) => {
+            let (remedy, confidence) = (Remedy::WarmCache, Confidence::High);
+            Verdict::Found(Found { evidence, remedy, gains: vec![gain], confidence })
+        }
+        // The pages may have been read before the first call, and the start was not recorded.
+        (Verdict::RuledOut(_), None) if at_start.is_none() => {
+            Verdict::NotEnoughData(vec![Requirement::Culprit])
+        }
+        (other, None) => other,
+    }
+}
+
+/// What a warm page cache saves at the start, if that is enough for a finding. The thread slept while
+/// the file was read; all of it goes away.
+fn start_up(ladder: &Ladder, page_in_ns: i64) -> Option<Gain> {
+    let ns = u64::try_from(page_in_ns).ok().filter(|_| ladder.share(page_in_ns) >= NAMED)?;
+    Some(Gain::of_ladder(ladder, ladder::Gain { low_ns: ns, likely_ns: ns, high_ns: ns }))
+}

@@ -1,0 +1,25 @@
+//! Interrupt handlers take the CPUs of computing threads.
+
+use super::super::case::SCHED;
+use super::super::{Case, Confidence, Requirement, Rule, Verdict};
+use super::Remedy;
+use crate::ladder::StepKind;
+use crate::replay::Cause;
+
+pub(super) const RULE: Rule = Rule {
+    code: "interrupts",
+    topic: "interrupts",
+    title: "Interrupts take the engine's CPUs",
+    question: "Why is it slower while the network or a disk is busy?",
+    condition: "Interrupt handlers ran on the CPUs of computing threads, and operators ended later for that: at least 3 % of a token's or a prompt's time.",
+    formula: "The replay without the interrupts.",
+    remedy: "Let other CPUs handle these interrupts (/proc/irq/N/smp_affinity, irqbalance), or keep the engine off the CPUs that do.",
+    source: "Documentation/core-api/irq/irq-affinity.rst",
+    requires: &[Requirement::Ends, Requirement::AllOperators, Requirement::Level(SCHED)],
+    steps: |_, kind| kind == StepKind::Caused(Cause::Interrupts),
+    judge,
+};
+
+fn judge(case: &Case<'_>) -> Verdict {
+    case.judge_caused(&RULE, Vec::new(), Remedy::MoveInterrupts, Confidence::High)
+}

@@ -1,0 +1,118 @@
+//! The conditions change in the middle, and tokens take longer from then on.
+
+use super::super::case::MIN_TOKENS;
+use super::super::evidence::{Evidence, Place, Value};
+use super::super::{Case, Confidence, Found, Gain, Requirement, Rule, Verdict};
+use super::Remedy;
+use crate::ladder::{NAMED, StepKind};
+use crate::replay::Cause;
+use crate::results::budget::TokenBudget;
+use crate::stats::mean::Mean;
+use profinfer_trace::model::{Fact, FactScope, FactValue};
+
+pub(super) const RULE: Rule = Rule {
+    code: "regimes",
+    topic: "changed conditions",
+    title: "The conditions changed in the middle",
+    question: "Why does it become slow all at once?",
+    condition: "The CPUs that the engine may use, its quota, or the limit of a clock changed while tokens were generated, and tokens before the change took at least a tenth less time than those after it, and 3 % less than the mean.",
+    formula: "The mean token of the session less the mean token before the change, with the 95 % interval of the latter.",
+    remedy: "Undo the change, and find what made it: a cpuset or quota of a container manager, taskset, a power or thermal policy.",
+    source: "Documentation/admin-guide/cgroup-v2.rst, cpuset.cpus, cpu.max; sched_setaffinity(2)",
+    requires: &[Requirement::DecodeCalls(MIN_TOKENS)],
+    steps: |_, kind| {
+        matches!(
+            kind,
+            StepKind::Caused(Cause::TooManyThreads | Cause::SharedCpu | Cause::Placement | Cause::Throttled)
+                | StepKind::AboveFloor
+        )
+    },
+    judge,
+};
+
+/// Facts that slow an engine down when they change.
+const FACTS: [&str; 4] = ["affinity", "cgroup.cpuset", "cgroup.quota_us", "cpu.frequency.limit"];
+/// Tokens before the change take this part less.
+const SHORTER: f64 = 0.9;
+/// Fewest tokens on each side.
+const TOKENS: usize = 8;
+
+/// A changed fact that made tokens slower.
+pub(super) struct Change<'a> {
+    name: &'a str,
+    at_ns: u64,
+    before: Mean,
+    after: Mean,
+}
+
+/// The change with the largest effect.
+pub(super) fn slowest<'a>(case: &'a Case<'_>) -> Option<Change<'a>> {
+    let model = case.model;
+    let own = |scope: FactScope| match scope {
+        FactScope::Process(pid) => pid == case.pid,
+        FactScope::Thread(tid) => model.threads.iter().any(|(_, t)| (t.tid, t.pid) == (tid, case.pid)),
+        FactScope::Cpu(_) => true,
+        FactScope::System => false,
+    };
+    let changes = FACTS.iter().filter_map(|name| model.texts.find(name)).flat_map(|name| {
+        let rows = model.facts.rows.iter().filter(move |f| f.name == name && own(f.scope));
+        let rows: Vec<&Fact> = rows.collect();
+        let changed = |(i, fact): (usize, &&Fact)| {
+            let before = rows[..i].iter().rev().find(|f| f.scope == fact.scope)?;
+            let known = |v: FactValue| !matches!(v, FactValue::Absent(_));
+            let changed = before.value != fact.value && known(before.value) && known(fact.value);
+            changed.then_some(fact.at_ns)
+        };
+        let at: Vec<u64> = rows.iter().enumerate().filter_map(changed).collect();
+        at.into_iter().map(move |at| (model.texts.get(name), at))
+    });
+    let effect = |(name, at_ns): (&'a str, u64)| {
+        let split = split(&case.tokens, at_ns.saturating_sub(model.session.start_ns));
+        let (before, after) = case.tokens.split_at(split);
+        let mean = |tokens: &[&TokenBudget]| Mean::new(&tokens.iter().map(|t| t.time_ns).collect::<Vec<_>>());
+        let enough = before.len() >= TOKENS && !after.is_empty();
+        enough.then(|| Change { name, at_ns, before: mean(before), after: mean(after) })
+    };
+    let slower = changes.filter_map(effect).filter(|c| c.before.mean <= c.after.mean * SHORTER);
+    slower.max_by(|a, b| a.after.mean.total_cmp(&b.after.mean))
+}
+
+/// The first token after a change that a reading at `at_ns` shows. Facts are read once a second: of
+/// the tokens since the reading before, the one where the times change their level most.
+fn split(tokens: &[&TokenBudget], at_ns: u64) -> usize {
+    let first = tokens.partition_point(|t| t.start_ns < at_ns.saturating_sub(READING_NS));
+    let last = tokens.partition_point(|t| t.start_ns < at_ns);
+    let logs: Vec<f64> = tokens.iter().map(|t| (t.time_ns.max(1) as f64).ln()).collect();
+    let within = |logs: &[f64]| {
+        let mean = logs.iter().sum::<f64>() / logs.len().max(1) as f64;
+        logs.iter().map(|x| (x - mean).powi(2)).sum::<f64>()
+    };
+    let scatter = |at: &usize| within(&logs[..*at]) + within(&logs[*at..]);
+    (first..=last).min_by(|a, b| scatter(a).total_cmp(&scatter(b))).unwrap_or(last)
+}
+
+/// Time between two readings of a fact, ns.
+const READING_NS: u64 = 1_000_000_000;
+
+fn judge(case: &Case<'_>) -> Verdict {
+    let Some(Change { name, at_ns, before, after }) = slowest(case) else { return Verdict::DoesNotApply };
+    let at = Value::Nanoseconds(at_ns.saturating_sub(case.model.session.start_ns));
+    let ns = |mean: Mean| Value::Nanoseconds(mean.mean as u64);
+    let evidence = vec![
+        Evidence::new("changed", Value::Name(name.to_owned()), Place::Conditions),
+        Evidence::new("changed_at", at, Place::Tokens),
+        Evidence::new("token_ns_before", ns(before), Place::Tokens),
+        Evidence::new("token_ns_after", ns(after), Place::Tokens),
+    ];
+    let token = case.token_ns() as f64;
+    if case.share(token - before.mean) < NAMED {
+        return Verdict::RuledOut(evidence);
+    }
+    let gain = Gain::new(case.token_ns(), token - before.high(), token - before.low());
+    Verdict::Found(Found {
+        evidence,
+        remedy: Remedy::KeepConditions,
+        gains: vec![gain.with_likely(token - before.mean)],
+        confidence: Confidence::High,
+    })
+}

@@ -1,0 +1,29 @@
+//! What the questions look at, and the calls that one covers.
+
+use crate::replay::{CallReplay, Replay};
+use crate::results::request::Request;
+use crate::shared::phase::{Phase, Phases};
+use profinfer_trace::model::Model;
+
+/// What the questions look at.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Sources<'a> {
+    pub(super) model: &'a Model,
+    pub(super) phases: &'a Phases,
+    pub(super) replay: &'a Replay,
+    pub(super) requests: &'a [Request],
+}
+
+/// Calls of one question.
+#[derive(Debug)]
+pub(super) struct Calls<'a> {
+    pub(super) rows: Vec<&'a CallReplay>,
+    /// The phase whose operators are those of the calls; `None` where they are mixed with others.
+    pub(super) phase: Option<Phase>,
+    pub(super) units: u64,
+    pub(super) traced_units: u64,
+}
+
+pub(super) fn pid_of(model: &Model, call: &CallReplay) -> u32 {
+    model.threads.get(model.llama_calls.thread[call.call.0 as usize]).pid
+}
