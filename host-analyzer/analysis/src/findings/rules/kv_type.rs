@@ -26,7 +26,7 @@ pub(super) const RULE: Rule = Rule {
     judge,
 };
 
-/// So many times as long as the other product.
+/// Ratio of its time to that of the other product.
 const LONGER: f64 = 1.5;
 /// Scatter of single operators.
 const ERROR: f64 = 0.1;

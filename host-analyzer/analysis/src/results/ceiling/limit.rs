@@ -78,7 +78,7 @@ pub(crate) struct Least {
 }
 
 impl Least {
-    /// Of work that moves so many bytes and computes so many operations.
+    /// Least time of work that moves these bytes and computes these operations.
     pub(crate) fn new((bytes, operations): (u64, u64), read: Option<Top>, arithmetic: Option<Top>) -> Self {
         let at = |n: u64, top: Option<Top>| {
             top.filter(|t| t.per_s > 0).map_or(0.0, |t| n as f64 * 1e9 / t.per_s as f64)
