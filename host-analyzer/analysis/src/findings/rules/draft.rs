@@ -4,7 +4,7 @@ use super::super::case::drafted_ns;
 use super::super::evidence::{Evidence, Place, Value};
 use super::super::{Case, Confidence, Found, Gain, Requirement, Rule, Verdict};
 use super::Remedy;
-use crate::ladder::StepKind;
+use crate::ladder::{Question, StepKind};
 use crate::results::speculative::{Plain, PlainSource, Speculative};
 
 pub(super) const RULE: Rule = Rule {
@@ -17,18 +17,21 @@ pub(super) const RULE: Rule = Rule {
     remedy: "Leave the draft model out, let it guess less (--spec-draft-n-max), or take a faster or a better one.",
     source: "llama.cpp #25908, #10455, #3919; on CPUs draft and target share one memory: -49 to -62 % were reported. The condition for a gain is that of Leviathan, Kalman and Matias, Fast inference from transformers via speculative decoding (arXiv 2211.17192), with measured costs",
     requires: &[],
-    steps: |_, kind| {
-        matches!(
-            kind,
-            StepKind::Floor
-                | StepKind::AboveFloor
-                | StepKind::Application
-                | StepKind::Dispatch
-                | StepKind::Preparation
-        )
-    },
+    steps: guessing,
     judge,
 };
+
+/// The steps in which guesses and their verification cost time.
+pub(super) const fn guessing(_: Question, kind: StepKind) -> bool {
+    matches!(
+        kind,
+        StepKind::Floor
+            | StepKind::AboveFloor
+            | StepKind::Application
+            | StepKind::Dispatch
+            | StepKind::Preparation
+    )
+}
 
 fn judge(case: &Case<'_>) -> Verdict {
     verdict(case, |row| row.draft.is_some())

@@ -2,7 +2,6 @@
 
 use super::super::{Case, Rule, Verdict};
 use super::draft;
-use crate::ladder::StepKind;
 
 pub(super) const RULE: Rule = Rule {
     code: "speculation",
@@ -14,16 +13,7 @@ pub(super) const RULE: Rule = Rule {
     remedy: "Guess fewer tokens (--spec-draft-n-max), or generate without guesses where the text does not repeat itself.",
     source: "llama.cpp examples/lookup; docs/speculative.md (draftless speculation)",
     requires: &[],
-    steps: |_, kind| {
-        matches!(
-            kind,
-            StepKind::Floor
-                | StepKind::AboveFloor
-                | StepKind::Application
-                | StepKind::Dispatch
-                | StepKind::Preparation
-        )
-    },
+    steps: draft::guessing,
     judge,
 };
 
