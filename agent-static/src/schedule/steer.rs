@@ -13,6 +13,7 @@ use crate::link::emit::Emitter;
 use crate::link::output::Weight;
 use crate::lower::Lower;
 use crate::lower::progress::{Ended, Progress};
+use crate::observe::cost;
 use crate::probes::tracer::Tracer;
 use crate::request::capture::Effective;
 use crate::request::capture::filter::{Filters, Ranges};
@@ -225,6 +226,7 @@ impl Steer {
             return;
         }
         let mut counts = [0; 3];
+        let agent_ns = cost::cpu_ns();
         let emit = &mut lower.emit;
         for call in lower.engines_progress.take_ended() {
             let Some(steered) = self.engines.iter_mut().find(|s| s.switcher.pid == call.pid) else {
@@ -232,7 +234,7 @@ impl Steer {
             };
             let prompt = steered.prompts.call(&call, steered.switcher.cycle.permille());
             let captured = steered.switcher.call(&call, prompt, hits, &mut |switch| send(emit, switch));
-            steered.controller.call(&call, captured);
+            steered.controller.call(&call, captured, agent_ns);
             steered.fastest.call(&call);
             let complete = captured == Captured::All && call.kept;
             counts[if complete { 0 } else { 1 + usize::from(captured != Captured::None) }] += 1;

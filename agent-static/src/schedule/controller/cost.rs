@@ -67,6 +67,9 @@ pub(super) struct Cost {
     operators: u32,
     traced: Row,
     untraced: Row,
+    /// CPU time that the agent had used at the first call of the burst, and at the last call of the
+    /// pause after it that is kept, ns.
+    agent_ns: (u64, u64),
     /// Slowdowns of traced calls in millionths; the newest overwrite the oldest.
     pairs: [i64; PAIRS],
     seen: usize,
@@ -77,12 +80,14 @@ impl Cost {
         Self { pair_ns, ..Self::default() }
     }
 
-    /// Adds a decode call. `operators`: of a traced call, `None` for an untraced one.
-    pub(super) fn call(&mut self, duration_ns: u64, operators: Option<u32>) {
+    /// Adds a decode call. `operators`: of a traced call, `None` for an untraced one. `agent_ns`: CPU
+    /// time that the agent has used.
+    pub(super) fn call(&mut self, duration_ns: u64, operators: Option<u32>, agent_ns: u64) {
         let Some(operators) = operators else {
             // No more than the burst had: later calls have a longer context.
             if self.untraced.n < self.traced.n.max(LEAST_CALLS) {
                 self.untraced.push(duration_ns);
+                self.agent_ns.1 = agent_ns;
             }
             return;
         };
@@ -90,13 +95,25 @@ impl Cost {
         if self.untraced.n > 0 {
             // A new burst begins: compare the previous one with the pause after it.
             let both = (self.traced.median(), self.untraced.median());
-            (self.traced.n, self.untraced.n) = (0, 0);
             if let (Some(traced), Some(untraced)) = both {
-                self.pairs[self.seen % PAIRS] = slowdown(traced, untraced);
+                self.pairs[self.seen % PAIRS] = slowdown(traced.saturating_add(self.reading()), untraced);
                 self.seen += 1;
             }
+            (self.traced.n, self.untraced.n) = (0, 0);
+        }
+        if self.traced.n == 0 {
+            self.agent_ns = (agent_ns, agent_ns);
         }
         self.traced.push(duration_ns);
+    }
+
+    /// CPU time of the agent per call of this burst, ns: it inserts and removes the probes, and reads
+    /// what they recorded, mostly in the pause after it. An engine on all CPUs waits for that as long,
+    /// because its threads meet after each operator. An engine that leaves a CPU free pays less.
+    fn reading(&self) -> i64 {
+        let (from, to) = self.agent_ns;
+        let calls = u64::try_from(self.traced.n).unwrap_or(u64::MAX).max(1);
+        i64::try_from(to.saturating_sub(from) / calls).unwrap_or(i64::MAX)
     }
 
     /// Slowdown of a traced call, millionths, while too few bursts were compared for an interval:
@@ -110,7 +127,8 @@ impl Cost {
         // Quartiles: other tasks only make calls longer, and few calls have no stable median.
         let traced = self.traced.part(4);
         let predicted = predicted(self.pair_ns.unwrap_or(0), self.operators, traced.unwrap_or(0));
-        let last = traced.zip(self.untraced.part(4)).map(|(traced, untraced)| slowdown(traced, untraced));
+        let last = traced.zip(self.untraced.part(4));
+        let last = last.map(|(traced, untraced)| slowdown(traced.saturating_add(self.reading()), untraced));
         let compared = self.pairs[..self.seen].iter().copied().chain(last);
         let (sum, n) = compared.fold((0_i64, 0), |(sum, n), ppm| (sum.saturating_add(ppm), n + 1));
         predicted.filter(|_| traced.is_some()).max(sum.checked_div(n))
@@ -151,10 +169,10 @@ mod tests {
     fn of(bursts: &[u64]) -> Cost {
         let mut cost = Cost::default();
         for burst in bursts {
-            (0..4).for_each(|_| cost.call(*burst, Some(500)));
-            (0..4).for_each(|_| cost.call(1_000_000, None));
+            (0..4).for_each(|_| cost.call(*burst, Some(500), 0));
+            (0..4).for_each(|_| cost.call(1_000_000, None, 0));
         }
-        cost.call(1, Some(500));
+        cost.call(1, Some(500), 0);
         cost
     }
 
@@ -179,6 +197,25 @@ mod tests {
     }
 
     #[test]
+    fn the_agent_is_part_of_the_slowdown() {
+        let mut cost = Cost::default();
+        // 2 ms for each call of a burst, in the burst and in as many calls after it. What it uses
+        // later is not for the burst.
+        let mut agent = 70_000_000;
+        for _ in 0..6 {
+            (0..4).for_each(|_| cost.call(11_000_000, Some(515), agent));
+            agent += 5_000_000;
+            (0..3).for_each(|_| cost.call(10_000_000, None, agent));
+            agent += 3_000_000;
+            cost.call(10_000_000, None, agent);
+            agent += 90_000_000;
+            (0..20).for_each(|_| cost.call(10_000_000, None, agent));
+            assert!(cost.at_first().is_none_or(|ppm| ppm == 300_000));
+        }
+        assert_eq!(cost.at(1000).map(|s| s.ppm), Some(300_000));
+    }
+
+    #[test]
     fn the_first_slowdown_is_predicted_then_compared() {
         // SmolLM2: 515 operators, 1.1 us per pair, calls of 5.5 ms: 0.57 of 4.93 ms.
         assert_eq!(predicted(1_100, 515, 5_500_000), Some(114_827));
@@ -187,20 +224,20 @@ mod tests {
         assert_eq!(predicted(20_000, 515, 5_500_000), Some(29_963_636));
         assert_eq!(predicted(0, 515, 5_500_000), None);
         let mut cost = Cost::new(Some(1_100));
-        (0..2).for_each(|_| cost.call(5_500_000, Some(515)));
+        (0..2).for_each(|_| cost.call(5_500_000, Some(515), 0));
         assert_eq!(cost.at_first(), None);
-        (0..6).for_each(|_| cost.call(5_500_000, Some(515)));
+        (0..6).for_each(|_| cost.call(5_500_000, Some(515), 0));
         assert_eq!(cost.at_first(), Some(114_827));
         // The untraced calls show more; fewer than three show nothing.
-        (0..2).for_each(|_| cost.call(4_400_000, None));
+        (0..2).for_each(|_| cost.call(4_400_000, None, 0));
         assert_eq!(cost.at_first(), Some(114_827));
-        (0..2).for_each(|_| cost.call(4_400_000, None));
+        (0..2).for_each(|_| cost.call(4_400_000, None, 0));
         assert_eq!(cost.at_first(), Some(250_000));
         // The mean of two bursts. Calls beyond the length of a burst have a longer context.
-        (0..4).for_each(|_| cost.call(4_400_000, None));
-        (0..90).for_each(|_| cost.call(4_900_000, None));
-        (0..8).for_each(|_| cost.call(5_500_000, Some(515)));
-        (0..8).for_each(|_| cost.call(5_000_000, None));
+        (0..4).for_each(|_| cost.call(4_400_000, None, 0));
+        (0..90).for_each(|_| cost.call(4_900_000, None, 0));
+        (0..8).for_each(|_| cost.call(5_500_000, Some(515), 0));
+        (0..8).for_each(|_| cost.call(5_000_000, None, 0));
         assert_eq!(cost.at_first(), Some((250_000 + 100_000) / 2));
         // With five there is an interval.
         assert_eq!(of(&[1_100_000; 5]).at_first(), None);

@@ -81,8 +81,8 @@ impl Controller {
         self.duty
     }
 
-    /// Processes a decode call that has ended.
-    pub fn call(&mut self, call: &Ended, captured: Captured) {
+    /// Processes a decode call that has ended. `agent_ns`: CPU time that the agent has used.
+    pub fn call(&mut self, call: &Ended, captured: Captured, agent_ns: u64) {
         if self.limits == Limits::default() {
             return;
         }
@@ -92,7 +92,7 @@ impl Controller {
             Captured::Edge => {}
             _ if !call.decode || !call.good => {}
             captured => {
-                self.cost.call(duration, (captured == Captured::All).then_some(call.operators));
+                self.cost.call(duration, (captured == Captured::All).then_some(call.operators), agent_ns);
                 self.begin();
             }
         }

@@ -33,7 +33,7 @@ impl Script {
             self.now = end_ns;
             let call =
                 Ended { pid: 1, start_ns, end_ns, decode: true, good: true, operators: 515, kept: true };
-            self.controller.call(&call, if traced { Captured::All } else { Captured::None });
+            self.controller.call(&call, if traced { Captured::All } else { Captured::None }, 0);
             self.steps.extend(self.controller.step(1, self.now));
         }
     }
