@@ -6,7 +6,9 @@ Times in ns: `decode` per token, everything else per run. What an engine does no
 import re
 
 #: llama.cpp's figures at the end of a run, all tools: milliseconds, and the number of tokens or runs
-FIGURE = re.compile(r"(prompt eval|eval|load|sampling) time *= *([0-9.]+) ms(?: */ *(\d+))?")
+FIGURE = re.compile(r"(prompt eval|eval|sampling) time *= *([0-9.]+) ms(?: */ *(\d+))?")
+#: when llama-completion begins to generate, since its start: minutes, seconds, ms, us. Its "load time" lacks the loading of the weights
+BEGINS = re.compile(r"^(\d+)\.(\d\d)\.(\d{3})\.(\d{3}) I generate:", re.MULTILINE)
 #: of llama-lookup and llama-speculative-simple: tokens that came out, and seconds
 DECODED = re.compile(r"decoded +(\d+) tokens in +([0-9.]+) seconds")
 
@@ -21,8 +23,10 @@ def of_log(log):
     for name, ms, count in FIGURE.findall(log):
         figures[name] = (float(ms) * 1e6, int(count or 0))
     out = {}
-    if "load" in figures:
-        out["start_up"] = figures["load"][0]
+    begins = BEGINS.search(log)
+    if begins:
+        minutes, seconds, ms, us = map(int, begins.groups())
+        out["start_up"] = (((minutes * 60 + seconds) * 1000 + ms) * 1000 + us) * 1e3
     if "prompt eval" in figures:
         out["prompt"] = out["first_token"] = figures["prompt eval"][0]
     decoded = DECODED.search(log)

@@ -4,7 +4,8 @@ import unittest
 
 import clock
 
-LOG = """0.04.650.541 I common_perf_print:    sampling time =       3.94 ms
+LOG = """0.00.724.345 I generate: n_ctx = 512, n_batch = 2048, n_predict = 64, n_keep = 0
+0.04.650.541 I common_perf_print:    sampling time =       3.94 ms
 0.04.650.571 I common_perf_print:    samplers time =       2.77 ms /    20 tokens
 0.04.650.600 I common_perf_print:        load time =     421.03 ms
 0.04.650.628 I common_perf_print: prompt eval time =      34.60 ms /     4 tokens (    8.65 ms per token,   115.61 tokens per second)
@@ -18,7 +19,7 @@ NODES = "ready\t5\ndecode\t0\t0\t8\t1000\t1500\t7\t0\t0\ndecode\t1\t0\t1\t1510\t
 class Clock(unittest.TestCase):
     def test_a_tool_of_llama_cpp(self):
         times = clock.times("llama-completion", "", LOG)
-        self.assertEqual((times["start_up"], times["prompt"]), (421.03e6, 34.60e6))
+        self.assertEqual((times["start_up"], times["prompt"]), (724.345e6, 34.60e6))
         self.assertAlmostEqual(times["decode"], (3856.80 + 3.94) * 1e6 / 15)
 
     def test_tokens_that_came_out_of_guesses(self):
