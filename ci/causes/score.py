@@ -65,8 +65,10 @@ def is_first(verdict, expected):
 
 
 def is_ruled_out(verdict, expected):
-    """Is the planted cause ruled out, for its question or for all?"""
-    return any(r["code"] in expected["codes"] and r["question"] in (None, expected["question"]) for r in verdict["ruled_out"])
+    """Is the planted cause ruled out, for its question or for all? Not by a second code of it, if the first is found."""
+    finding = wanted(verdict, expected)
+    codes = [finding["code"]] if finding else expected["codes"]
+    return any(r["code"] in codes and r["question"] in (None, expected["question"]) for r in verdict["ruled_out"])
 
 
 def predicted(verdict, expected):

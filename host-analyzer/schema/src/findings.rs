@@ -107,8 +107,9 @@ pub struct NotKnown {
 pub struct Headline {
     /// Decode tokens that the figures are of; the first one is left out, it warms caches up.
     pub tokens: u64,
-    /// There are no such tokens, as a draft always guesses: `token_ns` and `tokens_per_s` are of
-    /// the tokens that came out of it.
+    /// The engine guesses tokens, with a draft model or from n-grams: `token_ns` and `tokens_per_s` are
+    /// of the tokens that came out. All other figures are of tokens without guesses, of which there may
+    /// be none.
     pub drafted: bool,
     /// Mean time of a decode token, sampling included, ns; `null` without one.
     pub token_ns: Option<u64>,

@@ -25,6 +25,7 @@ pub use step::{Step, StepKind};
 use crate::replay::{CallReplay, Replay};
 use crate::results::request::Request;
 use crate::results::roof::Roofs;
+use crate::results::speculative::emitted;
 use crate::shared::phase::Phases;
 use profinfer_trace::model::Model;
 
@@ -98,7 +99,8 @@ impl Ladders {
         requests: &[Request],
         roofs: &Roofs,
     ) -> Self {
-        let sources = sources::Sources { model, phases, replay, requests };
+        let emitted = emitted(model, phases);
+        let sources = sources::Sources { model, phases, replay, requests, emitted: &emitted };
         let mut rows = Vec::new();
         for pid in processes(model, replay).into_iter().take(MAX_PROCESSES) {
             for question in Question::ALL {

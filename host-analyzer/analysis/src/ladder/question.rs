@@ -50,7 +50,11 @@ impl Question {
             replay.phase(phase).filter(own).collect()
         };
         match self {
-            Self::Decode => decode(model, phases, of(Phase::Decode), of(Phase::BatchDecode)),
+            Self::Decode => {
+                let (single, several) = (of(Phase::Decode), of(Phase::BatchDecode));
+                guesses(sources, (&single, &several), of(Phase::Draft))
+                    .unwrap_or_else(|| decode(model, phases, single, several))
+            }
             Self::Prompt => prompt(model, of(Phase::Prefill)),
             Self::FirstToken => first_token::calls(sources, pid),
             // It has no calls, see `super::start_up`.
@@ -79,8 +83,46 @@ fn encode<'a>(sources: &Sources<'a>, pid: u32) -> Calls<'a> {
     Calls { units: rows.len() as u64, traced_units, rows, phase }
 }
 
+/// All calls of a process that guesses tokens and verifies them: single tokens, verifications, and the
+/// draft's calls. The units are the tokens that came out. A verification whose outcome no later call
+/// shows is left out, with its guesses: the last one of a request. `None` if it does not guess.
+fn guesses<'a>(
+    sources: &Sources<'a>,
+    (single, several): (&[&'a CallReplay], &[&'a CallReplay]),
+    draft: Vec<&'a CallReplay>,
+) -> Option<Calls<'a>> {
+    let calls = &sources.model.llama_calls;
+    let came_out = |c: &CallReplay| match c.phase {
+        Phase::Draft => 0,
+        // A single token is no verification.
+        _ => u64::from(sources.emitted[c.call.0 as usize].unwrap_or(1)),
+    };
+    let verifies = |c: &&CallReplay| sources.emitted[c.call.0 as usize].is_some();
+    if draft.is_empty() && !several.iter().any(verifies) {
+        return None;
+    }
+    let mut all = [single, several, &draft].concat();
+    all.sort_by_key(|c| calls.start_ns[c.call.0 as usize]);
+    // The first call warms up caches.
+    let (mut rows, mut known): (Vec<&CallReplay>, usize) = (Vec::new(), 0);
+    for c in all.into_iter().skip(1) {
+        match c.phase {
+            Phase::Draft => rows.push(c),
+            Phase::BatchDecode if !verifies(&c) => rows.truncate(known),
+            _ => {
+                rows.push(c);
+                known = rows.len();
+            }
+        }
+    }
+    rows.truncate(known);
+    let units = rows.iter().map(|c| came_out(c)).sum();
+    let traced_units = rows.iter().filter(|c| c.traced).map(|c| came_out(c)).sum();
+    Some(Calls { rows, phase: None, units, traced_units })
+}
+
 /// Single tokens without the first one, which warms up caches; without any, the calls of several
-/// sequences or of verified drafts.
+/// sequences.
 fn decode<'a>(
     model: &Model,
     phases: &Phases,

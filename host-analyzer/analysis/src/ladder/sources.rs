@@ -12,6 +12,8 @@ pub(super) struct Sources<'a> {
     pub(super) phases: &'a Phases,
     pub(super) replay: &'a Replay,
     pub(super) requests: &'a [Request],
+    /// By call: output tokens of those that verified guesses, as far as known.
+    pub(super) emitted: &'a [Option<u32>],
 }
 
 /// Calls of one question.

@@ -1,6 +1,6 @@
 //! Who had the CPUs that a thread could have used while it waited behind a thread of its own engine.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::cause::Cause;
 use super::computing::Computing;
@@ -40,6 +40,8 @@ pub(super) struct Holders<'a> {
     tasks: Option<CpuUseIndex<'a>>,
     /// Runs of engines' threads by CPU, by start.
     runs: HashMap<u16, Vec<Run>>,
+    /// Thread ids of these. Windows of the use of the CPUs may have them too.
+    followed: HashSet<u32>,
 }
 
 impl<'a> Holders<'a> {
@@ -55,7 +57,9 @@ impl<'a> Holders<'a> {
             }
         }
         runs.values_mut().for_each(|rows| rows.sort_by_key(|r| r.start));
-        Self { model, tasks, runs }
+        let threads = runs.values().flatten().map(|run| model.threads.get(run.thread).tid);
+        let followed = threads.collect();
+        Self { model, tasks, runs, followed }
     }
 
     /// Who had the other CPUs from `from` to `to`, while a thread of process `pid` waited: the
@@ -104,7 +108,7 @@ impl<'a> Holders<'a> {
         let mut held = Held::default();
         for (task, ns) in tasks.busy(cpu, from, to) {
             let row = &self.model.sched.tasks[task.0 as usize];
-            if row.tid != 0 {
+            if row.tid != 0 && !self.followed.contains(&row.tid) {
                 held.add(Holder::Task(task), ns);
             }
         }

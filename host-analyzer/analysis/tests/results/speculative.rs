@@ -67,7 +67,17 @@ fn costs_are_medians_and_decide_whether_it_wins() {
     let s = only(&calls());
     let sizes: Vec<_> = s.verified.iter().map(|v| (v.drafted, v.rounds, v.median_ns)).collect();
     assert_eq!(sizes, [(0, 1, 60), (2, 1, 90), (4, 3, 110)]);
-    assert_eq!(s.plain, Some(Plain { ns: 60, low_ns: 60, high_ns: 60, calls: 1, by: PlainSource::Calls }));
+    assert_eq!(
+        s.plain,
+        Some(Plain {
+            ns: 60,
+            low_ns: 60,
+            high_ns: 60,
+            calls: 1,
+            by: PlainSource::Calls,
+            interval: s.plain.unwrap().interval
+        })
+    );
     assert_eq!(s.verified[2].verify_ratio, Some(110.0 / 60.0));
     // The draft's calls take 40, 40, 20, 40 ns for 4, 4, 2, 4 draft tokens.
     assert_eq!((s.draft_token_ns, s.draft_ratio), (Some(10), Some(10.0 / 60.0)));
@@ -108,7 +118,7 @@ fn without_a_plain_token_the_time_of_one_is_estimated_or_bounded() {
     let s = only(&c);
     // Two draft tokens and one token in 80 ns: one token takes at least a third of that, and at
     // most all of it.
-    let plain = |ns, by| Some(Plain { ns, low_ns: 26, high_ns: 80, calls: 0, by });
+    let plain = |ns, by| Some(Plain { ns, low_ns: 26, high_ns: 80, calls: 0, by, interval: (26, 80) });
     assert_eq!((s.plain, s.wins), (plain(60, PlainSource::Line), Some(false)));
     // Two rounds of each are too few for a line.
     let two = 1 + 2 * (5 + 3);

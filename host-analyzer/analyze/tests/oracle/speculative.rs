@@ -1,6 +1,7 @@
 //! Speculative decoding, compared with the engine's own report.
 
 use profinfer_analysis::Analysis;
+use profinfer_analysis::ladder::Question;
 use profinfer_analysis::phase::Phase;
 
 use crate::support::{model, parts, record, tool};
@@ -39,7 +40,43 @@ fn counts_equal_the_tools_own() {
             of(Phase::Draft).all(|c| c.context == s.draft) && of(Phase::Draft).count() as u64 >= s.rounds
         );
         assert!(of(Phase::Prefill).all(|c| c.context == s.target) && of(Phase::WarmUp).count() >= 2);
+        // The speed is that of the tokens that came out, with the draft's time.
+        let decode = a.ladder.of(Question::Decode).unwrap();
+        let (tokens, took) = decoded(&said);
+        assert_eq!((decode.units, tokens), (s.emitted, s.emitted + last));
+        assert!(decode.measured_ns <= took, "{} of {took} ns", decode.measured_ns);
+        let draft: u64 = of(Phase::Draft).map(|c| c.duration_ns).sum();
+        assert!(decode.measured_ns > draft, "{} ns, {draft} in the draft", decode.measured_ns);
         assert_eq!(a.token.requests.len(), 1);
         assert_eq!(a.token.requests[0].generated, s.emitted + 1);
     }
+}
+
+/// `decoded N tokens in T seconds` of the tool: tokens, and ns.
+fn decoded(said: &str) -> (u64, u64) {
+    let line = said.lines().find(|l| l.contains("decoded")).unwrap_or_else(|| panic!("{said}"));
+    let words: Vec<&str> = line.split_whitespace().collect();
+    let after = |word: &str| words[words.iter().position(|w| *w == word).unwrap() + 1];
+    (after("decoded").parse().unwrap(), (after("in").parse::<f64>().unwrap() * 1e9) as u64)
+}
+
+/// Guesses from n-grams: tokens that came out, with single tokens between the verifications.
+#[test]
+fn the_speed_of_lookups_is_the_tools_own() {
+    let Some(parts) = parts() else { return };
+    let Some(program) = tool("llama-lookup") else { return };
+    let model = model(&parts, "smollm2");
+    let text = "one two three four five six seven eight";
+    let rest = ["-m", &model, "--temp", "0", "-n", "70", "-t", "2", "-p", text, "--spec-draft-n-max", "8"];
+    let (trace, output) = record(&parts, &[], &[&[program.to_str().unwrap()][..], &rest].concat());
+    let said = String::from_utf8_lossy(&output.stderr);
+    let (tokens, took) = decoded(&said);
+    let a = Analysis::compute(&trace);
+    let decode = a.ladder.of(Question::Decode).unwrap();
+    println!("{:?} {tokens} tokens, {took} ns; {} of {} ns", a.speculative, decode.units, decode.measured_ns);
+    assert!(a.speculative.iter().any(|s| s.rounds > 0 && s.draft.is_none()), "{said}");
+    // The tool counts the prompt's own token, the first one, and those of the last round.
+    let rest = tokens - decode.units;
+    assert!((1..=11).contains(&rest), "{tokens} tokens, {} on the ladder", decode.units);
+    assert!(decode.measured_ns <= took, "{} of {took} ns", decode.measured_ns);
 }

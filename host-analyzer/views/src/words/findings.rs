@@ -22,7 +22,7 @@ pub fn headline(h: &Headline) -> String {
         1 => " on 1 thread".to_owned(),
         n => format!(" on {n} threads"),
     };
-    let with = if h.drafted { " with a draft model" } else { "" };
+    let with = if h.drafted { " with speculation" } else { "" };
     let mut text = format!("Decode: {speed:.2} tok/s{with}{threads}");
     if let Some(ns) = h.token_ns {
         text += &format!(", {} per token", duration(ns));

@@ -12,6 +12,7 @@ use self::threads::Use;
 use super::Requirement;
 use super::evidence::{Evidence, Place, Value};
 use crate::Analysis;
+use crate::ladder::Question;
 use crate::results::budget::{self, Class, TokenBudget};
 use crate::results::ceiling::NoCeiling;
 use crate::results::duty::Slowdown;
@@ -25,8 +26,8 @@ use profinfer_trace::model::{CeilingKind, Ends, FactValue, Model};
 pub struct Headline {
     /// Decode tokens that the figures cover, without the first one, which warms up caches.
     pub tokens: u64,
-    /// There are no such tokens, because a draft is always used. `token_ns` and `tokens_per_s` are
-    /// then those of speculative decoding.
+    /// The engine guesses tokens and verifies them. `token_ns` and `tokens_per_s` are those of the tokens
+    /// that came out; the other figures are those of single tokens, of which there may be none.
     pub drafted: bool,
     /// Mean time of a decode token, sampling included, ns; `None` without one.
     pub token_ns: Option<u64>,
@@ -89,7 +90,7 @@ impl<'a> Case<'a> {
         };
         let tokens: Vec<_> = analysis.budget.tokens.iter().filter(of_process).skip(1).collect();
         let traced = tokens.iter().copied().filter(|t| t.traced).collect();
-        let headline = headline(analysis, &tokens);
+        let headline = headline(analysis, pid, &tokens);
         let speeds = budget::speeds(model);
         let used = Use::default();
         let mut case = Self { model, analysis, headline, tokens, traced, pid, speeds, used };
@@ -208,20 +209,19 @@ fn busiest_process(model: &Model, analysis: &Analysis) -> u32 {
     sums.into_iter().max_by_key(|(_, ns)| *ns).map_or(0, |(pid, _)| pid)
 }
 
-fn headline(analysis: &Analysis, tokens: &[&TokenBudget]) -> Headline {
+fn headline(analysis: &Analysis, pid: u32, tokens: &[&TokenBudget]) -> Headline {
     let n = tokens.len() as u64;
     let sum: u64 = tokens.iter().map(|t| t.time_ns).fold(0, u64::saturating_add);
     let mut times: Vec<u64> = tokens.iter().map(|t| t.time_ns).collect();
-    let drafted = drafted_ns(analysis).filter(|_| n == 0);
-    let token_ns = drafted.or(sum.checked_div(n));
+    let drafted = analysis.speculative.iter().any(|s| s.pid == pid && s.emitted > 0);
+    let decode = || analysis.ladder.rows.iter().find(|l| l.pid == pid && l.question == Question::Decode);
+    let came_out = if drafted { decode().map(|l| (l.units, l.measured_ns)) } else { None };
+    let (out, out_ns) = came_out.unwrap_or((n, sum));
     Headline {
         tokens: n,
-        drafted: drafted.is_some(),
-        token_ns,
-        tokens_per_s: match drafted {
-            Some(ns) => (ns > 0).then(|| 1e9 / ns as f64),
-            None => (sum > 0).then(|| n as f64 * 1e9 / sum as f64),
-        },
+        drafted,
+        token_ns: out_ns.checked_div(out),
+        tokens_per_s: (out > 0 && out_ns > 0).then(|| out as f64 * 1e9 / out_ns as f64),
         half_of_time: half_of_time(&times),
         median_ns: percentile(&mut times, 50),
         p95_ns: percentile(&mut times, 95),
@@ -248,14 +248,4 @@ fn half_of_time(times: &[u64]) -> u64 {
         more
     });
     longest.count() as u64
-}
-
-/// Mean time of the output tokens of speculative decoding, sampling included, ns.
-pub(in crate::findings) fn drafted_ns(analysis: &Analysis) -> Option<u64> {
-    let row = analysis.speculative.iter().max_by_key(|s| s.rounds)?;
-    let of_target = analysis.token.requests.iter().filter(|r| r.context == row.target);
-    let (n, ns) = of_target.filter_map(|r| Some((r.generated, r.tpot_ns?))).fold((0_u64, 0_u64), |sum, r| {
-        (sum.0.saturating_add(r.0), sum.1.saturating_add(r.0.saturating_mul(r.1)))
-    });
-    ns.checked_div(n)
 }

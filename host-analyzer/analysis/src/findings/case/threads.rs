@@ -26,10 +26,10 @@ impl Case<'_> {
     }
 
     /// Largest number of threads that compute one graph together, in decode tokens, or in
-    /// verification if there is a draft. Some engines create new threads for every graph, so the
+    /// verification if there are none. Some engines create new threads for every graph, so the
     /// number of all threads is not useful.
     pub(super) fn threads_at_once(&self) -> u64 {
-        if !self.headline.drafted {
+        if !(self.headline.drafted && self.tokens.is_empty()) {
             return self.used.threads;
         }
         let verified =

@@ -1,6 +1,5 @@
 //! A draft model costs more than it brings.
 
-use super::super::case::drafted_ns;
 use super::super::evidence::{Evidence, Place, Value};
 use super::super::{Case, Confidence, Found, Gain, Requirement, Rule, Verdict};
 use super::Remedy;
@@ -13,7 +12,7 @@ pub(super) const RULE: Rule = Rule {
     title: "The draft model does not pay",
     question: "Why is it slower with a draft model?",
     condition: "Fewer tokens come out of a round than the round costs, counted in tokens that the target makes alone in that time: a < c_v(k) + k α. Where the target never ran one token alone, its time for one lies between T(k+1) / (k+1) and T(k+1), the median call that verifies k guesses: n tokens at once take no longer than n times one, and no less than one. If it pays by one of these bounds and not by the other, it is noisy.",
-    formula: "The mean time of a token with the draft less that of the target alone: 0.7 to 1.3 of it where that was measured, otherwise from the upper bound of it to the lower one. The medians of calls tell these times; the upper end is stretched by what tokens really took in the mean, as sampling and disturbances shrink along.",
+    formula: "The time of a token that came out, over all calls and without the application and what delayed it, less that of the target alone: the 95 % interval of the median of its single tokens from six of these on, otherwise from the upper bound of it to the lower one. The upper end is stretched by what tokens really took, as disturbances shrink along.",
     remedy: "Leave the draft model out, let it guess less (--spec-draft-n-max), or take a faster or a better one.",
     source: "llama.cpp #25908, #10455, #3919; on CPUs draft and target share one memory: -49 to -62 % were reported. The condition for a gain is that of Leviathan, Kalman and Matias, Fast inference from transformers via speculative decoding (arXiv 2211.17192), with measured costs",
     requires: &[],
@@ -41,28 +40,34 @@ fn judge(case: &Case<'_>) -> Verdict {
 pub(super) fn verdict(case: &Case<'_>, of: fn(&Speculative) -> bool) -> Verdict {
     let rows = case.analysis.speculative.iter().filter(|row| of(row));
     let Some(row) = rows.max_by_key(|s| s.rounds) else { return Verdict::DoesNotApply };
-    let (Some(speed), Some(plain)) = (row.tokens_per_s.filter(|speed| *speed > 0.0), row.plain) else {
+    let (Some(ladder), Some(plain), Some(_)) =
+        (case.ladder(Question::Decode), row.plain, row.emitted_per_round)
+    else {
         return Verdict::NotEnoughData(vec![Requirement::Rounds]);
     };
-    let with = 1e9 / speed;
     let evidence = evidence(row, &plain);
-    // The gain, by the longest and by the shortest time that a plain token may take.
-    let (low, high) = (with - plain.high_ns as f64, with - plain.low_ns as f64);
+    // The application does the same for each token that comes out.
+    let per_token = |ns: u64| ns as f64 / ladder.units.max(1) as f64;
+    let application = per_token(u64::try_from(ladder.sum(|k| k == StepKind::Application)).unwrap_or(0));
+    let with = per_token(ladder.undisturbed_ns) - application;
+    let saved = |plain_ns: u64| with - plain_ns as f64;
+    let (low, likely, high) = (saved(plain.interval.1), saved(plain.ns), saved(plain.interval.0));
     if high <= 0.0 {
         return Verdict::RuledOut(evidence);
     }
     if low <= 0.0 {
         return Verdict::Noisy(evidence);
     }
-    let (low, high) = match plain.by {
-        PlainSource::Calls => (low * 0.7, high * 1.3),
-        PlainSource::Line | PlainSource::Bounds => (low, high),
-    };
-    let took = drafted_ns(case.analysis).map_or(with, |ns| with.max(ns as f64));
+    // Disturbances become less, as the time does.
+    let disturbed = ladder.measured_ns as f64 / ladder.undisturbed_ns.max(1) as f64;
+    let gain = Gain::new(ladder.unit_ns(), low, high * disturbed).with_likely(match plain.by {
+        PlainSource::Calls | PlainSource::Line => likely,
+        PlainSource::Bounds => f64::midpoint(low, high),
+    });
     Verdict::Found(Found {
         evidence,
         remedy: Remedy::NoDraft,
-        gains: vec![Gain::new(took as u64, low, high * took / with)],
+        gains: vec![gain],
         confidence: if plain.by == PlainSource::Calls { Confidence::High } else { Confidence::Medium },
     })
 }

@@ -86,8 +86,8 @@ pub struct Verified {
     pub verify_ratio: Option<f64>,
 }
 
-/// Output tokens of each `llama_decode` call that verified a draft, as far as known.
-pub(super) fn emitted(model: &Model, phases: &Phases) -> Vec<Option<u32>> {
+/// Output tokens of each `llama_decode` call that verified guesses, as far as known.
+pub(crate) fn emitted(model: &Model, phases: &Phases) -> Vec<Option<u32>> {
     let mut all = vec![None; model.llama_calls.len()];
     let pairs = phases.pairs.iter().flat_map(|pair| rounds(model, phases, pair));
     let alone = single(model, phases).into_iter().flat_map(|of| without_draft(model, phases, of));

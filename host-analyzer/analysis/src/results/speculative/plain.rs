@@ -6,6 +6,7 @@
 //! weights like the batch, and has an nth of its operations.
 
 use super::Verified;
+use crate::stats::estimate::median;
 use crate::stats::percentile::percentile;
 
 /// Time of the target for one token.
@@ -20,6 +21,8 @@ pub struct Plain {
     /// Calls of the target with one token.
     pub calls: u64,
     pub by: PlainSource,
+    /// What `ns` may be, ns: the 95 % interval of the median from six calls on, the bounds otherwise.
+    pub interval: (u64, u64),
 }
 
 /// Source of the time, most certain first.
@@ -54,12 +57,21 @@ const LINE_ROUNDS: u64 = 3;
 /// From the target's calls with one token, else from those with more; `None` without any.
 pub(super) fn plain(mut ones: Vec<u64>, sizes: &[Verified]) -> Option<Plain> {
     let calls = ones.len() as u64;
+    let bounds = || {
+        let high_ns = sizes.iter().map(|s| s.median_ns).min()?;
+        let low_ns = sizes.iter().map(|s| s.median_ns / (u64::from(s.drafted) + 1)).max()?;
+        Some((low_ns.min(high_ns), high_ns))
+    };
     if let Some(ns) = percentile(&mut ones, 50) {
-        return Some(Plain { ns, low_ns: ns, high_ns: ns, calls, by: PlainSource::Calls });
+        let mut times: Vec<f64> = ones.iter().map(|ns| *ns as f64).collect();
+        let measured = median(&mut times).map(|(_, within)| (within.low as u64, within.high as u64));
+        let (low, high) = measured.or_else(bounds).unwrap_or((ns, ns));
+        let interval = (low.min(ns), high.max(ns));
+        return Some(Plain { ns, low_ns: ns, high_ns: ns, calls, by: PlainSource::Calls, interval });
     }
-    let high_ns = sizes.iter().map(|s| s.median_ns).min()?;
-    let low_ns = sizes.iter().map(|s| s.median_ns / (u64::from(s.drafted) + 1)).max()?.min(high_ns);
-    let bounds = Plain { ns: high_ns, low_ns, high_ns, calls, by: PlainSource::Bounds };
+    let (low_ns, high_ns) = bounds()?;
+    let interval = (low_ns, high_ns);
+    let bounds = Plain { ns: high_ns, low_ns, high_ns, calls, by: PlainSource::Bounds, interval };
     let line = line(sizes).filter(|ns| (low_ns..=high_ns).contains(ns));
     Some(line.map_or(bounds, |ns| Plain { ns, by: PlainSource::Line, ..bounds })).filter(|p| p.ns > 0)
 }

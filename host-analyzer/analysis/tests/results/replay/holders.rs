@@ -110,6 +110,23 @@ fn another_engine_is_a_program() {
     assert_eq!(causes(&m), [("90 [0]".to_owned(), DELAY)]);
 }
 
+/// A thread of the engine that computes nothing and spins: the windows of the use of the CPUs name it
+/// too, but its runs are those of the engine.
+#[test]
+fn a_spinning_thread_of_the_same_engine_is_no_program() {
+    let mut m = shared(Some(Task { tid: 555, ..task(7) }), 1.0);
+    let idle = m.threads.find_or_add(555);
+    m.threads.describe(idle, 7, Text::default());
+    for call in 0..TOKENS as usize {
+        let at = m.llama_calls.start_ns[call] + 50;
+        state(&mut m, idle.0, at, DELAY, ThreadState::Running);
+        m.sched.states.cpu.pop();
+        m.sched.states.cpu.push(0);
+    }
+    by_thread(&mut m.sched.states);
+    assert_eq!(causes(&m), [("IdleTeam".to_owned(), DELAY)]);
+}
+
 /// The rows by thread, then start.
 fn by_thread(s: &mut ThreadStates) {
     let mut order: Vec<usize> = (0..s.thread.len()).collect();
