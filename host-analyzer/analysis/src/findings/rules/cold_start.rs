@@ -13,7 +13,7 @@ pub(super) const RULE: Rule = Rule {
     title: "The prompt waits for the model to be read from storage",
     question: "Why is the first answer late?",
     condition: "Major page faults, and threads slept uninterruptibly in a prompt, or the program slept at its start while it read from storage: at least 3 % of the time.",
-    formula: "The replay without that sleep. The kernel's own work for the faults counts as the operators'.",
+    formula: "The replay without that sleep. In prompts the kernel's own work for the faults counts as the operators'; at the start its work while it read belongs to the upper end.",
     remedy: "Read the file before it is needed (cat model.gguf > /dev/null, a warm-up call), keep it in memory (--mlock), or use a faster disk.",
     source: "llama.cpp #91 (mmap: the first prompt reads the weights), #1876",
     requires: &[
@@ -24,7 +24,8 @@ pub(super) const RULE: Rule = Rule {
     ],
     steps: |question, kind| match kind {
         StepKind::Caused(Cause::Blocked) => question != Question::Decode,
-        StepKind::PageIn => true,
+        // Reading takes CPU time of the kernel, too.
+        StepKind::PageIn | StepKind::PageFaults => true,
         _ => false,
     },
     judge,
@@ -61,8 +62,13 @@ fn judge(case: &Case<'_>) -> Verdict {
 }
 
 /// What a warm page cache saves at the start, if that is enough for a finding. The thread slept while
-/// the file was read; all of it goes away.
+/// the file was read: all of that goes away, and some of what the kernel computed meanwhile, which is
+/// that of reading and of page faults.
 fn start_up(ladder: &Ladder, page_in_ns: i64) -> Option<Gain> {
-    let ns = u64::try_from(page_in_ns).ok().filter(|_| ladder.share(page_in_ns) >= NAMED)?;
-    Some(Gain::of_ladder(ladder, ladder::Gain { low_ns: ns, likely_ns: ns, high_ns: ns }))
+    let low_ns = u64::try_from(page_in_ns).ok().filter(|_| ladder.share(page_in_ns) >= NAMED)?;
+    let faults = u64::try_from(ladder.sum(|kind| kind == StepKind::PageFaults)).unwrap_or(0);
+    let reading = ladder.start_up.map_or(0, |s| s.reading_ns.saturating_sub(low_ns));
+    let high_ns = low_ns.saturating_add(faults.min(reading));
+    let likely_ns = u64::midpoint(low_ns, high_ns);
+    Some(Gain::of_ladder(ladder, ladder::Gain { low_ns, likely_ns, high_ns }))
 }
