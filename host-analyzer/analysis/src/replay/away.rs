@@ -46,6 +46,7 @@ impl AwayTimes {
             let row: &mut Vec<Away> = &mut rows[piece.thread.0 as usize];
             let mut start = piece.start_ns;
             for (cause, ns) in blame.causes(&piece) {
+                let cause = blame.after_stop(cause, &piece);
                 let end = start.saturating_add(ns).min(piece.end_ns);
                 match row.last_mut().filter(|last| last.end == start && last.cause == cause) {
                     Some(last) => last.end = end,
@@ -87,6 +88,8 @@ struct Blame<'a> {
     cpus: HashMap<u32, Option<Vec<u16>>>,
     computing: Computing,
     holders: Holders<'a>,
+    /// Ends of the first calls of processes that the agent started or waited for, ns.
+    first_calls: HashMap<u32, u64>,
 }
 
 impl<'a> Blame<'a> {
@@ -107,7 +110,17 @@ impl<'a> Blame<'a> {
             cpus: computing.teams.keys().map(|pid| (*pid, conditions.cpus_ever_of(model, *pid))).collect(),
             computing,
             holders: Holders::new(model),
+            first_calls: first_calls(model),
         }
+    }
+
+    /// In the first call the agent stops the process to attach probes. When it continues, the agent has a
+    /// CPU, so new threads are placed on the other ones, and stay there for tens of milliseconds although
+    /// its CPU is idle by then. Without the agent they do not share a CPU.
+    fn after_stop(&self, cause: Cause, piece: &Piece) -> Cause {
+        let pid = self.model.threads.get(piece.thread).pid;
+        let first = self.first_calls.get(&pid).is_some_and(|end| piece.start_ns < *end);
+        if first && cause == Cause::Placement { Cause::Agent } else { cause }
     }
 
     /// The causes of a piece, with their times in ns; they sum to its length.
@@ -223,4 +236,18 @@ impl<'a> Blame<'a> {
         self.known[id.0 as usize] = Some(culprit);
         culprit
     }
+}
+
+fn first_calls(model: &Model) -> HashMap<u32, u64> {
+    let calls = &model.llama_calls;
+    let mut ends = HashMap::new();
+    for start in &model.start_ups {
+        let own = |i: &usize| {
+            model.threads.get(calls.thread[*i]).pid == start.pid && calls.start_ns[*i] >= start.exec_ns
+        };
+        if let Some(i) = (0..calls.len()).find(own) {
+            ends.insert(start.pid, calls.start_ns[i].saturating_add(calls.duration_ns[i]));
+        }
+    }
+    ends
 }

@@ -37,7 +37,12 @@ fn judge(case: &Case<'_>) -> Verdict {
         }
         tasks.push((if culprit.pid == 0 { culprit.tid } else { culprit.pid }, name.clone()));
     }
-    case.judge_caused(&RULE, evidence, Remedy::MoveTasks { tasks }, Confidence::High)
+    let unknown = tasks.is_empty();
+    match case.judge_caused(&RULE, evidence, Remedy::MoveTasks { tasks }, Confidence::High) {
+        // Nobody can be told to move.
+        Verdict::Found(_) if unknown => Verdict::NotEnoughData(vec![Requirement::Culprit]),
+        verdict => verdict,
+    }
 }
 
 /// The programs of the ladder in which programs cost most: with their time, ns of all units.

@@ -120,16 +120,7 @@ fn a_planted_delay_is_promised_back() {
 #[test]
 fn the_agent_is_no_other_task_where_its_process_is_recorded() {
     let mut m = disturbed();
-    let (pid, task) = (89, TaskId(0));
-    let none = m.texts.intern("");
-    m.sched.tasks = vec![Task { tid: 90, pid, name: none, command: none, cgroup: none }];
-    for call in 0..TOKENS as usize {
-        let turns = &mut m.sched.turns;
-        turns.start_ns.push(m.llama_calls.start_ns[call] + 50);
-        turns.duration_ns.push(DELAY);
-        turns.cpu.push(1);
-        turns.task.push(task);
-    }
+    let pid = m.sched.tasks[0].pid;
     assert!(found(&findings(&m)).contains(&"preempted"));
     m.session.agent_pid = Some(pid + 1);
     assert!(found(&findings(&m)).contains(&"preempted"));

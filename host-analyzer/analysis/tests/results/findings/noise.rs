@@ -1,11 +1,11 @@
 //! A cost that may be zero and may matter is noisy, with its numbers.
 
-use profinfer_analysis::findings::Value;
+use profinfer_analysis::findings::{Requirement, Value};
 use profinfer_trace::model::*;
 
-use super::Answer::{Found, Noisy, RuledOut};
+use super::Answer::{Found, Noisy, NotKnown, RuledOut};
 use super::{answer, evidence, findings, number};
-use crate::models::planted::{DELAY, Plant, TOKENS, each, state};
+use crate::models::planted::{DELAY, Plant, TOKENS, each, state, taken};
 
 /// In every token that `hits` selects, the worker is in the state `of` for two microseconds.
 fn hit(hits: fn(u64) -> bool, of: ThreadState) -> Model {
@@ -13,7 +13,10 @@ fn hit(hits: fn(u64) -> bool, of: ThreadState) -> Model {
     m.sched.recorded = true;
     for call in (0..TOKENS).filter(|token| hits(*token)) {
         let at = m.llama_calls.start_ns[call as usize] + 50;
-        state(&mut m, 1, at, DELAY, of);
+        match of {
+            ThreadState::Preempted => taken(&mut m, at, DELAY),
+            _ => state(&mut m, 1, at, DELAY, of),
+        }
     }
     m
 }
@@ -36,6 +39,14 @@ fn a_single_hit_is_found_with_what_it_cost() {
     let at = m.llama_calls.start_ns[20] + 50;
     state(&mut m, 1, at, 50, ThreadState::Preempted);
     assert_eq!(answer(&m, "preempted"), RuledOut);
+}
+
+/// Nobody can be told to move.
+#[test]
+fn without_a_record_of_who_had_the_cpu_no_program_is_found() {
+    let mut m = hit(EVERY_OTHER, ThreadState::Preempted);
+    m.sched.turns = Turns::default();
+    assert_eq!(answer(&m, "preempted"), NotKnown(vec![Requirement::Culprit]));
 }
 
 fn seldom_sampled() -> Model {

@@ -78,12 +78,26 @@ pub(crate) fn state(m: &mut Model, thread: u32, start: u64, length: u64, state: 
     m.sched.states.cpu.push(thread as u16);
 }
 
+/// Another task takes the worker's CPU.
+pub(crate) fn taken(m: &mut Model, start: u64, length: u64) {
+    state(m, 1, start, length, ThreadState::Preempted);
+    if m.sched.tasks.is_empty() {
+        let none = Text::default();
+        m.sched.tasks.push(Task { tid: 4242, pid: 4242, name: none, command: none, cgroup: none });
+    }
+    let turns = &mut m.sched.turns;
+    turns.cpu.push(1);
+    turns.start_ns.push(start);
+    turns.duration_ns.push(length);
+    turns.task.push(TaskId(0));
+}
+
 /// A session in which another task takes the worker's CPU in every token, for [`DELAY`].
 pub(crate) fn disturbed() -> Model {
     let mut m = tokens(DELAY, 0, 0, true);
     for call in 0..TOKENS as usize {
         let at = m.llama_calls.start_ns[call] + 50;
-        state(&mut m, 1, at, DELAY, ThreadState::Preempted);
+        taken(&mut m, at, DELAY);
     }
     m
 }

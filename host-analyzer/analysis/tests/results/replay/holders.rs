@@ -4,6 +4,7 @@ use profinfer_analysis::Analysis;
 use profinfer_analysis::replay::Cause;
 use profinfer_trace::model::*;
 
+use super::questions::sample;
 use crate::findings::{PROCESS, text};
 use crate::models::planted::{DELAY, TOKENS, state, tokens};
 
@@ -108,6 +109,16 @@ fn another_engine_is_a_program() {
     }
     by_thread(&mut m.sched.states);
     assert_eq!(causes(&m), [("90 [0]".to_owned(), DELAY)]);
+}
+
+/// When the agent lets the engine go on in its first call, it is where threads are not placed.
+#[test]
+fn in_the_first_call_of_an_engine_that_the_agent_started_it_is_the_agents_doing() {
+    let mut m = shared(None, 0.0);
+    let start = sample(0, StartMoment::FirstCall, 0, 0, 0, 0);
+    m.start_ups = vec![StartSample { pid: 7, exec_ns: 0, ..start }];
+    let one = DELAY / TOKENS;
+    assert_eq!(causes(&m), [("Agent".to_owned(), one), ("Placement".to_owned(), DELAY - one)]);
 }
 
 /// A thread of the engine that computes nothing and spins: the windows of the use of the CPUs name it

@@ -108,7 +108,14 @@ fn sleep_between_calls_is_told_from_the_application() {
     assert_eq!(of(StepKind::Application), 200 + 200);
 }
 
-fn sample(at_ns: u64, moment: StartMoment, run: u64, wait: u64, read: u64, held_ns: u64) -> StartSample {
+pub(super) fn sample(
+    at_ns: u64,
+    moment: StartMoment,
+    run: u64,
+    wait: u64,
+    read: u64,
+    held_ns: u64,
+) -> StartSample {
     StartSample {
         pid: 1,
         at_ns,
