@@ -142,7 +142,7 @@ impl Analysis {
         let accelerator = accelerator::Accelerators::compute(model, &groups, &tallies, &work, &achieved);
         let ending = ending::Ending::compute(model);
         let conditions = fact::Conditions::compute(model, phases);
-        let mut replay = replay::Replay::compute(model, phases, &conditions);
+        let mut replay = replay::Replay::compute(model, phases, &conditions, &places);
         replay.add_work(&groups, &tallies, &achieved);
         let ladder = ladder::Ladders::compute(model, phases, &replay, &token.requests, &roof);
         // Free them before the tracks are built: both are equally large.

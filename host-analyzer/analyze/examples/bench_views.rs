@@ -101,7 +101,7 @@ fn main() -> io::Result<()> {
     print("gauge", best(|| gauge::gauges(&model, &phases)).0, "");
     let (time, conditions) = best(|| fact::Conditions::compute(&model, &phases));
     print("facts", time, "");
-    let (time, mut replayed) = best(|| replay::Replay::compute(&model, &phases, &conditions));
+    let (time, mut replayed) = best(|| replay::Replay::compute(&model, &phases, &conditions, &places));
     print("replay", time, "");
     replayed.add_work(&groups, &tallies, &achieved);
     print(

@@ -148,6 +148,10 @@ pub enum MissingKind {
     Rounds,
     /// A record of what delays come from that the ladder shows.
     Culprit,
+    /// The speed of another type of weights.
+    OtherType,
+    /// A recording with keys of another type.
+    OtherKvType,
     /// A value of a newer `analyze`.
     #[serde(untagged)]
     #[schemars(skip)]

@@ -214,6 +214,28 @@ pub struct LadderFloor {
     pub source: Option<CeilingSource>,
     /// By operator and data type, the most time above the limit first.
     pub parts: Vec<LadderFloorPart>,
+    /// By tensor group and type, the most time above the limit first. The times sum to the steps
+    /// `floor` and `above_floor`.
+    #[serde(default)]
+    pub groups: Vec<LadderFloorGroup>,
+}
+
+/// Operators of one tensor group and type.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct LadderFloorGroup {
+    /// `head`, `attention_projections`, `attention_cells` (reading the KV cache), `feed_forward`,
+    /// `experts`, `elementwise`, `recurrent_state` or `other`.
+    pub group: String,
+    /// Type of the weights or of the KV cache that they read, else of their results.
+    pub dtype: String,
+    /// Weights and KV cache that they read, bytes of all units.
+    pub bytes: u64,
+    /// Operations of all units; a multiply-add counts as two.
+    pub operations: u64,
+    /// At the limit, ns of all units.
+    pub floor_ns: u64,
+    /// What they took without disturbances, ns of all units.
+    pub work_ns: u64,
 }
 
 /// Operators of one type and data type.

@@ -70,8 +70,17 @@ pub enum Remedy {
     NoDraft,
     /// Keep the most used experts in memory.
     PinExperts,
-    /// Use a type whose products cost less.
+    /// Use a type whose products cost less. Older recordings' summaries have it.
     CheaperArithmetic,
+    /// Use another type for these weights.
+    Requantize {
+        /// Tensor group with the largest effect, as in `ladders[].floor.groups`.
+        group: String,
+        /// Type now.
+        from: String,
+        /// A type of this recording with a faster kernel.
+        to: String,
+    },
     /// Use a type that the engine repacks.
     RepackedType,
     /// Use weights of fewer bits.

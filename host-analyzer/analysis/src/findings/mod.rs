@@ -112,6 +112,10 @@ pub enum Requirement {
     Rounds,
     /// A record of what the delays come from that the ladder shows.
     Culprit,
+    /// The speed of another type of weights.
+    OtherType,
+    /// A recording with keys of another type.
+    OtherKvType,
 }
 
 #[derive(Debug, Clone, PartialEq)]

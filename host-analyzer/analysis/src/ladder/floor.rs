@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use super::sources::Calls;
 use crate::replay::Replay;
 use crate::results::ceiling::limit::{Least, Limit, Top};
+use crate::results::module::TensorGroup;
 use crate::results::roof::Roofs;
 use profinfer_trace::model::{CeilingSource, Model};
 
@@ -25,6 +26,31 @@ pub struct FloorPart {
     pub work_ns: u64,
 }
 
+/// Operators of one tensor group and data type.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FloorGroup {
+    pub group: TensorGroup,
+    /// Type of the weights or of the KV cache that they read, else of their results.
+    pub dtype: String,
+    /// Weights and KV cache that they read, bytes of all units.
+    pub bytes: u64,
+    pub operations: u64,
+    /// At the limit, ns of all units.
+    pub floor_ns: u64,
+    /// What they took, ns of all units.
+    pub work_ns: u64,
+    /// Least and most time per operation of its classes of operators, ns.
+    pub ns_per_operation: (f64, f64),
+}
+
+impl FloorGroup {
+    /// Time above the limit, ns of all units.
+    #[must_use]
+    pub const fn above_ns(&self) -> u64 {
+        self.work_ns.saturating_sub(self.floor_ns)
+    }
+}
+
 /// Operators at their limits.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Floor {
@@ -40,6 +66,9 @@ pub struct Floor {
     pub source: Option<CeilingSource>,
     /// The most time above the limit first.
     pub parts: Vec<FloorPart>,
+    /// The same by tensor group, the most time above the limit first. Their times sum to the floor
+    /// and to what is above it.
+    pub groups: Vec<FloorGroup>,
 }
 
 impl Floor {
@@ -54,7 +83,10 @@ impl Floor {
             return None;
         }
         let scale = here as f64 / all as f64;
+        let scaled = |n: u64| (n as f64 * scale) as u64;
+        let (mut work_ns, mut least_ns) = (Shares::new(here, all), Shares::new(here, all));
         let mut parts: BTreeMap<(&str, &str), FloorPart> = BTreeMap::new();
+        let mut groups: BTreeMap<(TensorGroup, &str), FloorGroup> = BTreeMap::new();
         for (class, times) in replay.classes.iter().zip(times).filter(|(_, t)| t.instances > 0) {
             let (op, dtype) = (model.texts.get(class.desc), model.texts.get(class.dtype));
             let work = &times.work;
@@ -62,7 +94,10 @@ impl Floor {
                 Least::new((work.streamed_bytes(), work.operations), limits.read, limits.arithmetic(dtype));
             // A cache that holds some of the weights is faster than the ceiling of the complete
             // working set.
-            let floor_ns = (least.ns() as u64).min(times.usual.work);
+            let least_work = (least.ns() as u64).min(times.usual.work);
+            let work_ns = work_ns.next(times.usual.work);
+            let floor_ns = least_ns.next(least_work).min(work_ns);
+            let (bytes, operations) = (scaled(work.streamed_bytes()), scaled(work.operations));
             let part = parts.entry((op, dtype)).or_insert_with(|| FloorPart {
                 op: op.to_owned(),
                 dtype: dtype.to_owned(),
@@ -72,14 +107,34 @@ impl Floor {
                 floor_ns: 0,
                 work_ns: 0,
             });
-            let scaled = |n: u64| (n as f64 * scale) as u64;
-            part.bytes = part.bytes.saturating_add(scaled(work.streamed_bytes()));
-            part.operations = part.operations.saturating_add(scaled(work.operations));
-            part.floor_ns = part.floor_ns.saturating_add(scaled(floor_ns));
-            part.work_ns = part.work_ns.saturating_add(scaled(times.usual.work));
+            part.bytes = part.bytes.saturating_add(bytes);
+            part.operations = part.operations.saturating_add(operations);
+            part.floor_ns = part.floor_ns.saturating_add(floor_ns);
+            part.work_ns = part.work_ns.saturating_add(work_ns);
+            let dtype = class.cache.filter(|_| !class.weights).map_or(dtype, |text| model.texts.get(text));
+            let group = groups.entry((class.group, dtype)).or_insert_with(|| FloorGroup {
+                group: class.group,
+                dtype: dtype.to_owned(),
+                bytes: 0,
+                operations: 0,
+                floor_ns: 0,
+                work_ns: 0,
+                ns_per_operation: (f64::INFINITY, 0.0),
+            });
+            group.bytes = group.bytes.saturating_add(bytes);
+            group.operations = group.operations.saturating_add(operations);
+            group.floor_ns = group.floor_ns.saturating_add(floor_ns);
+            group.work_ns = group.work_ns.saturating_add(work_ns);
+            if work.operations > 0 {
+                let rate = times.usual.work as f64 / work.operations as f64;
+                let (low, high) = group.ns_per_operation;
+                group.ns_per_operation = (low.min(rate), high.max(rate));
+            }
         }
         let mut parts: Vec<FloorPart> = parts.into_values().collect();
         parts.sort_by_key(|p| std::cmp::Reverse(p.work_ns.saturating_sub(p.floor_ns)));
+        let mut groups: Vec<FloorGroup> = groups.into_values().collect();
+        groups.sort_by_key(|g| std::cmp::Reverse(g.above_ns()));
         let ns = parts.iter().map(|p| p.floor_ns).fold(0, u64::saturating_add);
         Some(Self {
             ns,
@@ -88,7 +143,29 @@ impl Floor {
             bytes_per_s: limits.read.map(|top| top.per_s),
             source: limits.read.map(|top| top.source),
             parts,
+            groups,
         })
+    }
+}
+
+/// Times of some calls, scaled to those of others so that the sum is exact.
+struct Shares {
+    here: u64,
+    all: u64,
+    before: u64,
+}
+
+impl Shares {
+    const fn new(here: u64, all: u64) -> Self {
+        Self { here, all, before: 0 }
+    }
+
+    fn next(&mut self, ns: u64) -> u64 {
+        let at = |ns: u64| u128::from(ns) * u128::from(self.here) / u128::from(self.all.max(1));
+        let after = self.before.saturating_add(ns);
+        let share = at(after) - at(self.before);
+        self.before = after;
+        u64::try_from(share).unwrap_or(u64::MAX)
     }
 }
 

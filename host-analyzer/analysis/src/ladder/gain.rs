@@ -17,7 +17,7 @@ pub struct Gain {
 
 /// Relative error of a replayed time: undisturbed calls are predicted from the others with a bias of
 /// at most 3 %.
-const MODEL_ERROR: f64 = 0.03;
+pub(super) const MODEL_ERROR: f64 = 0.03;
 /// Scatter of single undisturbed calls: 8 to 11 % in quiet recordings. It stands for the spread
 /// where there are too few calls to see it.
 const CALL_SCATTER: f64 = 0.1;

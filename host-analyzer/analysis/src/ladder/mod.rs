@@ -11,12 +11,14 @@ mod first_token;
 mod floor;
 mod gain;
 mod question;
+mod retype;
 mod sources;
 mod start_up;
 mod step;
 
 pub use crate::results::ceiling::limit::Limit;
-pub use floor::{Floor, FloorPart};
+pub use crate::results::module::TensorGroup;
+pub use floor::{Floor, FloorGroup, FloorPart};
 pub use gain::Gain;
 pub use question::Question;
 pub use start_up::StartUp;

@@ -13,6 +13,7 @@ use super::split::{Kind, ProbeCosts, Splitter, Usual};
 use super::typical::{Seen, Typical};
 use super::untraced::{self, Graphs};
 use super::{Amounts, CallReplay, ClassTimes};
+use crate::results::module::Places;
 use crate::shared::interval::Interval;
 use crate::shared::phase::{Phase, Phases};
 use profinfer_trace::model::{Ends, GraphCallId, Model, ThreadId, Traced};
@@ -41,8 +42,13 @@ pub(super) struct Walk<'a> {
 }
 
 impl<'a> Walk<'a> {
-    pub(super) fn new(model: &'a Model, away: &'a AwayTimes, interrupts: &'a [Vec<Away>]) -> Self {
-        let classes = Classes::compute(model);
+    pub(super) fn new(
+        model: &'a Model,
+        away: &'a AwayTimes,
+        interrupts: &'a [Vec<Away>],
+        places: &Places,
+    ) -> Self {
+        let classes = Classes::compute(model, places);
         let mut rows = vec![0..0; model.graph_calls.len()];
         let cost = model.health.probe_cost;
         let inside = cost.map_or(0, |c| c.inside_ns);

@@ -2,6 +2,8 @@
 
 use std::collections::HashMap;
 
+use crate::results::module::{Places, TensorGroup};
+use crate::results::work::root;
 use profinfer_trace::model::{Model, Node, NodeIdx, Role, Text, Topology, TopologyId};
 
 /// Position in [`Classes::rows`].
@@ -18,6 +20,9 @@ pub struct Class {
     pub dtype: Text,
     /// It reads weights.
     pub weights: bool,
+    /// Type of the KV cache or state that it reads; `None` if it reads none.
+    pub cache: Option<Text>,
+    pub group: TensorGroup,
     /// Elements of its result, per dimension.
     pub ne: [u64; 4],
     /// Elements of its first two sources.
@@ -32,18 +37,20 @@ pub(super) struct Classes {
 }
 
 impl Classes {
-    pub(super) fn compute(model: &Model) -> Self {
+    pub(super) fn compute(model: &Model, places: &Places) -> Self {
         let mut ids: HashMap<Class, ClassId> = HashMap::new();
         let mut rows = Vec::new();
-        let mut of = |topology: &Topology, node: &Node| {
-            let class = class(topology, node);
+        let mut of = |topology: (TopologyId, &Topology), node: (NodeIdx, &Node)| {
+            let class = class(model, places, topology, node);
             *ids.entry(class.clone()).or_insert_with(|| {
                 rows.push(class);
                 ClassId(u32::try_from(rows.len() - 1).unwrap_or(u32::MAX))
             })
         };
-        let of_node =
-            model.topologies.rows.iter().map(|t| t.nodes.iter().map(|node| of(t, node)).collect()).collect();
+        let topologies = (0..).map(TopologyId).zip(&model.topologies.rows);
+        let of_node = topologies
+            .map(|(id, t)| (0..).map(NodeIdx).zip(&t.nodes).map(|node| of((id, t), node)).collect())
+            .collect();
         Self { rows, of_node }
     }
 
@@ -61,7 +68,12 @@ impl Classes {
     }
 }
 
-fn class(topology: &Topology, node: &Node) -> Class {
+fn class(
+    model: &Model,
+    places: &Places,
+    (id, topology): (TopologyId, &Topology),
+    (at, node): (NodeIdx, &Node),
+) -> Class {
     let source = |slot: u8| node.src.iter().find(|(s, _)| *s == slot).map(|(_, n)| topology.node(*n));
     let weights = weights(topology, node);
     Class {
@@ -69,9 +81,17 @@ fn class(topology: &Topology, node: &Node) -> Class {
         desc: node.desc,
         dtype: weights.map_or(node.dtype, |w| w.dtype),
         weights: weights.is_some(),
+        cache: node.src.iter().find_map(|(_, n)| cache(model, topology, *n)),
+        group: TensorGroup::of(model.texts.get(node.op), places.get(id, at).module, weights.is_some()),
         ne: node.ne,
         sources: [0, 1].map(|slot| source(slot).map_or([0; 4], |n| n.ne)),
     }
+}
+
+/// The type of the cache or state that a source is a view of.
+fn cache(model: &Model, topology: &Topology, source: NodeIdx) -> Option<Text> {
+    let held = topology.node(root(model, topology, source));
+    (held.role == Role::Cache).then_some(held.dtype)
 }
 
 /// The weights that a node reads, directly or by a view.

@@ -30,6 +30,7 @@ pub use split::Usual;
 pub use waits::StartWaits;
 
 use crate::results::fact::Conditions;
+use crate::results::module::Places;
 use crate::results::work::{Achieved, Work};
 use crate::shared::group::Groups;
 use crate::shared::interval;
@@ -113,12 +114,12 @@ pub struct Replay {
 
 impl Replay {
     #[must_use]
-    pub fn compute(model: &Model, phases: &Phases, conditions: &Conditions) -> Self {
+    pub fn compute(model: &Model, phases: &Phases, conditions: &Conditions, places: &Places) -> Self {
         let mut away = AwayTimes::compute(model, conditions);
         let culprits = std::mem::take(&mut away.culprits);
         let interrupts = lookup::interrupts(model);
         let intervals = interval::intervals(model, phases);
-        let mut walk = Walk::new(model, &away, &interrupts);
+        let mut walk = Walk::new(model, &away, &interrupts, places);
         let mut calls: Vec<CallReplay> = walk.calls(&intervals, phases);
         let gaps = walk.gaps(&intervals);
         let start_waits = waits::waits(model, &away);

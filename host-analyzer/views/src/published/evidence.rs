@@ -56,6 +56,8 @@ impl Publish for findings::Requirement {
             Self::ContextSteps => (Kind::ContextSteps, None),
             Self::Rounds => (Kind::Rounds, None),
             Self::Culprit => (Kind::Culprit, None),
+            Self::OtherType => (Kind::OtherType, None),
+            Self::OtherKvType => (Kind::OtherKvType, None),
         };
         let why = match self {
             Self::NoCeiling(_, why) => Some(why.name().to_owned()),

@@ -19,7 +19,17 @@ fields! {
     }
     ladder::Gain => LadderGain { low_ns, likely_ns, high_ns }
     ladder::FloorPart => LadderFloorPart { op, dtype, limit, bytes, operations, floor_ns, work_ns }
-    ladder::Floor => LadderFloor { ns, half_ns, bytes, bytes_per_s, source, parts }
+    ladder::FloorGroup => LadderFloorGroup { group, dtype, bytes, operations, floor_ns, work_ns }
+        - { ns_per_operation }
+    ladder::Floor => LadderFloor { ns, half_ns, bytes, bytes_per_s, source, parts, groups }
+}
+
+impl Publish for ladder::TensorGroup {
+    type Form = String;
+
+    fn publish(&self) -> Self::Form {
+        self.name().to_owned()
+    }
 }
 
 /// All ladders.

@@ -26,7 +26,9 @@ impl Publish for Remedy {
             Self::ShorterContext { cells } => Published::ShorterContext { cells: *cells },
             Self::NoDraft => Published::NoDraft,
             Self::PinExperts => Published::PinExperts,
-            Self::CheaperArithmetic => Published::CheaperArithmetic,
+            Self::Requantize { group, from, to } => {
+                Published::Requantize { group: (*group).to_owned(), from: from.publish(), to: to.publish() }
+            }
             Self::RepackedType => Published::RepackedType,
             Self::SmallerWeights => Published::SmallerWeights,
             Self::BetterVariant => Published::BetterVariant,

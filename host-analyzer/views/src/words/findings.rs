@@ -206,8 +206,13 @@ fn group(missing: &Requirement) -> (Group, Option<&'static str>, u64) {
         Requirement::ContextSteps => (Group::Other, Some("a longer text (three steps of the KV cache)"), 0),
         Requirement::Rounds => (Group::Other, Some("rounds of draft and target with a known outcome"), 0),
         Requirement::Culprit => (Group::Other, Some("a record of what these delays come from"), 0),
+        Requirement::OtherType => (Group::Other, Some(OTHER_TYPE), 0),
+        Requirement::OtherKvType => (Group::Other, Some(OTHER_KV_TYPE), 0),
     }
 }
+
+const OTHER_TYPE: &str = "a recording of the same model with weights of another type";
+const OTHER_KV_TYPE: &str = "a recording with keys of another type (-ctk f16)";
 
 /// What a rule needs.
 #[must_use]
@@ -229,6 +234,8 @@ pub fn needed(missing: &Requirement) -> String {
         Requirement::ContextSteps => "a longer text (three steps of the KV cache)".to_owned(),
         Requirement::Rounds => "rounds of draft and target whose outcome is known".to_owned(),
         Requirement::Culprit => "a record of what these delays come from".to_owned(),
+        Requirement::OtherType => OTHER_TYPE.to_owned(),
+        Requirement::OtherKvType => OTHER_KV_TYPE.to_owned(),
     }
 }
 
@@ -295,6 +302,10 @@ fn remedy(rule: &Rule, remedy: &Remedy) -> String {
         }
         Remedy::MoreMemory { bytes } => format!("The weights take {}. {}", size(*bytes), rule.remedy),
         Remedy::LargerBatches { .. } => rule.remedy.to_owned(),
+        Remedy::Requantize { group, from, to } => {
+            let (group, from, to) = (group.replace('_', " "), short(from), short(to));
+            format!("Tensors of {group} from {from} to {to}. {}", rule.remedy)
+        }
         Remedy::OneCopy { bytes } => format!("{} Saves {}.", rule.remedy, size(*bytes)),
         Remedy::MoveTasks { .. }
         | Remedy::PinThreads
@@ -305,7 +316,6 @@ fn remedy(rule: &Rule, remedy: &Remedy) -> String {
         | Remedy::SmallerWeights
         | Remedy::NoDraft
         | Remedy::PinExperts
-        | Remedy::CheaperArithmetic
         | Remedy::RepackedType
         | Remedy::BetterVariant
         | Remedy::FakeNuma

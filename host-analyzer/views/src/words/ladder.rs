@@ -1,11 +1,11 @@
 //! Texts of the ladder.
 
 use super::{count, one_line, size};
-use profinfer_analysis::ladder::{Floor, Ladder, Question, Step, StepKind};
+use profinfer_analysis::ladder::{Floor, FloorGroup, Ladder, Question, Step, StepKind};
 use profinfer_analysis::replay::{Cause, Culprit, Replay};
 use profinfer_trace::model::CeilingSource;
 
-/// Number of parts of the operators that are named.
+/// Number of tensor groups that are named.
 const PARTS: usize = 3;
 
 /// What a unit of a question is.
@@ -128,14 +128,20 @@ fn floor(floor: &Floor, ladder: &Ladder) -> String {
     }
 }
 
-/// The operators with most of the time above their limits.
+/// The tensor groups with most of the time above their limits, and how fast they read.
 fn parts(floor: &Floor) -> String {
-    let above = |p: &profinfer_analysis::ladder::FloorPart| p.work_ns.saturating_sub(p.floor_ns);
-    let all: u64 = floor.parts.iter().map(above).sum();
-    let shown = floor.parts.iter().take(PARTS).filter(|p| above(p) > 0);
-    let shown: Vec<String> = shown
-        .map(|p| format!("{} {} {:.0} %", p.op, p.dtype, above(p) as f64 * 100.0 / all.max(1) as f64))
-        .map(|text| one_line(&text))
-        .collect();
+    let all: u64 = floor.groups.iter().map(FloorGroup::above_ns).sum();
+    let shown = floor.groups.iter().take(PARTS).filter(|g| g.above_ns() > 0);
+    let shown: Vec<String> = shown.map(|g| one_line(&part(g, all))).collect();
     if shown.is_empty() { String::new() } else { format!(": {}", shown.join(", ")) }
+}
+
+fn part(of: &FloorGroup, all_ns: u64) -> String {
+    let share = of.above_ns() as f64 * 100.0 / all_ns.max(1) as f64;
+    let name = of.group.name().replace('_', " ");
+    let text = format!("{name} {} {share:.0} %", of.dtype);
+    if of.bytes == 0 {
+        return text;
+    }
+    format!("{text} ({:.1} GB/s)", of.bytes as f64 / of.work_ns.max(1) as f64)
 }

@@ -1,6 +1,7 @@
 //! Operators of the attention: their time follows the cells of the KV cache.
 
 use super::Case;
+use crate::results::module::TensorGroup;
 use crate::shared::phase::Phase;
 
 /// Time per decode token, without what delayed it.
@@ -29,12 +30,7 @@ impl Case<'_> {
         let (mut work, mut instances, mut fastest) = (0_u64, 0_u64, f64::INFINITY);
         for (class, times) in replay.classes.iter().zip(times).filter(|(_, t)| t.instances > 0) {
             fastest = fastest.min(times.usual.work as f64 / times.instances as f64);
-            let attends = match self.model.texts.get(class.op) {
-                "FLASH_ATTN_EXT" | "SOFT_MAX" => true,
-                "MUL_MAT" => !class.weights,
-                _ => false,
-            };
-            if attends {
+            if class.group == TensorGroup::AttentionCells {
                 work = work.saturating_add(times.usual.work);
                 instances += times.instances;
             }

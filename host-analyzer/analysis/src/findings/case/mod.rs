@@ -124,7 +124,11 @@ impl<'a> Case<'a> {
             }),
             Requirement::Counter(name) => model.spans.counts.names.iter().any(|counter| counter == name),
             // Rules with these requirements check them themselves.
-            Requirement::ContextSteps | Requirement::Rounds | Requirement::Culprit => true,
+            Requirement::ContextSteps
+            | Requirement::Rounds
+            | Requirement::Culprit
+            | Requirement::OtherType
+            | Requirement::OtherKvType => true,
             Requirement::Gauge(kind) => {
                 model.gauges.iter().any(|g| g.kind.name() == kind && g.values.iter().any(Option::is_some))
             }

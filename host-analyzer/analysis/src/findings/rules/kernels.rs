@@ -1,64 +1,89 @@
-//! The kernels, not the memory, limit decode.
+//! A type of weights has no fast kernel.
 
 use super::super::case::{MIN_TOKENS, MIN_TRACED};
 use super::super::evidence::{Evidence, Place, Value};
 use super::super::{Case, Confidence, Found, Gain, Requirement, Rule, Verdict};
 use super::Remedy;
-use crate::ladder::StepKind;
-use crate::results::bound::Kind;
-use crate::results::budget::Class;
-use crate::shared::phase::Phase;
+use crate::ladder::{self, FloorGroup, IGNORED, Ladder, NAMED, Question, StepKind, TensorGroup};
 
 pub(super) const RULE: Rule = Rule {
     code: "kernels",
-    topic: "arithmetic",
-    title: "The processor limits decode, not the memory",
-    question: "Why only half of the bandwidth?",
-    condition: "Less than 70 % of the read ceiling is used, and operators that take at least half of the decode time are bound by arithmetic.",
-    formula: "Between nothing and the time that the same bytes would take at 85 % of the ceiling.",
-    remedy: "Use a type with cheaper arithmetic (Q4_0, Q4_K, Q8_0 instead of IQ types), a build with the dot-product instructions of this processor, or more threads if there are idle cores.",
+    topic: "kernels of the types of weights",
+    title: "A type of weights has no fast kernel here",
+    question: "Why only half of the bandwidth? Why is a smaller quantization slower?",
+    condition: "Products with weights of one type would take at least 3 % less of a token if they took as long per operation as those with another type of this recording that has as many bits or more.",
+    formula: "Replay with these weights in the other type. The interval is the range of that type's tensor groups; if only one has it, that of its operators.",
+    remedy: "Requantize these tensors (llama-quantize --tensor-type), or take a quantization that has them in the faster type. Types with more bits need more memory and lose no quality.",
     source: "llama.cpp #25976 (55 to 60 % of the bandwidth on Neoverse-N2), #8760 (IQ types)",
     requires: &[
         Requirement::DecodeCalls(MIN_TOKENS),
         Requirement::TracedCalls(MIN_TRACED),
         Requirement::Ends,
         Requirement::AllOperators,
-        Requirement::Ceiling("read"),
-        Requirement::Ceiling("int8"),
     ],
     steps: |_, kind| matches!(kind, StepKind::AboveFloor),
     judge,
 };
 
-/// Below this use of the memory it is not the limit.
-const USED: f64 = 0.7;
-/// What good kernels reach.
-const REACHED: f64 = 0.85;
-/// Part of the decode time.
-const MOST: f64 = 0.5;
-
 fn judge(case: &Case<'_>) -> Verdict {
-    let Some(mbu) = case.analysis.roof.decode.and_then(|d| d.mbu) else {
+    let ladder = case.measured().find(|l| l.question == Question::Decode);
+    let Some(ladder) = ladder.filter(|l| l.floor.is_some()) else {
         return Verdict::NotEnoughData(vec![Requirement::Ceiling("read")]);
     };
-    let rows = case.analysis.op.operators.iter().zip(&case.analysis.bound);
-    let decode = || rows.clone().filter(|(op, _)| op.phase == Phase::Decode);
-    let all: u64 = decode().map(|(op, _)| op.wall_ns).sum();
-    let compute: u64 = decode().filter(|(_, b)| b.by == Kind::Compute).map(|(op, _)| op.wall_ns).sum();
-    let share = compute as f64 / all.max(1) as f64;
-    let mut evidence = vec![
-        Evidence::new("bound_by_arithmetic", Value::Share(share), Place::Operators),
-        Evidence::new("memory_bandwidth_used", Value::Share(mbu), Place::Roofline),
-    ];
-    evidence.extend(case.read_ceiling());
-    if mbu >= USED || share < MOST {
-        return Verdict::RuledOut(evidence);
+    let all = ladder.retyped(TensorGroup::reads_weights);
+    let Some(first) = all.first() else { return Verdict::DoesNotApply };
+    let share = |ns: u64| ladder.share(i64::try_from(ns).unwrap_or(i64::MAX));
+    let mut gains: Vec<(&FloorGroup, &str, ladder::Gain)> =
+        all.iter().filter_map(|r| r.to.map(|(to, gain)| (r.from, to, gain))).collect();
+    gains.retain(|(.., gain)| gain.likely_ns > 0);
+    gains.sort_by_key(|(.., gain)| std::cmp::Reverse(gain.likely_ns));
+    let likely = gains.iter().map(|(.., gain)| gain.likely_ns).fold(0, u64::saturating_add);
+    if share(likely) < IGNORED {
+        // Types that this recording does not have may have faster kernels, as far as the limit
+        // leaves time.
+        let above = all.iter().map(|r| r.from.above_ns()).fold(0, u64::saturating_add);
+        return if share(above) < IGNORED {
+            Verdict::RuledOut(of_group(ladder, first.from))
+        } else {
+            Verdict::NotEnoughData(vec![Requirement::OtherType])
+        };
     }
-    let work = case.wall(&[Class::Work]);
+    let (from, to) = (gains[0].0, gains[0].1.to_owned());
+    let mut evidence = of_group(ladder, from);
+    evidence.push(Evidence::new("other_type", Value::Name(to.clone()), Place::Operators));
+    evidence.extend(case.read_ceiling());
+    gains.retain(|(.., gain)| gain.low_ns > 0);
+    let sum = |of: fn(&ladder::Gain) -> u64| gains.iter().map(|(.., g)| of(g)).fold(0, u64::saturating_add);
+    let gain = ladder::Gain {
+        low_ns: sum(|g| g.low_ns),
+        likely_ns: sum(|g| g.likely_ns),
+        high_ns: sum(|g| g.high_ns),
+    };
+    if share(gain.likely_ns) < NAMED {
+        return Verdict::Noisy(evidence);
+    }
+    let (group, from) = (gains[0].0.group.name(), gains[0].0.dtype.clone());
     Verdict::Found(Found {
         evidence,
-        remedy: Remedy::CheaperArithmetic,
-        gains: vec![Gain::new(case.token_ns(), 0.0, work.high() * (1.0 - mbu / REACHED))],
+        remedy: Remedy::Requantize { group, from, to: gains[0].1.to_owned() },
+        gains: vec![Gain::of_ladder(ladder, gain)],
         confidence: Confidence::Medium,
     })
+}
+
+/// What a tensor group reads, how fast, and what it costs above its limit.
+fn of_group(ladder: &Ladder, group: &FloorGroup) -> Vec<Evidence> {
+    let per_token = |n: u64| n / ladder.units.max(1);
+    let rate = group.bytes as f64 * 1e9 / group.work_ns.max(1) as f64;
+    vec![
+        Evidence::new("tensor_group", Value::Name(group.group.name().to_owned()), Place::Operators),
+        Evidence::new("type", Value::Name(group.dtype.clone()), Place::Operators),
+        Evidence::new(
+            "above_limit_ns_per_token",
+            Value::Nanoseconds(per_token(group.above_ns())),
+            Place::Budget,
+        ),
+        Evidence::new("read_rate", Value::BytesPerSecond(rate), Place::Operators),
+        Evidence::new("bytes_per_token", Value::Bytes(per_token(group.bytes)), Place::Operators),
+    ]
 }

@@ -146,8 +146,13 @@ pub enum Remedy {
     NoDraft,
     /// Keep the most used experts in memory.
     PinExperts,
-    /// Use a type whose products cost less.
-    CheaperArithmetic,
+    /// Use another type for these weights.
+    Requantize {
+        /// Tensor group with the largest effect.
+        group: &'static str,
+        from: String,
+        to: String,
+    },
     /// Use a type that the engine repacks.
     RepackedType,
     /// Use weights of fewer bits.

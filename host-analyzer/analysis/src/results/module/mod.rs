@@ -7,11 +7,13 @@
 
 mod name;
 mod place;
+mod tensor_group;
 
 use std::collections::BTreeMap;
 
 pub use name::Module;
 pub use place::{Place, places};
+pub use tensor_group::TensorGroup;
 
 use super::op::{Op, share};
 use super::work::{Accuracy, Achieved, Work};

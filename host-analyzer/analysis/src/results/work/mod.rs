@@ -22,6 +22,7 @@ mod stored;
 pub use done::{Achieved, Done};
 pub use fastest::Fastest;
 pub use reader::Reader;
+pub(crate) use sources::root;
 
 use formula::Formula;
 use profinfer_trace::model::Model;

@@ -5,7 +5,7 @@ use crate::shared::empty::is_empty_op;
 use profinfer_trace::model::{Model, Node, NodeIdx, Role, Topology};
 
 /// The tensor whose memory a view shares.
-pub(super) fn root(model: &Model, topology: &Topology, mut at: NodeIdx) -> NodeIdx {
+pub(crate) fn root(model: &Model, topology: &Topology, mut at: NodeIdx) -> NodeIdx {
     // At most one step per tensor, so that a cycle in a damaged stream ends.
     for _ in 0..topology.nodes.len() {
         let node = topology.node(at);

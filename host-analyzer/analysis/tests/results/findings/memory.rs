@@ -11,7 +11,7 @@ use super::Answer::{Found, NotKnown, RuledOut, Silent};
 use super::{PROCESS, answer, evidence, number, remedy, rises};
 use crate::models::planted::{DELAY, TOKENS, state, tokens};
 use crate::models::routed::{self, Routed};
-use crate::models::rows;
+use crate::models::rows::{self, sources};
 use crate::models::small::PID;
 
 /// All weights in one anonymous buffer, the matrix with `bytes` bytes.
@@ -137,18 +137,34 @@ fn bandwidth_and_kernels() {
     }
     // The product does 8192 operations in 100 ns, 82 per nanosecond.
     let slow = with(1_000_000_000_000, 90_000_000_000);
-    assert_eq!((answer(&slow, "bandwidth"), answer(&slow, "kernels")), (RuledOut, Found(0, 130)));
-    // 100 of 140 ns are the product's.
-    assert_eq!(evidence(&slow, "kernels", "bound_by_arithmetic"), Some(Value::Share(100.0 / 140.0)));
-    assert_eq!(answer(&with(1_000_000_000_000, 1_000_000_000_000), "kernels"), RuledOut);
-    let ceilings = ["read", "int8"].map(|kind| Requirement::NoCeiling(kind, NoCeiling::NotMeasured));
-    assert_eq!(answer(&tokens(0, 0, 0, false), "kernels"), NotKnown(ceilings.to_vec()));
+    assert_eq!(answer(&slow, "bandwidth"), RuledOut);
+    // The product is far above both limits, and there is no other type to compare it with.
+    let other = NotKnown(vec![Requirement::OtherType]);
+    assert_eq!(answer(&with(1_000_000_000_000, 1_000_000_000_000), "kernels"), other);
+    let ceiling = Requirement::NoCeiling("read", NoCeiling::NotMeasured);
+    assert_eq!(answer(&tokens(0, 0, 0, false), "kernels"), NotKnown(vec![ceiling]));
     // It was measured: the doubt is the reason.
     let mut doubted = with(1_000_000_000_000, 1_000_000_000_000);
     doubted.ceilings[0].note = "an engine ran".to_owned();
     let read = Requirement::NoCeiling("read", NoCeiling::Doubtful(Doubt::Noted));
-    assert_eq!(answer(&doubted, "kernels"), NotKnown(vec![read.clone()]));
     assert_eq!(answer(&doubted, "bandwidth"), NotKnown(vec![read]));
+}
+
+/// The first product of a token takes 99 ns, and the last operator becomes one of the same size with
+/// another type that takes 19.
+#[test]
+fn a_type_without_a_fast_kernel() {
+    let mut m = tokens(0, 0, 0, false);
+    ceiling(&mut m, CeilingKind::Read, 1_000_000_000_000);
+    let f16 = m.texts.intern("f16");
+    let nodes = &mut m.topologies.rows[0].nodes;
+    let (weights, product) = (Node { dtype: f16, ..nodes[5].clone() }, nodes[0].clone());
+    nodes.push(weights);
+    nodes[4] = Node { src: sources(&[8, 3]), ..product };
+    // 19 ns and 3 % more or less instead of 99.
+    assert_eq!(answer(&m, "kernels"), Found(79, 81));
+    assert_eq!(evidence(&m, "kernels", "type"), Some(Value::Name("q8_0".to_owned())));
+    assert_eq!(evidence(&m, "kernels", "other_type"), Some(Value::Name("f16".to_owned())));
 }
 
 /// Without a ceiling, the rate of the fastest operator rules the cause out if a token reads at less

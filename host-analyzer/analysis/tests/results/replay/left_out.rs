@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use profinfer_analysis::fact::Conditions;
+use profinfer_analysis::module::Places;
 use profinfer_analysis::phase::{Phase, Phases};
 use profinfer_analysis::replay::{CallReplay, Replay};
 use profinfer_trace::model::Model;
@@ -15,7 +16,7 @@ const CALLS: usize = 12;
 
 fn replay(m: &Model) -> Replay {
     let phases = Phases::compute(m);
-    Replay::compute(m, &phases, &Conditions::compute(m, &phases))
+    Replay::compute(m, &phases, &Conditions::compute(m, &phases), &Places::compute(m))
 }
 
 /// Measured time of the operators of a call without the probes', ns.

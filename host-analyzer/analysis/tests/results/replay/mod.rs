@@ -8,6 +8,7 @@ mod questions;
 mod stops;
 
 use profinfer_analysis::Analysis;
+use profinfer_analysis::ladder::StepKind;
 use profinfer_trace::model::Model;
 use proptest::prelude::*;
 
@@ -43,6 +44,12 @@ pub(crate) fn sums_are_exact(m: &Model) {
     for l in &a.ladder.rows {
         let sum: i64 = l.steps.iter().map(|s| s.ns).sum();
         assert_eq!(u64::try_from(sum).unwrap(), l.measured_ns, "{l:?}");
+        if let Some(floor) = &l.floor {
+            let least: u64 = floor.groups.iter().map(|g| g.floor_ns).sum();
+            let above: u64 = floor.groups.iter().map(|g| g.above_ns()).sum();
+            assert_eq!(i64::try_from(least).unwrap(), l.sum(|kind| kind == StepKind::Floor), "{l:?}");
+            assert_eq!(i64::try_from(above).unwrap(), l.sum(|kind| kind == StepKind::AboveFloor), "{l:?}");
+        }
         for step in &l.steps {
             assert!(step.gain.is_none_or(|g| g.low_ns <= g.likely_ns && g.likely_ns <= g.high_ns));
         }

@@ -934,6 +934,17 @@ export interface LadderFloor {
   bytes_per_s: number | null;
   source: CeilingSource | null;
   parts: LadderFloorPart[];
+  groups: LadderFloorGroup[];
+}
+
+/** Operators of one tensor group and type. */
+export interface LadderFloorGroup {
+  group: string;
+  dtype: string;
+  bytes: number;
+  operations: number;
+  floor_ns: number;
+  work_ns: number;
 }
 
 /** Operators of one type and data type. */
@@ -1083,7 +1094,9 @@ export type MissingKind =
   | "gauge"
   | "context_steps"
   | "rounds"
-  | "culprit";
+  | "culprit"
+  | "other_type"
+  | "other_kv_type";
 
 /** Which, or how many. */
 export type MissingName = number | string;
@@ -1498,6 +1511,7 @@ export type Remedy =
   | { kind: "no_draft" }
   | { kind: "pin_experts" }
   | { kind: "cheaper_arithmetic" }
+  | { kind: "requantize"; group: string; from: string; to: string }
   | { kind: "repacked_type" }
   | { kind: "smaller_weights" }
   | { kind: "better_variant" }

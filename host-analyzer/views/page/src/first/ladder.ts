@@ -1,7 +1,7 @@
 // The ladder as a waterfall: each step begins where the one before ends.
 
 import { list } from "../data/read.ts";
-import type { Ladder, LadderFloorPart, LadderGain, LadderStep, Summary } from "../data/schema.ts";
+import type { Ladder, LadderFloorGroup, LadderGain, LadderStep, Summary } from "../data/schema.ts";
 import { h, type Child } from "../ui/dom.ts";
 import { bytes, count, percent, plural, time } from "../ui/format.ts";
 import { choice, section } from "../ui/parts.ts";
@@ -71,41 +71,54 @@ function line(step: LadderStep, bar: Bar, ladder: Ladder): HTMLElement {
   );
 }
 
-/** The operators of the floor by type, and the definitions of the steps. */
+/** The operators of the floor by tensor group and type, and the definitions of the steps. */
 function details(ladder: Ladder): HTMLElement {
   const per = (ns: number): string => time(ns / ladder.units);
-  const parts = list(ladder.floor?.parts);
+  const groups = list(ladder.floor?.groups);
   const operators =
-    parts.length === 0
+    groups.length === 0
       ? null
-      : table<LadderFloorPart>({
+      : table<LadderFloorGroup>({
           name: `floor ${ladder.question}`,
-          rows: parts,
+          rows: groups,
           limit: 8,
           columns: [
-            { key: "op", title: "Operator", value: (p) => p.op },
-            { key: "dtype", title: "Type", value: (p) => p.dtype },
-            { key: "limit", title: "Limited by", value: (p) => p.limit },
+            { key: "group", title: "Tensors", value: (g) => g.group.replaceAll("_", " ") },
+            { key: "dtype", title: "Type", value: (g) => g.dtype },
             {
               key: "bytes",
               title: "Reads",
               numeric: true,
-              value: (p) => p.bytes,
-              cell: (p) => bytes(Math.round(p.bytes / ladder.units)),
+              value: (g) => g.bytes,
+              cell: (g) => bytes(Math.round(g.bytes / ladder.units)),
+            },
+            {
+              key: "rate",
+              title: "GB/s",
+              numeric: true,
+              value: (g) => g.bytes / Math.max(g.work_ns, 1),
+              cell: (g) => (g.bytes > 0 ? (g.bytes / Math.max(g.work_ns, 1)).toFixed(1) : "–"),
             },
             {
               key: "floor_ns",
               title: "At the limit",
               numeric: true,
-              value: (p) => p.floor_ns,
-              cell: (p) => per(p.floor_ns),
+              value: (g) => g.floor_ns,
+              cell: (g) => per(g.floor_ns),
             },
             {
               key: "work_ns",
               title: "Took",
               numeric: true,
-              value: (p) => p.work_ns,
-              cell: (p) => per(p.work_ns),
+              value: (g) => g.work_ns,
+              cell: (g) => per(g.work_ns),
+            },
+            {
+              key: "above_ns",
+              title: "Above it",
+              numeric: true,
+              value: (g) => g.work_ns - g.floor_ns,
+              cell: (g) => per(g.work_ns - g.floor_ns),
             },
           ],
         }).element;
@@ -116,7 +129,7 @@ function details(ladder: Ladder): HTMLElement {
     h(
       "summary",
       {},
-      operators ? "Operators by type, and what the steps are" : "What the steps are",
+      operators ? "Operators by tensor group, and what the steps are" : "What the steps are",
     ),
     operators,
     h(

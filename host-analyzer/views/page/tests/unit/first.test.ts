@@ -54,7 +54,15 @@ const LADDER = {
     step("interrupts", 22),
     step("unexplained", -2),
   ],
-  floor: { ns: 8, half_ns: 0, bytes: 400, bytes_per_s: 10e9, source: "recording", parts: [] },
+  floor: {
+    ns: 8,
+    half_ns: 0,
+    bytes: 400,
+    bytes_per_s: 10e9,
+    source: "recording",
+    parts: [],
+    groups: [],
+  },
   all_causes: { low_ns: 60, likely_ns: 80, high_ns: 90 },
   start_up: null,
 } satisfies Ladder;
