@@ -1,11 +1,16 @@
-//! The part of a session that the report shows as a timeline: a prompt and the first tokens after
-//! it. If these have no operators, it is the first tokens that have some, and one token before
-//! them.
+//! The parts of a session that the report shows as a timeline: a prompt and the first tokens after
+//! it, and the longest decode tokens, because those show what delays the engine. If the first
+//! tokens have no operators, it is the first ones that have some, and one token before them.
 //!
-//! Stage: analysis. From: requests, calls, tracks. To: [`Excerpt`], a time window. Promises: at
-//! most [`MAX_SLICES`] slices start inside the window, whatever the size of the session. The window
-//! ends with the end of a call, unless one call alone has more slices.
+//! Stage: analysis. From: requests, calls, tracks, budget. To: [`Excerpt`]s, time windows that do
+//! not overlap, by time. Promises: at most [`MAX_SLICES`] slices start inside the windows, whatever
+//! the size of the session. A window ends with the end of a call, unless one call alone has more
+//! slices.
 
+use std::cmp::Reverse;
+use std::collections::HashSet;
+
+use super::budget::TokenBudget;
 use super::track::{Slice, Track};
 use crate::Analysis;
 use crate::shared::phase::Phase;
@@ -15,6 +20,8 @@ use profinfer_trace::model::{Model, Traced};
 pub const MAX_SLICES: usize = 20_000;
 /// Decode calls resemble one another, so a few suffice.
 pub const MAX_DECODES: usize = 4;
+/// Longest tokens with a window of their own.
+pub const MAX_LONGEST: usize = 2;
 
 /// A time window of a session, and what starts in it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -29,18 +36,41 @@ pub struct Excerpt {
     pub spans: usize,
     /// The window ends with the end of a call, or of the session.
     pub whole_calls: bool,
+    /// The window is one of the longest tokens.
+    pub long_token: bool,
     /// For each track of the analysis: its slices that start in the window.
     pub slices: Vec<std::ops::Range<usize>>,
 }
 
 impl Excerpt {
-    /// The window of the first request that generated a token; without requests, the beginning.
+    /// The first request that generated a token (without requests, the beginning), and the longest
+    /// decode tokens outside of that window, as far as they fit.
     #[must_use]
-    pub fn compute(model: &Model, analysis: &Analysis) -> Self {
+    pub fn parts(model: &Model, analysis: &Analysis) -> Vec<Self> {
+        let tracks = &analysis.track;
+        let mut left = MAX_SLICES;
+        let mut parts: Vec<Self> = Vec::new();
+        for (start, end) in longest_tokens(model, analysis) {
+            let part = Self::of(model, tracks, start, end);
+            let slices = part.count();
+            // Half of the slices are for the beginning.
+            if left.saturating_sub(slices) >= MAX_SLICES / 2 && parts.iter().all(|p| p.is_apart(&part)) {
+                left -= slices;
+                parts.push(Self { whole_calls: true, long_token: true, ..part });
+            }
+        }
+        let beginning = Self::beginning(model, analysis, left);
+        parts.retain(|part| part.is_apart(&beginning));
+        parts.push(beginning);
+        parts.sort_by_key(|part| part.start_ns);
+        parts
+    }
+
+    fn beginning(model: &Model, analysis: &Analysis, most: usize) -> Self {
         let tracks = &analysis.track;
         let first = first_call(model, analysis);
         let start_ns = first.map_or_else(|| first_slice(model, tracks), |c| model.llama_calls.start_ns[c]);
-        let fits = |end: &u64| count(model, tracks, start_ns, *end) <= MAX_SLICES;
+        let fits = |end: &u64| count(model, tracks, start_ns, *end) <= most;
         let ends = match first {
             Some(call) => call_ends(model, analysis, call),
             None => vec![last_end(model, tracks)],
@@ -50,6 +80,10 @@ impl Excerpt {
             let end = ends.first().copied().unwrap_or(start_ns);
             latest(start_ns, end, |end| fits(&end))
         });
+        Self { whole_calls: whole.is_some(), ..Self::of(model, tracks, start_ns, end_ns) }
+    }
+
+    fn of(model: &Model, tracks: &[Track], start_ns: u64, end_ns: u64) -> Self {
         let slices: Vec<_> = tracks.iter().map(|t| inside(model, t, start_ns, end_ns)).collect();
         let of_kind = |kind: fn(&Slice) -> bool| {
             tracks.iter().zip(&slices).map(|(t, r)| t.order.range(r.clone()).filter(kind).count()).sum()
@@ -59,10 +93,36 @@ impl Excerpt {
             end_ns,
             calls: of_kind(|s| matches!(s, Slice::Decode(_))),
             spans: of_kind(|s| matches!(s, Slice::Work(_))),
-            whole_calls: whole.is_some(),
+            whole_calls: false,
+            long_token: false,
             slices,
         }
     }
+
+    fn count(&self) -> usize {
+        self.slices.iter().map(ExactSizeIterator::len).sum()
+    }
+
+    fn is_apart(&self, other: &Self) -> bool {
+        self.end_ns <= other.start_ns || other.end_ns <= self.start_ns
+    }
+}
+
+/// Windows of the longest decode tokens, longest first. The first of a process warms caches and is
+/// not among them.
+fn longest_tokens(model: &Model, analysis: &Analysis) -> Vec<(u64, u64)> {
+    let mut seen = HashSet::new();
+    let decode = |t: &&TokenBudget| t.phase == Phase::Decode;
+    let process = |t: &TokenBudget| {
+        let thread = model.llama_calls.thread.get(t.call as usize).copied();
+        thread.map(|id| model.threads.get(id).pid)
+    };
+    let mut tokens: Vec<_> =
+        analysis.budget.tokens.iter().filter(decode).filter(|t| !seen.insert(process(t))).collect();
+    tokens.sort_by_key(|t| Reverse(t.time_ns));
+    tokens.truncate(MAX_LONGEST);
+    let start = |t: &TokenBudget| model.session.start_ns.saturating_add(t.start_ns);
+    tokens.iter().map(|t| (start(t), start(t).saturating_add(t.time_ns))).collect()
 }
 
 /// The first call of the excerpt.
@@ -200,8 +260,35 @@ mod tests {
         m.spans.migrated.push(false);
     }
 
+    fn parts(m: &Model) -> Vec<Excerpt> {
+        Excerpt::parts(m, &Analysis::compute(m))
+    }
+
     fn excerpt(m: &Model) -> Excerpt {
-        Excerpt::compute(m, &Analysis::compute(m))
+        Excerpt::beginning(m, &Analysis::compute(m), MAX_SLICES)
+    }
+
+    #[test]
+    fn the_longest_tokens_have_windows_of_their_own() {
+        let mut m = session(&[5, 1, 1, 1, 1, 1, 1, 1, 1, 1], 3);
+        // The eighth call takes a tenth longer; so does the last, a little less.
+        for (call, more) in [(7, 90), (9, 80)] {
+            m.llama_calls.duration_ns[call] += more;
+            m.graph_calls.duration_ns[call] += more;
+        }
+        let found = parts(&m);
+        let ends: Vec<_> = found.iter().map(|p| (p.long_token, p.end_ns)).collect();
+        let end = |call: u64, more| 50 + call * 1100 + 1000 + more;
+        assert_eq!(ends, [(false, end(4, 0)), (true, end(7, 90)), (true, end(9, 80))]);
+        assert!(found.iter().all(|p| p.whole_calls && p.spans >= 3));
+        assert!(found.windows(2).all(|pair| pair[0].end_ns <= pair[1].start_ns));
+    }
+
+    #[test]
+    fn all_windows_together_keep_the_limit() {
+        let found = parts(&session(&[4, 1, 1, 1, 1, 1, 1, 1], 4000));
+        let slices = found.iter().map(Excerpt::count).sum::<usize>();
+        assert!(slices <= MAX_SLICES && found.iter().any(|p| p.long_token), "{slices}");
     }
 
     #[test]

@@ -224,6 +224,8 @@ async function threadStates(page) {
   const timeline = JSON.parse(
     gunzipSync(Buffer.from(await page.locator("#timeline").textContent(), "base64")),
   );
+  // All of it: the view begins with the longest token.
+  await view.press("0");
   const rows = await page.evaluate((t) => {
     const g = document.querySelector(".time-view").dataset;
     const places = JSON.parse(g.places);
@@ -482,7 +484,7 @@ if (!(await page.locator("#operators .choice button").count())) {
 }
 facts.jump = await jump(page);
 await page.evaluate(() => {
-  for (const group of document.querySelectorAll("details.group")) {
+  for (const group of document.querySelectorAll("details.group, details.each")) {
     group.open = true;
   }
 });

@@ -7,6 +7,7 @@ use super::style::{Colour, Sheet, bar, wrapped};
 use crate::words::findings as words;
 use profinfer_analysis::findings::{Findings, Headline};
 use profinfer_analysis::ladder::{Ladder, Ladders, Question};
+use profinfer_trace::model::CeilingSource;
 
 /// Maximum number of findings; summary.json has all.
 const SHOWN: usize = 5;
@@ -28,7 +29,7 @@ pub(super) fn write(findings: &Findings, ladders: &Ladders, out: &mut Sheet<'_>)
     let short = |of: Vec<String>| of.join(", ");
     if !findings.ruled_out.is_empty() {
         let all = findings.ruled_out.iter().map(|(rule, evidence)| words::ruled_out(rule, evidence));
-        lines("Ruled out: ", &short(all.collect()), Colour::Dim, out)?;
+        lines("Checked and fine: ", &short(all.collect()), Colour::Dim, out)?;
     }
     if !findings.noisy.is_empty() {
         let all = findings.noisy.iter().map(|(rule, evidence)| words::noisy(rule, evidence));
@@ -57,17 +58,17 @@ fn speeds(headline: &Headline, ladder: &Ladder, out: &mut Sheet<'_>) -> io::Resu
     let floor = ladder.floor.as_ref().filter(|f| f.bytes > 0);
     if let Some((floor, bytes_per_s)) = floor.and_then(|f| Some((f, f.bytes_per_s?))) {
         let note = format!("{:.1} GB/s, {}", bytes_per_s as f64 / 1e9, words::rate_from(floor.source));
-        rows.push((
-            "at that memory rate",
-            per_s((floor.bytes as f64 * 1e9 / bytes_per_s as f64) as u64),
-            note,
-        ));
+        let name = match floor.source {
+            Some(CeilingSource::BestSeen) => "at the best rate seen",
+            _ => "at the memory limit",
+        };
+        rows.push((name, per_s((floor.bytes as f64 * 1e9 / bytes_per_s as f64) as u64), note));
     }
     let most = rows.iter().map(|(_, speed, _)| *speed).fold(0.0, f64::max);
     writeln!(out)?;
     for (name, speed, note) in rows {
         let bar = bar(speed / most.max(f64::MIN_POSITIVE), BAR);
-        writeln!(out, "{}", format!("{name:>20} {speed:>8.1} t/s  {bar:<BAR$}  {note}").trim_end())?;
+        writeln!(out, "{}", format!("{name:>21} {speed:>8.1} t/s  {bar:<BAR$}  {note}").trim_end())?;
     }
     writeln!(out)
 }

@@ -15,8 +15,7 @@ pub(super) fn write(token: &Token, out: &mut Sheet<'_>) -> io::Result<()> {
     if token.calls.is_empty() {
         return Ok(());
     }
-    let mut t =
-        table(&["", "calls", "tokens", "time", "call tok/s", "median", "p95", "in graphs", "in operators"]);
+    let mut t = table(&["", "calls", "tokens", "time", "median", "p95", "in graphs", "in operators"]);
     let phases = [
         (Phase::Prefill, &token.prefill),
         (Phase::Decode, &token.decode),
@@ -51,7 +50,6 @@ fn row(name: &str, t: &PhaseTotals) -> Vec<String> {
         count(t.calls),
         count(t.tokens),
         duration(t.time_ns),
-        per_s(t.tokens_per_s),
         maybe(t.median_ns),
         maybe(t.p95_ns),
         part(t.graph_ns, t.time_ns),
@@ -60,16 +58,16 @@ fn row(name: &str, t: &PhaseTotals) -> Vec<String> {
     ]
 }
 
-/// The longest requests, in order of time.
+/// The longest requests, in order of time. The lines above have all of a single one.
 fn requests(all: &[Request], out: &mut Sheet<'_>) -> io::Result<()> {
-    if all.is_empty() {
+    if all.len() < 2 {
         return Ok(());
     }
     let mut shown: Vec<&Request> = all.iter().collect();
     shown.sort_by_key(|r| std::cmp::Reverse((r.generated, r.prompt_tokens)));
     shown.truncate(SHOWN);
     shown.sort_by_key(|r| r.index);
-    let mut t = table(&["request", "prompt", "TTFT", "generated", "TPOT", "tok/s"]);
+    let mut t = table(&["request", "prompt", "TTFT", "generated", "TPOT", "t/s"]);
     for r in shown {
         t.add_row(vec![
             count(u64::from(r.index) + 1),

@@ -23,7 +23,7 @@ pub fn headline(h: &Headline) -> String {
         n => format!(" on {n} threads"),
     };
     let with = if h.drafted { " with speculation" } else { "" };
-    let mut text = format!("Decode: {speed:.2} tok/s{with}{threads}");
+    let mut text = format!("Decode: {speed:.1} t/s{with}{threads}");
     if let Some(ns) = h.token_ns {
         text += &format!(", {} per token", duration(ns));
     }
@@ -35,7 +35,7 @@ pub fn headline(h: &Headline) -> String {
         );
     }
     if let Some(prefill) = h.prefill_tokens_per_s {
-        text += &format!(". Prefill: {prefill:.1} tok/s");
+        text += &format!(". Prefill: {prefill:.1} t/s");
     }
     if let Slowdown::Measured(m) = &h.slowdown {
         text +=
@@ -106,7 +106,7 @@ pub fn gain(g: &Gain) -> String {
     let (low, likely, high) = (duration(g.low_ns), duration(g.likely_ns), duration(g.high_ns));
     let mut text = format!("Gain: {likely} {of} ({low} to {high})");
     if let (Some(low), Some(high)) = (g.low_tokens_per_s, g.high_tokens_per_s) {
-        text += &format!(", {low:.2} to {high:.2} tok/s");
+        text += &format!(", {low:.1} to {high:.1} t/s");
     }
     text + "."
 }

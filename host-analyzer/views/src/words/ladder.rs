@@ -95,10 +95,19 @@ fn caused(cause: Cause, replay: &Replay) -> String {
     }
 }
 
+/// The program of a command line, as in the page's list of programs: tasks name themselves as they
+/// like. The task's name where the command is unknown.
+fn program<'a>(command: &'a str, task: &'a str) -> &'a str {
+    let path = command.split(' ').next().unwrap_or("");
+    path.rsplit('/').next().filter(|p| !p.is_empty()).unwrap_or(task)
+}
+
 /// A program, and the CPUs that it had.
 #[must_use]
 pub fn culprit(culprit: &Culprit) -> String {
-    let name = one_line(if culprit.name.is_empty() { &culprit.command } else { &culprit.name });
+    // Without a process, it may stand for tasks of many commands.
+    let command = if culprit.pid == 0 && !culprit.name.is_empty() { "" } else { &culprit.command };
+    let name = one_line(program(command, &culprit.name));
     let who = match (culprit.tasks, culprit.pid) {
         (n, 0) if n > 1 => format!("{n} tasks named {name}"),
         (_, 0) => format!("{name} (thread {})", culprit.tid),

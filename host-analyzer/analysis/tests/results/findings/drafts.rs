@@ -71,7 +71,7 @@ fn the_headline_is_of_the_tokens_that_came_out() {
     assert!(f.headline.token_ns.unwrap().abs_diff(token) <= 2, "{:?}, {token}", f.headline);
     assert!(f.headline.drafted && f.headline.tokens == 0 && f.headline.threads == 1);
     let said = words::findings::headline(&f.headline);
-    assert!(said.starts_with("Decode: ") && said.contains("tok/s with speculation on 1 thread, "), "{said}");
+    assert!(said.starts_with("Decode: ") && said.contains("t/s with speculation on 1 thread, "), "{said}");
     assert!(!findings(&tokens(0, 0, 0, false)).headline.drafted);
 }
 

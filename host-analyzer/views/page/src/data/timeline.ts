@@ -1,8 +1,9 @@
 // Types of the timeline excerpt in the page; host-analyzer/views/src/timeline/page writes it.
 //
-// The excerpt is the first request that generated something, up to its fourth decode call. If none
-// of these calls was traced, it starts before the first traced call. It has at most 20,000 slices,
-// and at most 6,000 states: the preempted and the longest ones.
+// The excerpt has parts: the first request that generated something, up to its fourth decode call,
+// and the longest decode tokens. If none of the first calls was traced, it starts before the first
+// traced call. It has at most 20,000 slices, and at most 6,000 states: the preempted and the longest
+// ones.
 //
 // Slices are four integers each; times are ns from `start_ns`, negative if they started before it:
 //   token   start, length, phase (0 unknown, 1 prefill, 2 decode, 3 batch_decode, 4 draft,
@@ -38,6 +39,13 @@ interface TimelineScheduler {
   left_out_longest_ns: number;
 }
 
+/** A part of the recording that the excerpt contains, ns from session start. */
+export interface TimelinePart {
+  start_ns: number;
+  end_ns: number;
+  long_token: boolean;
+}
+
 export interface Timeline {
   schema: number;
   start_ns: number;
@@ -47,6 +55,8 @@ export interface Timeline {
   spans: number;
   spans_total: number;
   complete: boolean;
+  /** By time. Absent in pages of older versions: one part. */
+  parts?: TimelinePart[];
   texts: string[];
   nodes: TimelineNode[];
   scheduler?: TimelineScheduler;
@@ -57,3 +67,7 @@ export interface Timeline {
 }
 
 export const STRIDE = 4;
+
+export function partsOf(t: Timeline): TimelinePart[] {
+  return t.parts ?? [{ start_ns: t.start_ns, end_ns: t.end_ns, long_token: false }];
+}

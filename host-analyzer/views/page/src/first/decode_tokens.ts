@@ -3,7 +3,7 @@
 import { list } from "../data/read.ts";
 import type { Maybe } from "../data/maybe.ts";
 import type { Summary, TokenBudget } from "../data/schema.ts";
-import type { Timeline } from "../data/timeline.ts";
+import { partsOf, type Timeline } from "../data/timeline.ts";
 
 /** Decode tokens of the process with the most decode time, without the first, which warms caches. */
 export function decodeTokens(summary: Summary): TokenBudget[] {
@@ -27,8 +27,9 @@ export function longest(tokens: TokenBudget[]): TokenBudget | null {
 export function isShown(token: TokenBudget, timeline: Maybe<Timeline>): boolean {
   return (
     timeline != null &&
-    token.start_ns >= timeline.start_ns &&
-    token.start_ns + token.time_ns <= timeline.end_ns
+    partsOf(timeline).some(
+      (part) => token.start_ns >= part.start_ns && token.start_ns + token.time_ns <= part.end_ns,
+    )
   );
 }
 

@@ -11,7 +11,7 @@ export interface Program {
 }
 
 /** Program of the command line; tasks name themselves as they like. */
-function programOf(task: Interferer): string {
+export function programOf(task: Pick<Interferer, "command" | "name">): string {
   return (task.command ?? "").split(" ")[0]!.split("/").pop() || task.name;
 }
 

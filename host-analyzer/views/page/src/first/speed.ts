@@ -44,7 +44,7 @@ function rowsOf(summary: Summary, ladder: Ladder | undefined): Row[] {
         "span",
         {},
         figure("tpot_ns", headline.token_ns, time(headline.token_ns)),
-        ` per token${threads}${headline.drafted ? ", with a draft model" : `, ${plural(headline.tokens, "token")}`}`,
+        ` per token${threads}${headline.drafted ? ", with speculation" : `, ${plural(headline.tokens, "token")}`}`,
       ),
     },
   ];

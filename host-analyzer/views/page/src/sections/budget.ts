@@ -9,12 +9,20 @@ import { evidenceLink } from "../ui/links.ts";
 import { panel, section, swatch } from "../ui/parts.ts";
 import { cssVar, onTheme } from "../ui/theme.ts";
 
-/** Colour per family of classes, to distinguish work, waiting and disturbance at a glance. */
+/** Colour per class; shades of one colour for a family: work, waiting, disturbance. */
 const FAMILY: [RegExp, string][] = [
   [/^work(_and_wait)?$/, "--class-work"],
   [/^wait_(preempted|throttled|interrupted|blocked)$/, "--class-wait-outside"],
+  [/^wait_started_late$/, "--class-wait-late"],
+  [/^wait_slower_core$/, "--class-wait-core"],
+  [/^wait_uneven$/, "--class-wait-uneven"],
+  [/^wait_one_thread$/, "--class-wait-one"],
   [/^wait_/, "--class-wait"],
-  [/^(preempted|throttled|interrupted|blocked|waking)$/, "--class-outside"],
+  [/^preempted$/, "--class-outside"],
+  [/^throttled$/, "--class-throttled"],
+  [/^interrupted$/, "--class-interrupted"],
+  [/^blocked$/, "--class-blocked"],
+  [/^waking$/, "--class-waking"],
   [/^between_operators$/, "--class-between"],
   [/^graph_preparation$/, "--class-preparation"],
   [/^application$/, "--class-application"],
@@ -38,6 +46,30 @@ function shownIn(key: string): string[] {
 
 function variable(key: string): string {
   return FAMILY.find(([pattern]) => pattern.test(key))?.[1] ?? "--class-unknown";
+}
+
+/** What a class counts, for the pointer. */
+const DEFINITION: [RegExp, string][] = [
+  [
+    /^work_and_wait$/,
+    "From the start of an operator to the next start, with the wait at barriers.",
+  ],
+  [/^work$/, "A thread computed an operator; where threads wait, the one that arrived last."],
+  [/^wait_/, "All other threads waited at a barrier for this one."],
+  [/^preempted$/, "A thread was runnable, and another task had its CPU."],
+  [/^throttled$/, "A thread was runnable and its CPU idle: the group's quota was used up."],
+  [/^interrupted$/, "Interrupt handlers ran on the CPU of a computing thread."],
+  [/^blocked$/, "A thread slept inside an operator, for example for pages from storage."],
+  [/^waking$/, "A thread was woken and had not begun to run."],
+  [/^between_operators$/, "From the end of one operator to the start of the next."],
+  [/^graph_preparation$/, "In the llama_decode call and outside of graphs."],
+  [/^application$/, "Between two calls: sampling and the application."],
+  [/^other_backend$/, "In graphs of other backends than the CPU's."],
+  [/^probes$/, "Overhead of the operator probes."],
+];
+
+function define(key: string): string {
+  return DEFINITION.find(([pattern]) => pattern.test(key))?.[1] ?? "";
 }
 
 interface Classes {
@@ -68,18 +100,17 @@ function bar(classes: Classes, parts: number[], whole: number, key: string): HTM
   );
 }
 
-/** Classes with at least 0.05 %, the largest first, with the time per call. */
+/** Classes with at least 0.05 %, in the order of the bar, with the time per call. */
 function legend(classes: Classes, phase: PhaseBudget): HTMLElement {
   const whole = phase.time_ns ?? 0;
   const calls = Math.max(1, phase.calls ?? 1);
   const rows = list(phase.wall)
     .map((ns, i) => ({ ns, i }))
     .filter(({ ns }) => ns > 0 && ns / whole >= 0.0005)
-    .sort((a, b) => b.ns - a.ns)
     .map(({ ns, i }) =>
       h(
         "li",
-        {},
+        { title: define(classes.keys[i] ?? "") },
         swatch(`var(${variable(classes.keys[i] ?? "")})`),
         h(
           "span",

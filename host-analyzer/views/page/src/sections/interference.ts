@@ -3,6 +3,7 @@
 import { list } from "../data/read.ts";
 import type { Maybe } from "../data/maybe.ts";
 import type { Interferer, Interrupt, Sched, SchedThread, StateTimes } from "../data/schema.ts";
+import { programOf } from "../first/programs.ts";
 import { h, type Child } from "../ui/dom.ts";
 import { count, percent, plural, shorten, time } from "../ui/format.ts";
 import { absent, panel, section, swatch } from "../ui/parts.ts";
@@ -87,20 +88,17 @@ function legend(threads: SchedThread[]): HTMLElement {
 }
 
 function taskName(task: Interferer): Child {
-  const tag = task.engine
-    ? h("em", { class: "tag", title: "Thread of the traced process" }, "engine")
-    : null;
   return h(
     "span",
     { title: task.cgroup ? `cgroup ${task.cgroup}` : null },
-    task.idle ? "idle" : task.name || "–",
+    task.idle ? "idle" : programOf(task) || "–",
     task.idle
       ? h(
           "em",
           { class: "tag", title: "The CPU was idle although a thread was runnable" },
           "no task",
         )
-      : tag,
+      : null,
   );
 }
 
@@ -222,14 +220,16 @@ export function interferenceSection(sched: Maybe<Sched>): HTMLElement | null {
     return null;
   }
   const threads = list(sched.threads);
-  const tasks = list(sched.interference);
+  const all = list(sched.interference);
+  const tasks = all.filter((t) => !t.engine);
+  const own = all.filter((t) => t.engine).reduce((ns, t) => ns + (t.time_ns ?? 0), 0);
   const phases = [
     phasePanel("In decode", "decode", threads),
     phasePanel("In prefill", "prefill", threads),
   ].filter(Boolean);
   const bars = phases.length > 0 ? phases : [phasePanel("Session", "total", threads)];
   const rest = sched.left_out?.tasks ?? 0;
-  const others = tasks.filter((t) => !t.engine && !t.idle).length + rest;
+  const others = tasks.filter((t) => !t.idle).length + rest;
   const lead =
     others > 0
       ? `${plural(others, "other task")} occupied CPUs that engine threads waited for.`
@@ -249,6 +249,13 @@ export function interferenceSection(sched: Maybe<Sched>): HTMLElement | null {
                 "p",
                 { class: "hint" },
                 `${plural(rest, "further task")} with ${time(sched.left_out?.time_ns)} in total ${rest === 1 ? "is" : "are"} not listed.`,
+              )
+            : null,
+          own > 0
+            ? h(
+                "p",
+                { class: "hint" },
+                `Not listed: threads of the engine itself, which had such CPUs for ${time(own)}.`,
               )
             : null,
         )

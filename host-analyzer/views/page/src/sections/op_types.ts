@@ -157,7 +157,7 @@ export function opTypeSection(summary: Summary, colours: OperatorColours): HTMLE
       ),
     );
   }
-  const what = phased ? "Operator time per type and phase." : "Operator time per type.";
+  const what = `Operator time per type${phased ? " and phase" : ""}. Wall: from the first start to the last end over the threads. Work and Barrier: time in the operators, and waiting after them, summed over threads.`;
   return section(
     "op-types",
     "Operator types",

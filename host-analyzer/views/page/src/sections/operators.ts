@@ -23,6 +23,95 @@ function part(row: Operator): string {
   return `module:${row.module ?? "other"} layer:${row.layer ?? "none"}`;
 }
 
+/** Operators of the same name in all layers. */
+interface Named {
+  name: string;
+  op: string;
+  backend: string;
+  layers: number;
+  executions: number;
+  wall_ns: number;
+  wait_ns: number;
+  share: number;
+}
+
+export const UNNAMED = "unnamed";
+
+/** `ffn_up-3` in layer 3 is `ffn_up`. The engine numbers nodes without a name. */
+export function nameWithoutLayer(row: Pick<Operator, "name" | "layer">): string {
+  const name = (row.name ?? "").replace(/^node_\d+/, UNNAMED);
+  return row.layer == null ? name : name.replace(new RegExp(`-${row.layer}(?!\\d)`), "");
+}
+
+export function byName(rows: Operator[]): Named[] {
+  const all = new Map<string, Named>();
+  for (const row of rows) {
+    const [name, op] = [nameWithoutLayer(row), opName(row)];
+    const { backend } = row;
+    const key = [name, op, backend].join("\n");
+    const sum = all.get(key) ?? {
+      ...{ name, op, backend },
+      ...{ layers: 0, executions: 0, wall_ns: 0, wait_ns: 0, share: 0 },
+    };
+    sum.layers += 1;
+    sum.executions += row.executions ?? 0;
+    sum.wall_ns += row.wall_ns ?? 0;
+    sum.wait_ns += row.wait_ns ?? 0;
+    sum.share += row.share ?? 0;
+    all.set(key, sum);
+  }
+  return [...all.values()];
+}
+
+function namedTable(colours: OperatorColours): ReturnType<typeof table<Named>> {
+  return table<Named>({
+    name: "operator names",
+    rows: [],
+    limit: 15,
+    sort: { key: "wall_ns", down: true },
+    columns: [
+      { key: "name", title: "Tensor", class: "mono", value: (r) => r.name || "–" },
+      {
+        key: "op",
+        title: "Operator",
+        value: (r) => r.op,
+        cell: (r) => h("span", { class: "op" }, swatch(colours.of(r.op)), r.op, backendTag(r)),
+      },
+      {
+        key: "share",
+        title: "Share",
+        numeric: true,
+        tip: "Share of the operator wall time of the phase on this backend",
+        value: (r) => r.share,
+        cell: (r) => shareBar(r.share, colours.of(r.op)),
+      },
+      {
+        key: "wall_ns",
+        title: "Wall",
+        numeric: true,
+        tip: "First start to last end over the threads, summed over executions",
+        value: (r) => r.wall_ns,
+        cell: (r) => time(r.wall_ns),
+      },
+      {
+        key: "wait_ns",
+        title: "Barrier",
+        numeric: true,
+        tip: "Barrier wait, summed over threads",
+        value: (r) => r.wait_ns,
+        cell: (r) => time(r.wait_ns),
+      },
+      {
+        key: "layers",
+        title: "Nodes",
+        numeric: true,
+        tip: "Nodes of this name, usually one per layer",
+        value: (r) => r.layers,
+      },
+    ],
+  });
+}
+
 function haystack(row: Operator): string {
   return [
     row.name,
@@ -152,7 +241,10 @@ export function operatorSection(summary: Summary, colours: OperatorColours): HTM
       },
     ],
   });
+  const names = namedTable(colours);
+  const each = h("details", { class: "each" }, h("summary", {}, "Each tensor of each layer"));
   function show(): void {
+    names.show(byName(rows.filter((r) => r.phase === phase)));
     const words = query.toLowerCase().split(/\s+/).filter(Boolean);
     const hits = rows.filter(
       (r) =>
@@ -186,7 +278,9 @@ export function operatorSection(summary: Summary, colours: OperatorColours): HTM
           show();
         })
       : null;
+  each.append(h("div", { class: "tools" }, filter, found), grid.element);
   onPart(({ phase: wanted, filter: words }) => {
+    each.open = true;
     query = filter.value = words;
     const at = phases.indexOf(wanted);
     if (at >= 0 && buttons) {
@@ -198,8 +292,8 @@ export function operatorSection(summary: Summary, colours: OperatorColours): HTM
   return section(
     "operators",
     "Operators",
-    "Operators by the tensor that they compute.",
+    "Operators by the tensor that they compute, summed over the layers.",
     captureNotes(summary),
-    panel("", h("div", { class: "tools" }, buttons, filter, found), grid.element),
+    panel("", buttons ? h("div", { class: "tools" }, buttons) : null, names.element, each),
   );
 }

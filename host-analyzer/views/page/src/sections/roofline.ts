@@ -6,9 +6,10 @@ import type { Operator, Roof, Summary, Top } from "../data/schema.ts";
 import type { OperatorColours } from "../ui/colour.ts";
 import { h, s, type Child } from "../ui/dom.ts";
 import { bytes, count, dims, percent, plural, time } from "../ui/format.ts";
-import { absent, choice, panel, section } from "../ui/parts.ts";
+import { absent, choice, panel, section, swatch } from "../ui/parts.ts";
 import { noReadText, sourceText } from "../ui/source.ts";
 import { opName } from "./op_types.ts";
+import { nameWithoutLayer, UNNAMED } from "./operators.ts";
 
 /** Size and margins of the drawing, in SVG units. */
 const WIDTH = 960;
@@ -16,6 +17,9 @@ const HEIGHT = 440;
 const MARGIN = { left: 66, right: 20, top: 16, bottom: 44 };
 /** Radius of an operator with almost no time, and of the one with the most. */
 const RADII = [3, 18];
+/** Operators with a name in the drawing: those with the most time. */
+const NAMED = 5;
+const NAME_HEIGHT = 16;
 const PREFIXES = ["", "k", "M", "G", "T", "P"];
 
 interface Point {
@@ -259,6 +263,8 @@ function describe(p: Point, roof: Roof | undefined): Child[] {
 function chart(all: Point[], roof: Roof | undefined, colours: OperatorColours): Child[] {
   const scale = scaleOf(all, roof);
   const longest = Math.max(...all.map((p) => p.wall), 1);
+  const radius = (p: Point): number =>
+    RADII[0]! + (RADII[1]! - RADII[0]!) * Math.sqrt(p.wall / longest);
   const details = h(
     "p",
     { class: "roof-details muted", "aria-live": "polite" },
@@ -268,7 +274,7 @@ function chart(all: Point[], roof: Roof | undefined, colours: OperatorColours): 
   const marks = [...all]
     .sort((a, b) => b.wall - a.wall)
     .map((p) => {
-      const r = RADII[0]! + (RADII[1]! - RADII[0]!) * Math.sqrt(p.wall / longest);
+      const r = radius(p);
       const show = () =>
         details.replaceChildren(...describe(p, roof).filter((c): c is Node | string => !!c));
       return s(
@@ -290,6 +296,40 @@ function chart(all: Point[], roof: Roof | undefined, colours: OperatorColours): 
         ),
       );
     });
+  // Of the operators with the same name, that with the most time.
+  const named = new Map<string, Point>();
+  for (const p of [...all].sort((a, b) => b.wall - a.wall)) {
+    const tensor = nameWithoutLayer(p.operator);
+    const name = tensor === UNNAMED ? opName(p.operator) : tensor;
+    // Names must not cover one another.
+    const near = [...named.values()].some(
+      (q) => Math.abs(scale.y(q.rate) - scale.y(p.rate)) < NAME_HEIGHT,
+    );
+    if (name && !near && !named.has(name) && named.size < NAMED) {
+      named.set(name, p);
+    }
+  }
+  const names = [...named].map(([name, p]) =>
+    s(
+      "text",
+      {
+        class: "point-name",
+        x: scale.x(p.intensity) - radius(p) - 4,
+        y: scale.y(p.rate) + 4,
+        "text-anchor": "end",
+      },
+      name,
+    ),
+  );
+  const present = new Set(all.map((p) => opName(p.operator)));
+  const legend = h(
+    "p",
+    { class: "keys" },
+    ...colours
+      .legend()
+      .filter(([name]) => present.has(name) || name === "other")
+      .map(([name, colour]) => h("span", { class: "key" }, swatch(colour), name)),
+  );
   const drawing = s(
     "svg",
     {
@@ -301,8 +341,10 @@ function chart(all: Point[], roof: Roof | undefined, colours: OperatorColours): 
     ...axes(scale),
     ...ceilings(scale, roof),
     ...marks,
+    ...names,
   );
-  return [drawing, details];
+  // On a phone the drawing scrolls, so that its text stays readable.
+  return [legend, h("div", { class: "scroll" }, drawing), details];
 }
 
 /** What is known without a ceiling. */

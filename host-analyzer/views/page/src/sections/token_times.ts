@@ -44,10 +44,13 @@ export function apart(wanted: number[], distance: number, top: number, bottom: n
   return at;
 }
 
-/** Upper limit of the y axis: a few long tokens must not flatten the others. */
-export function topOf(data: Columns): number {
-  const times = [...data[1], ...data[2]]
-    .filter((v): v is number => v != null)
-    .sort((a, b) => a - b);
-  return Math.min(times[times.length - 1] ?? 1, 3 * (times[Math.floor(times.length * 0.95)] ?? 1));
+/** Median of the times between tokens; null without any. */
+export function medianOf(data: Columns): number | null {
+  const times = data[1].filter((v): v is number => v != null).sort((a, b) => a - b);
+  return times[Math.floor(times.length / 2)] ?? null;
+}
+
+/** A few long tokens must not flatten the others. */
+export function needsLog(data: Columns): boolean {
+  return Math.max(0, ...data[1].map((v) => v ?? 0)) > 4 * (medianOf(data) ?? Number.MAX_VALUE);
 }

@@ -5,11 +5,11 @@ import { hasTokenLevel } from "../data/levels.ts";
 import { list } from "../data/read.ts";
 import type { Call, Summary } from "../data/schema.ts";
 import { h } from "../ui/dom.ts";
-import { plural, time } from "../ui/format.ts";
+import { time } from "../ui/format.ts";
 import { absent, panel, section } from "../ui/parts.ts";
 import { cssVar, onTheme } from "../ui/theme.ts";
 import { requestTable } from "./figures.ts";
-import { apart, type Columns, columns, topOf } from "./token_times.ts";
+import { apart, type Columns, columns, medianOf, needsLog } from "./token_times.ts";
 
 /** Name in the legend, name at the line end, colour variable, line width. */
 const SERIES: [string, string, string, number][] = [
@@ -62,8 +62,29 @@ function nameLines(u: uPlot): void {
   c.restore();
 }
 
+/** A dashed line at the median. */
+function medianLine(u: uPlot, median: number | null): void {
+  if (median == null) {
+    return;
+  }
+  const scale = uPlot.pxRatio;
+  const { left, width } = u.bbox;
+  const y = u.valToPos(median, "y", true);
+  const c = u.ctx;
+  c.save();
+  c.strokeStyle = cssVar("--muted");
+  c.lineWidth = scale;
+  c.setLineDash([5 * scale, 4 * scale]);
+  c.beginPath();
+  c.moveTo(left, y);
+  c.lineTo(left + width, y);
+  c.stroke();
+  c.restore();
+}
+
 function chart(data: Columns, host: HTMLElement): uPlot {
-  const top = topOf(data);
+  const log = needsLog(data);
+  const median = medianOf(data);
   const axis = (): Partial<uPlot.Axis> => ({
     stroke: cssVar("--muted"),
     grid: { stroke: cssVar("--line"), width: 1 },
@@ -80,19 +101,20 @@ function chart(data: Columns, host: HTMLElement): uPlot {
       scales: {
         x: { time: false },
         y: {
-          range: (_, min, all) => {
-            const max = Math.min(all, top);
-            return [Math.max(0, min - (max - min) * 0.15), max + (max - min || max) * 0.1];
-          },
+          distr: log ? 3 : 1,
+          range: (_, min, max) =>
+            log
+              ? [Math.max(1, min * 0.8), max * 1.25]
+              : [Math.max(0, min - (max - min) * 0.15), max + (max - min || max) * 0.1],
         },
       },
       legend: { live: true },
       padding: [null, NAME_WIDTH, null, null],
-      hooks: { draw: [nameLines] },
+      hooks: { draw: [nameLines, (u) => medianLine(u, median)] },
       cursor: { points: { size: 6 } },
       axes: [
         { ...axis(), ...integers, label: "decode call", size: 34, labelSize: 22 },
-        { ...axis(), size: 76, values: (_, ticks) => ticks.map((t) => time(t)) },
+        { ...axis(), size: 76, values: (_, ticks) => ticks.map((t) => (t == null ? "" : time(t))) },
       ],
       series: [
         { label: "Decode call no.", value: (_, v) => (v == null ? "–" : String(v)) },
@@ -118,16 +140,15 @@ function tokenChart(calls: Call[]): HTMLElement {
   if (data[0].length === 0) {
     return absent("No decode calls were recorded.");
   }
-  const top = topOf(data);
-  const longer = data[1].filter((v) => v != null && v > top).length;
+  const median = medianOf(data);
   const note =
-    longer > 0
-      ? h(
+    median == null
+      ? null
+      : h(
           "p",
           { class: "hint" },
-          `${plural(longer, "token")} took longer than ${time(top)} and ${longer === 1 ? "exceeds" : "exceed"} the chart.`,
-        )
-      : null;
+          `Dashed: median, ${time(median)}.${needsLog(data) ? " Logarithmic scale." : ""}`,
+        );
   const host = h("div", { class: "chart", data: { chart: "tpot", count: data[0].length } });
   let plot: uPlot | null = null;
   const build = (): void => {

@@ -45,6 +45,8 @@ export class TimelineCanvas {
   constructor(
     private readonly rows: Row[],
     private readonly colours: OperatorColours,
+    /** What the rows contain; the background shows it. */
+    private readonly parts: Window[],
   ) {
     this.c = this.element.getContext("2d");
     this.places = placesOf(rows);
@@ -104,7 +106,15 @@ export class TimelineCanvas {
       c.rect(GEOMETRY.gutter, place.top, this.span, place.height);
       c.clip();
       c.fillStyle = cssVar("--row");
-      c.fillRect(GEOMETRY.gutter, place.top, this.span, place.height);
+      const scale = this.span / (w.to - w.from);
+      for (const { from, to } of this.parts) {
+        c.fillRect(
+          GEOMETRY.gutter + (from - w.from) * scale,
+          place.top,
+          (to - from) * scale,
+          place.height,
+        );
+      }
       this.slices(c, row, place, w, pattern, marked);
       c.restore();
       c.fillStyle = cssVar(row.thin ? "--muted" : "--text");

@@ -1,6 +1,6 @@
 // Timeline of the excerpt that the page contains, with zoom.
 
-import type { Timeline } from "../data/timeline.ts";
+import { partsOf, type Timeline, type TimelinePart } from "../data/timeline.ts";
 import type { OperatorColours } from "../ui/colour.ts";
 import { h } from "../ui/dom.ts";
 import { count, plural, time } from "../ui/format.ts";
@@ -47,8 +47,12 @@ class View {
   ) {
     const rows = rowsOf(t);
     this.end = Math.max(1, t.end_ns - t.start_ns);
+    const parts = partsOf(t).map((p) => ({
+      from: p.start_ns - t.start_ns,
+      to: p.end_ns - t.start_ns,
+    }));
     this.window = { from: 0, to: this.end };
-    this.canvas = new TimelineCanvas(rows, colours);
+    this.canvas = new TimelineCanvas(rows, colours, parts);
     this.states = statesIn(rows.flatMap((r) => r.slices));
     const slices = rows.reduce((n, r) => n + (r.thin ? 0 : r.slices.length), 0);
     const stretches = rows.reduce((n, r) => n + (r.thin ? r.slices.length : 0), 0);
@@ -223,7 +227,8 @@ class View {
     const { t } = this;
     const calls =
       t.calls_total > 0 ? `${plural(t.calls, "call")} of ${count(t.calls_total)}, ` : "";
-    return `${calls}${count(t.spans)} operator spans of ${count(t.spans_total)}${t.complete ? "" : ", truncated inside a call at the page's limit"}.`;
+    const outside = partsOf(t).length > 1 ? " Between the parts, nothing is shown." : "";
+    return `${calls}${count(t.spans)} operator spans of ${count(t.spans_total)}${t.complete ? "" : ", truncated inside a call at the page's limit"}.${outside}`;
   }
 }
 
@@ -240,6 +245,29 @@ export function timelineSection(t: Timeline | null, colours: OperatorColours): H
   const view = new View(t, colours);
   const button = (name: string, label: string, act: () => void): HTMLElement =>
     h("button", { type: "button", "aria-label": label, title: label, on: { click: act } }, name);
+  // The longest token first: it shows the delays. The others resemble one another.
+  const parts = partsOf(t);
+  const showPart = ({ start_ns, end_ns }: TimelinePart): void =>
+    view.show(start_ns, end_ns - start_ns);
+  const length = (p: TimelinePart): number => p.end_ns - p.start_ns;
+  const long = parts.filter((p) => p.long_token).sort((a, b) => length(b) - length(a));
+  const beginning = parts.find((p) => !p.long_token);
+  const places =
+    beginning && long.length > 0
+      ? [
+          ...long.map((p, i) =>
+            button(
+              i === 0 ? "Longest token" : `No. ${i + 1}`,
+              `One of the longest tokens: ${time(length(p))}`,
+              () => showPart(p),
+            ),
+          ),
+          button("Start", "The first prompt and the tokens after it", () => showPart(beginning)),
+        ]
+      : [];
+  if (long[0]) {
+    showPart(long[0]);
+  }
   const legend = colours
     .legend()
     .map(([name, colour]) => h("span", { class: "key" }, swatch(colour), name));
@@ -265,6 +293,7 @@ export function timelineSection(t: Timeline | null, colours: OperatorColours): H
       button("−", "Zoom out", () => view.zoom(1 / 1.6)),
       button("+", "Zoom in", () => view.zoom(1.6)),
       button("Fit", "Show everything", () => view.fit()),
+      ...places,
     ),
   );
   onTheme(() => view.redraw());

@@ -1,7 +1,7 @@
 // Rows of thread states: what the scheduler did with each thread, and which task had its CPU.
 
 import { list } from "../data/read.ts";
-import { STRIDE, type Timeline, type TimelineTask, type Track } from "../data/timeline.ts";
+import { partsOf, STRIDE, type Timeline, type TimelineTask, type Track } from "../data/timeline.ts";
 import { plural, time } from "../ui/format.ts";
 import { stateName } from "../ui/states.ts";
 import type { Slice } from "./slice.ts";
@@ -54,7 +54,7 @@ function known(t: Timeline, track: Track, row: number): Slice[] {
   return out;
 }
 
-/** The slices of a track. Gaps become slices of state `unknown`; running is never assumed. */
+/** The slices of a track. Gaps in a part become slices of state `unknown`; running is never assumed. */
 export function stateSlices(t: Timeline, track: Track, row: number): Slice[] {
   const left = t.scheduler?.left_out ?? 0;
   const why =
@@ -64,16 +64,13 @@ export function stateSlices(t: Timeline, track: Track, row: number): Slice[] {
   const out: Slice[] = [];
   let at = 0;
   const gap = (to: number): void => {
-    if (to > at) {
-      out.push({
-        row,
-        start: at,
-        length: to - at,
-        kind: "state",
-        op: "unknown",
-        label: stateName("unknown"),
-        facts: () => [why],
-      });
+    for (const part of partsOf(t)) {
+      const start = Math.max(at, part.start_ns - t.start_ns);
+      const length = Math.min(to, part.end_ns - t.start_ns) - start;
+      if (length > 0) {
+        const [op, label] = ["unknown", stateName("unknown")];
+        out.push({ row, start, length, kind: "state", op, label, facts: () => [why] });
+      }
     }
   };
   for (const slice of known(t, track, row)) {

@@ -4,7 +4,7 @@ import type { Maybe, Num } from "../data/maybe.ts";
 import type { Ceiling, CeilingSource } from "../data/schema.ts";
 import { date } from "./format.ts";
 
-/** `kept, 2026-11-20`; empty in the output of older versions. */
+/** `measured on 2026-11-20`; empty in the output of older versions. */
 export function sourceText(source: Maybe<CeilingSource>, keptUnixNs: Num): string {
   switch (source) {
     case "recording":
@@ -12,7 +12,7 @@ export function sourceText(source: Maybe<CeilingSource>, keptUnixNs: Num): strin
     case "given":
       return "--ceilings";
     case "kept":
-      return `kept, ${date(keptUnixNs)}`;
+      return keptUnixNs == null ? "measured here before" : `measured on ${date(keptUnixNs)}`;
     case "profile":
       return "board profile";
     case "best_seen":

@@ -67,12 +67,18 @@ export function table<T>(options: Options<T>): Table<T> {
     h("thead", {}, h("tr", {}, ...heads)),
     body,
   );
-  const element = h(
+  const scroll = h(
     "div",
-    { class: "table" },
-    h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": options.name }, grid),
-    more,
+    { class: "scroll", tabindex: 0, role: "region", "aria-label": options.name },
+    grid,
   );
+  const element = h("div", { class: "table" }, scroll, more);
+  // Hidden columns are announced above the table.
+  const watcher = new ResizeObserver(() =>
+    element.toggleAttribute("data-wide", scroll.scrollWidth > scroll.clientWidth + 1),
+  );
+  watcher.observe(scroll);
+  watcher.observe(grid);
 
   function showAll(): void {
     all = true;

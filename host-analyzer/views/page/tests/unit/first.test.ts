@@ -176,6 +176,15 @@ test("decode tokens are those of the headline: of one process, without the first
     [true, false],
   );
   equal(isShown(found[0]!, null), false);
+  // Between the parts nothing is shown.
+  const parts = [
+    { start_ns: 0, end_ns: 19, long_token: false },
+    { start_ns: 28, end_ns: 35, long_token: true },
+  ];
+  deepEqual(
+    found.map((t) => isShown(t, { start_ns: 0, end_ns: 35, parts } as never)),
+    [false, true],
+  );
   deepEqual(decodeTokens({} as Summary), []);
 });
 

@@ -5,7 +5,8 @@ import test from "node:test";
 import { noReadText, pollutedText, sourceText } from "../../src/ui/source.ts";
 
 test("a kept ceiling has its day, and a source of a newer version its name", () => {
-  ok(/^kept, 2025-11-2[567]/.test(sourceText("kept", 1_764_150_000_000_000_000)));
+  ok(/^measured on 2025-11-2[567]/.test(sourceText("kept", 1_764_150_000_000_000_000)));
+  equal(sourceText("kept", null), "measured here before");
   equal(sourceText("recording", null), "this session");
   equal(sourceText("from_the_moon" as "kept", null), "from_the_moon");
   equal(sourceText(null, null), "");

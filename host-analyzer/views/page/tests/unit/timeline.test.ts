@@ -140,6 +140,24 @@ const states = (slices: number[], rest: Partial<Timeline> = {}): Slice[] => {
   return rowsOf(t).flatMap((r) => r.slices);
 };
 
+test("between the parts of an excerpt nothing is unknown, because nothing is shown", () => {
+  const parts = [
+    { start_ns: 1000, end_ns: 1100, long_token: false },
+    { start_ns: 1800, end_ns: 2000, long_token: true },
+  ];
+  const slices = states([0, 60, 0, 2, 850, 100, 0, 2], { parts });
+  deepEqual(
+    slices.map((s) => [s.start, s.length, s.op]),
+    [
+      [0, 60, "running"],
+      [60, 40, "unknown"],
+      [800, 50, "unknown"],
+      [850, 100, "running"],
+      [950, 50, "unknown"],
+    ],
+  );
+});
+
 test("between what is known of a thread stands what is not", () => {
   const slices = states([-50, 100, 0, 2, 50, 150, 1, 2, 400, 100, 2, 2]);
   deepEqual(

@@ -7,7 +7,7 @@ import { hasTokenLevel } from "../../src/data/levels.ts";
 import { list, readJson } from "../../src/data/read.ts";
 import type { Call, Engine, Summary, Weights } from "../../src/data/schema.ts";
 import { linesOf, maxDensity } from "../../src/experts/cells.ts";
-import { apart, columns, topOf } from "../../src/sections/token_times.ts";
+import { apart, columns, medianOf, needsLog } from "../../src/sections/token_times.ts";
 import { contextColumn } from "../../src/ui/contexts.ts";
 import * as format from "../../src/ui/format.ts";
 import { cpuBackend, place, weightLine } from "../../src/ui/place.ts";
@@ -102,8 +102,10 @@ test("a token's time is from the end of the call before it in its own context", 
 
 test("a few long tokens do not flatten the others", () => {
   const times = [...new Array<number>(99).fill(10), 5000];
-  equal(topOf([[], times, [], [], []]), 30);
-  equal(topOf([[], [10, 12, 14], [9, null, 13], [], []]), 14);
+  equal(needsLog([[], times, [], [], []]), true);
+  equal(medianOf([[], [null, ...times], [], [], []]), 10);
+  equal(needsLog([[], [10, 12, 14], [9, null, 13], [], []]), false);
+  equal(needsLog([[], [null], [9], [], []]), false);
 });
 
 test("names at lines are apart, in the order of their lines, and inside", () => {

@@ -5,7 +5,7 @@ use crate::timeline::row::{Content, Process, Row};
 use crate::timeline::rows;
 use profinfer_analysis::Analysis;
 use profinfer_analysis::excerpt::Excerpt;
-use profinfer_analysis::sched::shown::{MAX_SHOWN, Shown};
+use profinfer_analysis::sched::shown::Shown;
 use profinfer_trace::model::{Model, ThreadId};
 
 /// The tracks that have slices in the excerpt.
@@ -24,8 +24,14 @@ pub(super) fn tracks<'a>(model: &'a Model, analysis: &'a Analysis, excerpt: &Exc
     processes
 }
 
-/// Adds the states of each thread below its last track. Returns what is shown of all states.
-pub(super) fn add_states(model: &Model, excerpt: &Excerpt, processes: &mut [Process<'_>]) -> Shown {
+/// Adds the states of each thread below its last track, at most `most`. Returns what is shown of all
+/// states.
+pub(super) fn add_states(
+    model: &Model,
+    excerpt: &Excerpt,
+    most: usize,
+    processes: &mut [Process<'_>],
+) -> Shown {
     let mut threads = Vec::new();
     if model.sched.recorded {
         for thread in processes.iter().flat_map(|p| &p.rows).filter_map(thread) {
@@ -34,7 +40,7 @@ pub(super) fn add_states(model: &Model, excerpt: &Excerpt, processes: &mut [Proc
             }
         }
     }
-    let shown = Shown::compute(model, &threads, excerpt.start_ns, excerpt.end_ns, MAX_SHOWN);
+    let shown = Shown::compute(model, &threads, excerpt.start_ns, excerpt.end_ns, most);
     for (id, pieces) in threads.iter().zip(&shown.threads) {
         let tracks = processes.iter_mut().filter_map(|process| {
             let last = process.rows.iter().rposition(|row| thread(row) == Some(*id))?;

@@ -23,8 +23,12 @@ use profinfer_analysis::Analysis;
 use profinfer_analysis::duty::stretches::What;
 use profinfer_analysis::excerpt::Excerpt;
 use profinfer_analysis::phase::Phase;
+use profinfer_analysis::sched::shown::MAX_SHOWN;
 use profinfer_analysis::track::{Slice, TrackKind};
 use profinfer_trace::model::{Layer, Model, SpanId};
+
+/// Numbers of a slice.
+const STRIDE: usize = 4;
 
 #[derive(Serialize)]
 struct Timeline<'a> {
@@ -36,6 +40,7 @@ struct Timeline<'a> {
     spans: usize,
     spans_total: usize,
     complete: bool,
+    parts: Vec<Part>,
     texts: Vec<&'a str>,
     nodes: Vec<Node>,
     scheduler: Scheduler,
@@ -43,6 +48,14 @@ struct Timeline<'a> {
     states: Vec<State>,
     labels: Vec<String>,
     tracks: Vec<Row>,
+}
+
+/// A window that has slices; there are none between the windows.
+#[derive(Serialize)]
+struct Part {
+    start_ns: u64,
+    end_ns: u64,
+    long_token: bool,
 }
 
 /// How complete the rows of states are.
@@ -53,7 +66,7 @@ struct Scheduler {
     left_out_longest_ns: u64,
 }
 
-#[derive(Serialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 enum Kind {
     Token,
@@ -74,13 +87,15 @@ struct Row {
 /// Writes rows of the page.
 struct Page<'a> {
     analysis: &'a Analysis,
-    /// Start of the window.
+    /// Start of the first window.
     origin_ns: u64,
     nodes: Nodes<'a>,
     states: States<'a>,
     /// Texts of probes and steps.
     labels: Vec<String>,
     rows: Vec<Row>,
+    /// Position behind the last row that the present window added to.
+    next: usize,
 }
 
 /// Writes the timeline of the excerpt.
@@ -88,35 +103,43 @@ struct Page<'a> {
 /// # Errors
 /// Those of `out`.
 pub(crate) fn page(model: &Model, analysis: &Analysis, out: &mut dyn Write) -> io::Result<()> {
-    let excerpt = Excerpt::compute(model, analysis);
-    let mut processes = excerpt::tracks(model, analysis, &excerpt);
-    let shown = excerpt::add_states(model, &excerpt, &mut processes);
-    processes.extend(excerpt::probes(model, analysis, &excerpt));
+    let parts = Excerpt::parts(model, analysis);
     let mut page = Page {
         analysis,
-        origin_ns: excerpt.start_ns,
+        origin_ns: parts.first().map_or(0, |p| p.start_ns),
         nodes: Nodes::new(model),
         states: States::new(model),
         labels: Vec::new(),
         rows: Vec::new(),
+        next: 0,
     };
-    walk::by_row(model, &processes, &[], &mut page)?;
+    let mut scheduler = Scheduler { recorded: model.sched.recorded, left_out: 0, left_out_longest_ns: 0 };
+    for part in &parts {
+        let mut processes = excerpt::tracks(model, analysis, part);
+        let shown = excerpt::add_states(model, part, MAX_SHOWN / parts.len(), &mut processes);
+        scheduler.left_out += shown.left_out;
+        scheduler.left_out_longest_ns = scheduler.left_out_longest_ns.max(shown.left_out_longest_ns);
+        processes.extend(excerpt::probes(model, analysis, part));
+        page.next = 0;
+        walk::by_row(model, &processes, &[], &mut page)?;
+    }
+    let since = |at: u64| at.saturating_sub(model.session.start_ns);
     let timeline = Timeline {
         schema: SCHEMA,
-        start_ns: excerpt.start_ns.saturating_sub(model.session.start_ns),
-        end_ns: excerpt.end_ns.saturating_sub(model.session.start_ns),
-        calls: excerpt.calls,
+        start_ns: since(page.origin_ns),
+        end_ns: since(parts.last().map_or(0, |p| p.end_ns)),
+        calls: parts.iter().map(|p| p.calls).sum(),
         calls_total: model.llama_calls.len(),
-        spans: excerpt.spans,
+        spans: parts.iter().map(|p| p.spans).sum(),
         spans_total: model.spans.len(),
-        complete: excerpt.whole_calls,
+        complete: parts.iter().all(|p| p.whole_calls),
+        parts: parts
+            .iter()
+            .map(|p| Part { start_ns: since(p.start_ns), end_ns: since(p.end_ns), long_token: p.long_token })
+            .collect(),
         texts: page.nodes.texts,
         nodes: page.nodes.rows,
-        scheduler: Scheduler {
-            recorded: model.sched.recorded,
-            left_out: shown.left_out,
-            left_out_longest_ns: shown.left_out_longest_ns,
-        },
+        scheduler,
         tasks: page.states.tasks,
         states: page.states.rows,
         labels: page.labels,
@@ -142,7 +165,7 @@ impl TimelineSink for Page<'_> {
             Content::States(pieces) => (Kind::State, pieces.len()),
             Content::Probes(stretches) => (Kind::Probes, stretches.len()),
         };
-        let slices = Vec::with_capacity(slices * 4);
+        let slices = Vec::with_capacity(slices * STRIDE);
         Ok(Row { kind, process: row.process, track: row.name.clone(), slices })
     }
 
@@ -182,8 +205,19 @@ impl TimelineSink for Page<'_> {
         Ok(())
     }
 
+    /// Continues the row of an earlier window. What began before the last slice there is in it.
     fn track_ends(&mut self, row: Row) -> io::Result<()> {
-        self.rows.push(row);
+        let same = |r: &Row| (r.kind, r.process, &r.track) == (row.kind, row.process, &row.track);
+        if let Some(at) = self.rows.iter().skip(self.next).position(same) {
+            let at = self.next + at;
+            let all = &mut self.rows[at].slices;
+            let last = all.chunks(STRIDE).last().map_or(i64::MIN, |slice| slice[0]);
+            all.extend(row.slices.chunks(STRIDE).filter(|slice| slice[0] > last).flatten());
+            self.next = at + 1;
+        } else {
+            self.rows.insert(self.next, row);
+            self.next += 1;
+        }
         Ok(())
     }
 }
