@@ -17,6 +17,7 @@ mod select;
 mod side;
 mod verdict;
 
+pub use crate::shared::sessions::SPREAD;
 pub use crate::stats::blocking::half_width;
 pub use crate::stats::rank::{Interval, Shift, distribution, least_p, p_value, shift, stand};
 pub use environment::{Environment, Key, Kind, Thing, Value};
@@ -26,7 +27,7 @@ pub use rows::{FALSE_SHARE, Level, Row};
 pub use run::{Leaf, Run, Token};
 pub use select::{FEWEST_TOKENS, Selection};
 pub use side::{RunFigures, Side};
-pub use verdict::{Code, DISTURBED, Method, PRACTICAL, RUNS_FOR_RANKS, SPREAD, Verdict};
+pub use verdict::{Code, DISTURBED, Method, PRACTICAL, RUNS_FOR_RANKS, Verdict};
 
 /// Choices of the user.
 #[derive(Debug, Clone, Copy, PartialEq)]

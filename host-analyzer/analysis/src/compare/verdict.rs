@@ -7,10 +7,6 @@ use crate::stats::rank;
 /// cannot reach 95 %.
 pub const RUNS_FOR_RANKS: usize = 4;
 
-/// Assumed spread between two sessions of the same setup, where nothing better is known about the
-/// board. An environment variable alone caused 7.8 % (`docs/compare.md`).
-pub const SPREAD: f64 = 0.078;
-
 /// Smallest difference that matters, as a share of the time per token.
 pub const PRACTICAL: f64 = 0.02;
 

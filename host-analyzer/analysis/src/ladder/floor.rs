@@ -8,6 +8,7 @@ use crate::replay::Replay;
 use crate::results::ceiling::limit::{Least, Limit, Top};
 use crate::results::module::TensorGroup;
 use crate::results::roof::Roofs;
+use crate::shared::phase::Phase;
 use profinfer_trace::model::{CeilingSource, Model};
 
 /// Operators of one type and data type.
@@ -74,10 +75,12 @@ pub struct Floor {
 impl Floor {
     /// The floor of some calls. Operators of calls that were not captured are like the others.
     pub(super) fn compute(model: &Model, replay: &Replay, roofs: &Roofs, calls: &Calls<'_>) -> Option<Self> {
-        let phase = calls.phase?;
-        let limits = roofs.phase(phase).limits();
-        let times = &replay.class_times[phase.index()];
-        let all: u64 = times.iter().map(|t| t.usual.work).sum();
+        let work_of =
+            |phase: &Phase| replay.class_times[phase.index()].iter().map(|t| t.usual.work).sum::<u64>();
+        // The rate of the memory is that of the phase with most work.
+        let main = calls.phases.iter().max_by_key(|phase| work_of(phase))?;
+        let limits = roofs.phase(*main).limits();
+        let all: u64 = calls.phases.iter().map(work_of).sum();
         let here: u64 = calls.rows.iter().map(|c| c.usual.work).sum();
         if all == 0 || here == 0 || (limits.read.is_none() && limits.int8.is_none() && limits.f32.is_none()) {
             return None;
@@ -87,7 +90,12 @@ impl Floor {
         let (mut work_ns, mut least_ns) = (Shares::new(here, all), Shares::new(here, all));
         let mut parts: BTreeMap<(&str, &str), FloorPart> = BTreeMap::new();
         let mut groups: BTreeMap<(TensorGroup, &str), FloorGroup> = BTreeMap::new();
-        for (class, times) in replay.classes.iter().zip(times).filter(|(_, t)| t.instances > 0) {
+        let computed = calls.phases.iter().flat_map(|phase| {
+            let limits = roofs.phase(*phase).limits();
+            let times = &replay.class_times[phase.index()];
+            replay.classes.iter().zip(times).map(move |(class, times)| (limits, class, times))
+        });
+        for (limits, class, times) in computed.filter(|(_, _, t)| t.instances > 0) {
             let (op, dtype) = (model.texts.get(class.desc), model.texts.get(class.dtype));
             let work = &times.work;
             let least =

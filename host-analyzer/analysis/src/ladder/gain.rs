@@ -2,9 +2,11 @@
 //!
 //! The measured time is known exactly, so the error of a gain is that of the time that remains: the
 //! spread of the undisturbed time over blocks of calls, which stands for the drift of the machine,
-//! the error of the replay, and what the causes that stay do in a shorter time.
+//! the error of the replay, the spread between sessions, and what the causes that stay do in a shorter
+//! time.
 
 use crate::replay::{Amounts, CallReplay, Cause};
+use crate::shared::sessions::SPREAD;
 use crate::stats::mean::Mean;
 
 /// Time that a remedy saves, over all units, ns.
@@ -110,7 +112,8 @@ fn undisturbed_error(rows: &[&CallReplay]) -> f64 {
         0..FEWEST => all * CALL_SCATTER / n.sqrt(),
         _ => Mean::new(&times).half * n,
     };
-    spread.hypot(all * MODEL_ERROR)
+    // The time without a cause is that of another session.
+    spread.hypot(all * MODEL_ERROR).hypot(all * SPREAD)
 }
 
 #[cfg(test)]

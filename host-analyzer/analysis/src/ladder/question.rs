@@ -58,7 +58,7 @@ impl Question {
             Self::Prompt => prompt(model, of(Phase::Prefill)),
             Self::FirstToken => first_token::calls(sources, pid),
             // It has no calls, see `super::start_up`.
-            Self::StartUp => Calls { rows: Vec::new(), phase: None, units: 0, traced_units: 0 },
+            Self::StartUp => Calls { rows: Vec::new(), phases: Vec::new(), units: 0, traced_units: 0 },
             Self::Encode => encode(sources, pid),
             Self::BetweenCalls => between::calls(sources, pid),
         }
@@ -80,7 +80,7 @@ fn encode<'a>(sources: &Sources<'a>, pid: u32) -> Calls<'a> {
     };
     let phase = rows.first().map(|c| c.phase).filter(alone);
     let traced_units = rows.iter().filter(|c| c.traced).count() as u64;
-    Calls { units: rows.len() as u64, traced_units, rows, phase }
+    Calls { units: rows.len() as u64, traced_units, rows, phases: phase.into_iter().collect() }
 }
 
 /// All calls of a process that guesses tokens and verifies them: single tokens, verifications, and the
@@ -118,7 +118,8 @@ fn guesses<'a>(
     rows.truncate(known);
     let units = rows.iter().map(|c| came_out(c)).sum();
     let traced_units = rows.iter().filter(|c| c.traced).map(|c| came_out(c)).sum();
-    Some(Calls { rows, phase: None, units, traced_units })
+    let phases = vec![Phase::Decode, Phase::BatchDecode, Phase::Draft];
+    Some(Calls { rows, phases, units, traced_units })
 }
 
 /// Single tokens without the first one, which warms up caches; without any, the calls of several
@@ -139,11 +140,11 @@ fn decode<'a>(
         };
         let traced: Vec<&CallReplay> = several.iter().copied().filter(|c| c.traced).collect();
         let (units, traced_units) = (tokens(&several), tokens(&traced));
-        return Calls { rows: several, phase: Some(Phase::BatchDecode), units, traced_units };
+        return Calls { rows: several, phases: vec![Phase::BatchDecode], units, traced_units };
     }
     let rows: Vec<&CallReplay> = single.into_iter().skip(1).collect();
     let (units, traced_units) = (rows.len() as u64, rows.iter().filter(|c| c.traced).count() as u64);
-    Calls { rows, phase: Some(Phase::Decode), units, traced_units }
+    Calls { rows, phases: vec![Phase::Decode], units, traced_units }
 }
 
 /// Prompts: runs of prefill calls of a context between other calls of it.
@@ -161,5 +162,5 @@ fn prompt<'a>(model: &Model, rows: Vec<&'a CallReplay>) -> Calls<'a> {
             traced_units += u64::from(traced.get(&i).copied().unwrap_or(false));
         }
     }
-    Calls { rows, phase: Some(Phase::Prefill), units, traced_units }
+    Calls { rows, phases: vec![Phase::Prefill], units, traced_units }
 }

@@ -20,8 +20,8 @@ pub(super) struct Sources<'a> {
 #[derive(Debug)]
 pub(super) struct Calls<'a> {
     pub(super) rows: Vec<&'a CallReplay>,
-    /// The phase whose operators are those of the calls; `None` where they are mixed with others.
-    pub(super) phase: Option<Phase>,
+    /// The phases whose operators are those of the calls; none where they are mixed with others.
+    pub(super) phases: Vec<Phase>,
     pub(super) units: u64,
     pub(super) traced_units: u64,
 }

@@ -61,6 +61,13 @@ pub fn weights(model: &Model) -> Vec<Weights> {
         let context = decode.map_or(0, |d| model.llama_calls.context[d.0 as usize]);
         contexts.entry((model.topologies.get(topology).pid, context)).or_default().insert(topology);
     }
+    // A graph whose call is missing, in a recording that was cut, is one of the context that computes
+    // the same graph in calls.
+    let in_calls: BTreeSet<TopologyId> =
+        contexts.iter().filter(|((_, context), _)| *context != 0).flat_map(|(_, of)| of).copied().collect();
+    for (_, topologies) in contexts.iter_mut().filter(|((_, context), _)| *context == 0) {
+        topologies.retain(|topology| !in_calls.contains(topology));
+    }
     let of = |((pid, context), topologies): (_, BTreeSet<TopologyId>)| {
         of_context(model, pid, context, &topologies)
     };

@@ -14,6 +14,7 @@ pub mod per_node;
 pub mod phase;
 pub(crate) mod rate;
 pub mod session;
+pub(crate) mod sessions;
 pub(crate) mod steps;
 pub mod tally;
 pub mod tracing;

@@ -33,4 +33,5 @@ mod speculative;
 mod tables;
 mod tune;
 mod views;
+mod weight;
 mod work;

@@ -1,7 +1,7 @@
 //! Texts of the ladder.
 
 use super::{count, one_line, size};
-use profinfer_analysis::ladder::{Floor, FloorGroup, Ladder, Question, Step, StepKind};
+use profinfer_analysis::ladder::{Floor, FloorGroup, Ladder, Question, Step, StepKind, TensorGroup};
 use profinfer_analysis::replay::{Cause, Culprit, Replay};
 use profinfer_trace::model::CeilingSource;
 
@@ -149,7 +149,9 @@ fn part(of: &FloorGroup, all_ns: u64) -> String {
     let share = of.above_ns() as f64 * 100.0 / all_ns.max(1) as f64;
     let name = of.group.name().replace('_', " ");
     let text = format!("{name} {} {share:.0} %", of.dtype);
-    if of.bytes == 0 {
+    // What the others read besides is no measure of their speed.
+    let reads = of.group.reads_weights() || of.group == TensorGroup::AttentionCells;
+    if of.bytes == 0 || !reads {
         return text;
     }
     format!("{text} ({:.1} GB/s)", of.bytes as f64 / of.work_ns.max(1) as f64)

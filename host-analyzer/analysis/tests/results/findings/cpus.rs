@@ -42,11 +42,11 @@ fn more_threads_than_cpus() {
     text(&mut waits, PROCESS, "affinity", "0");
     engines_task(&mut waits);
     // Of these 2000 ns, 100 remain: one thread does the work of both in that operator. The time
-    // without the wait, 550 ns, is known to 3 %.
-    assert_eq!(answer(&waits, "too_many_threads"), Found(1_883, 1_916));
+    // without the wait, 550 ns, is known to 8.4 %: 3 % and 7.8 %, added as squares.
+    assert_eq!(answer(&waits, "too_many_threads"), Found(1_854, 1_946));
     text(&mut waits, PROCESS, "affinity", "0-1");
     assert_eq!(answer(&waits, "too_many_threads"), RuledOut);
-    assert_eq!(answer(&waits, "shared_cpu"), Found(1_986, 2_013));
+    assert_eq!(answer(&waits, "shared_cpu"), Found(1_962, 2_038));
     let affinity = Requirement::Fact("affinity");
     assert_eq!(answer(&tokens(0, 0, 0, false), "too_many_threads"), NotKnown(vec![affinity]));
 }
@@ -107,7 +107,7 @@ fn throttled(periods: u64) -> Model {
 #[test]
 fn a_quota() {
     let m = throttled(7);
-    assert_eq!(answer(&m, "quota"), Found(1_986, 2_013));
+    assert_eq!(answer(&m, "quota"), Found(1_962, 2_038));
     assert_eq!(remedy(&m, "quota"), Remedy::Quota { cpus: 2, threads: 1 });
     assert_eq!(evidence(&m, "quota", "quota"), Some(Value::MilliCpus(1_500)));
     assert_eq!(evidence(&m, "quota", "throttled_periods"), Some(Value::Count(7)));
@@ -207,7 +207,7 @@ fn threads_that_spin_and_compute_nothing() {
     let none = Text::default();
     waits.sched.tasks.push(Task { tid: 102, pid: PID, name: none, command: none, cgroup: none });
     wait_for_task(&mut waits);
-    assert_eq!(answer(&waits, "idle_team"), Found(1_986, 2_013));
+    assert_eq!(answer(&waits, "idle_team"), Found(1_962, 2_038));
     assert_eq!(answer(&waits, "shared_cpu"), RuledOut);
     let mut quiet = tokens(0, 0, 0, false);
     quiet.sched.recorded = true;
@@ -232,7 +232,7 @@ fn a_hypervisor_that_takes_a_cpu() {
     let Some(Value::Share(lost)) = evidence(&m, "steal", "lost_share") else { panic!() };
     assert!((lost - 0.2).abs() < 0.01, "{lost}");
     let Found(low, high) = answer(&m, "steal") else { panic!() };
-    assert!(low <= 90 && 90 <= high && low > 70 && high < 110, "{low} to {high}");
+    assert!(low <= 90 && 90 <= high && low > 55 && high < 125, "{low} to {high}");
     assert_eq!(answer(&stolen(0.01), "steal"), RuledOut);
 }
 

@@ -82,8 +82,8 @@ pub(crate) fn state(m: &mut Model, thread: u32, start: u64, length: u64, state: 
 pub(crate) fn taken(m: &mut Model, start: u64, length: u64) {
     state(m, 1, start, length, ThreadState::Preempted);
     if m.sched.tasks.is_empty() {
-        let none = Text::default();
-        m.sched.tasks.push(Task { tid: 4242, pid: 4242, name: none, command: none, cgroup: none });
+        let (none, name) = (Text::default(), m.texts.intern("hog"));
+        m.sched.tasks.push(Task { tid: 4242, pid: 4242, name, command: none, cgroup: none });
     }
     let turns = &mut m.sched.turns;
     turns.cpu.push(1);
