@@ -102,7 +102,7 @@ fn over_tcp_with_keys() {
     let Some(served) = Served::start(&parts, dir.path(), "tcp:127.0.0.1:0", &LONG) else { return };
     let source = format!("tcp:127.0.0.1:{}", served.port());
     let Some(terminal) = Terminal::start(dir.path(), &source, "--window 2") else { return };
-    let first = terminal.until("tok/s on 2 threads");
+    let first = terminal.until("t/s on 2 threads");
     assert!(first.lines().next().unwrap().contains(&source), "{first}");
     assert!(first.contains("1 threads") && first.contains("q stop and write the report"), "{first}");
     let shown = tids(&terminal.until("thread "));
@@ -127,7 +127,7 @@ fn over_tcp_with_keys() {
     terminal.tmux(&["resize-window", "-x", "60", "-y", "20"]);
     terminal.until("needs 80 columns");
     terminal.tmux(&["resize-window", "-x", "120", "-y", "40"]);
-    let wide = terminal.until("tok/s on 2 threads");
+    let wide = terminal.until("t/s on 2 threads");
     assert_eq!(wide.lines().filter(|l| l.contains("q stop and write")).count(), 1, "{wide}");
     terminal.press("q");
     let ended = terminal.ended(0);
@@ -166,7 +166,7 @@ fn over_a_serial_line() {
     let Some(served) = Served::start(&parts, dir.path(), &listen, &LONG) else { return };
     let source = format!("serial:{}@1500000", line.host);
     let Some(terminal) = Terminal::start(dir.path(), &source, "--window 2 --wait 30") else { return };
-    terminal.until("tok/s on 2 threads");
+    terminal.until("t/s on 2 threads");
     assert_eq!(tids(&terminal.until("thread ")).len(), 2);
     terminal.press("q");
     terminal.ended(0);
@@ -183,7 +183,7 @@ fn a_signal_gives_the_terminal_back() {
     let Some(served) = Served::start(&parts, dir.path(), "tcp:127.0.0.1:0", &LONG) else { return };
     let source = format!("tcp:127.0.0.1:{}", served.port());
     let Some(terminal) = Terminal::start(dir.path(), &source, "--window 2") else { return };
-    terminal.until("tok/s on 2 threads");
+    terminal.until("t/s on 2 threads");
     let shell = terminal.tmux(&["display-message", "-p", "#{pane_pid}"]);
     let killed = Command::new("pkill").args(["-TERM", "-P", shell.trim(), "analyze"]).status().unwrap();
     assert!(killed.success());
@@ -199,7 +199,7 @@ fn a_terminal_that_is_gone() {
     let Some(served) = Served::start(&parts, dir.path(), "tcp:127.0.0.1:0", &LONG) else { return };
     let source = format!("tcp:127.0.0.1:{}", served.port());
     let Some(terminal) = Terminal::start(dir.path(), &source, "--window 2") else { return };
-    terminal.until("tok/s on 2 threads");
+    terminal.until("t/s on 2 threads");
     let shell = terminal.tmux(&["display-message", "-p", "#{pane_pid}"]);
     let found = Command::new("pgrep").args(["-P", shell.trim(), "analyze"]).output().unwrap().stdout;
     let process = PathBuf::from(format!("/proc/{}/stat", String::from_utf8(found).unwrap().trim()));
