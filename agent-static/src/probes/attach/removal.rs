@@ -13,9 +13,10 @@ use crate::target::watch::Watch;
 /// Threads that remove operator probes.
 pub(super) type Leaving = Vec<JoinHandle<()>>;
 
-/// Most threads that remove probes: enough for a link each. An engine has two or three probed places, and
-/// switches are prepared with several more. From Linux 6.13 on, each wait for a link lets a worker of the kernel
-/// spin for milliseconds while a call that is probed at its return runs (SRCU); waits at the same time share that.
+/// Most threads that remove probes: enough for a link each. An engine has two or three probed
+/// places, and switches are prepared with several more. From Linux 6.13 on, each wait for a link lets
+/// a worker of the kernel spin for milliseconds while a call that is probed at its return runs (SRCU);
+/// waits at the same time share that.
 pub(super) const LEAVING: usize = 12;
 /// Stack of a thread that removes probes: it only makes a few system calls.
 const LEAVING_STACK: usize = 64 << 10;

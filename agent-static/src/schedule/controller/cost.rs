@@ -96,7 +96,7 @@ impl Cost {
             // A new burst begins: compare the previous one with the pause after it.
             let both = (self.traced.median(), self.untraced.median());
             if let (Some(traced), Some(untraced)) = both {
-                self.pairs[self.seen % PAIRS] = slowdown(traced.saturating_add(self.reading()), untraced);
+                self.pairs[self.seen % PAIRS] = self.compared(traced, untraced);
                 self.seen += 1;
             }
             (self.traced.n, self.untraced.n) = (0, 0);
@@ -105,6 +105,11 @@ impl Cost {
             self.agent_ns = (agent_ns, agent_ns);
         }
         self.traced.push(duration_ns);
+    }
+
+    /// Slowdown of the calls of this burst, with what the agent takes, millionths.
+    fn compared(&self, traced_ns: i64, untraced_ns: i64) -> i64 {
+        slowdown(traced_ns.saturating_add(self.reading()), untraced_ns)
     }
 
     /// CPU time of the agent per call of this burst, ns: it inserts and removes the probes, and reads
@@ -127,8 +132,8 @@ impl Cost {
         // Quartiles: other tasks only make calls longer, and few calls have no stable median.
         let traced = self.traced.part(4);
         let predicted = predicted(self.pair_ns.unwrap_or(0), self.operators, traced.unwrap_or(0));
-        let last = traced.zip(self.untraced.part(4));
-        let last = last.map(|(traced, untraced)| slowdown(traced.saturating_add(self.reading()), untraced));
+        let last =
+            traced.zip(self.untraced.part(4)).map(|(traced, untraced)| self.compared(traced, untraced));
         let compared = self.pairs[..self.seen].iter().copied().chain(last);
         let (sum, n) = compared.fold((0_i64, 0), |(sum, n), ppm| (sum.saturating_add(ppm), n + 1));
         predicted.filter(|_| traced.is_some()).max(sum.checked_div(n))

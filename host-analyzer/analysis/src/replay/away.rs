@@ -10,6 +10,7 @@ use super::computing::Computing;
 use super::holders::{Holder, Holders};
 use crate::results::fact::Conditions;
 use crate::results::sched::pieces::{Piece, pieces};
+use crate::shared::session::first_call;
 use profinfer_trace::model::{Model, TaskId, Thread, ThreadId, ThreadState};
 
 /// A time in which a thread was off the CPU.
@@ -240,14 +241,8 @@ impl<'a> Blame<'a> {
 
 fn first_calls(model: &Model) -> HashMap<u32, u64> {
     let calls = &model.llama_calls;
-    let mut ends = HashMap::new();
-    for start in &model.start_ups {
-        let own = |i: &usize| {
-            model.threads.get(calls.thread[*i]).pid == start.pid && calls.start_ns[*i] >= start.exec_ns
-        };
-        if let Some(i) = (0..calls.len()).find(own) {
-            ends.insert(start.pid, calls.start_ns[i].saturating_add(calls.duration_ns[i]));
-        }
-    }
-    ends
+    let end = |i: usize| calls.start_ns[i].saturating_add(calls.duration_ns[i]);
+    let last_execs: HashMap<u32, u64> = model.start_ups.iter().map(|s| (s.pid, s.exec_ns)).collect();
+    let first = |(pid, exec_ns)| Some((pid, end(first_call(model, pid, exec_ns)?)));
+    last_execs.into_iter().filter_map(first).collect()
 }

@@ -2,6 +2,7 @@
 
 use super::away::AwayTimes;
 use super::cause::{Amounts, Cause};
+use crate::shared::session::first_call;
 use profinfer_trace::model::Model;
 
 /// The waits of one start.
@@ -30,10 +31,8 @@ pub(super) fn waits(model: &Model, away: &AwayTimes) -> Vec<StartWaits> {
 }
 
 fn before_first_call(model: &Model, away: &AwayTimes, pid: u32, exec_ns: u64) -> (Amounts, u64) {
-    let calls = &model.llama_calls;
-    let own = |i: &usize| model.threads.get(calls.thread[*i]).pid == pid && calls.start_ns[*i] >= exec_ns;
     let (mut amounts, mut stopped_ns) = (Amounts::default(), 0);
-    let Some(first) = (0..calls.len()).find(own).map(|i| calls.start_ns[i]) else {
+    let Some(first) = first_call(model, pid, exec_ns).map(|i| model.llama_calls.start_ns[i]) else {
         return (amounts, stopped_ns);
     };
     for (thread, _) in model.threads.iter().filter(|(_, t)| t.tid == pid) {

@@ -1,4 +1,4 @@
-//! Length of the session.
+//! Length of the session, and where its processes begin to compute.
 
 use profinfer_trace::model::Model;
 
@@ -14,4 +14,11 @@ pub fn duration_ns(model: &Model) -> u64 {
     let gauges = model.gauges.iter().filter_map(|g| g.at_ns.last()).copied().max().unwrap_or(0);
     // Spans are inside graph calls.
     calls.max(graphs).max(ledger).max(gauges).saturating_sub(model.session.start_ns)
+}
+
+/// The first call of a process after its exec.
+pub(crate) fn first_call(model: &Model, pid: u32, exec_ns: u64) -> Option<usize> {
+    let calls = &model.llama_calls;
+    let own = |i: &usize| model.threads.get(calls.thread[*i]).pid == pid && calls.start_ns[*i] >= exec_ns;
+    (0..calls.len()).find(own)
 }

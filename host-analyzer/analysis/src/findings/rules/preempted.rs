@@ -39,7 +39,7 @@ fn judge(case: &Case<'_>) -> Verdict {
     }
     let unknown = tasks.is_empty();
     match case.judge_caused(&RULE, evidence, Remedy::MoveTasks { tasks }, Confidence::High) {
-        // Nobody can be told to move.
+        // There is no program to stop.
         Verdict::Found(_) if unknown => Verdict::NotEnoughData(vec![Requirement::Culprit]),
         verdict => verdict,
     }

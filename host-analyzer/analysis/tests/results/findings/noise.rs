@@ -41,7 +41,7 @@ fn a_single_hit_is_found_with_what_it_cost() {
     assert_eq!(answer(&m, "preempted"), RuledOut);
 }
 
-/// Nobody can be told to move.
+/// There is no program to stop.
 #[test]
 fn without_a_record_of_who_had_the_cpu_no_program_is_found() {
     let mut m = hit(EVERY_OTHER, ThreadState::Preempted);

@@ -99,19 +99,11 @@ fn a_cpu_that_the_engine_could_use_before_is_a_matter_of_placement() {
 #[test]
 fn another_engine_is_a_program() {
     let mut m = shared(None, 0.0);
-    let other = m.threads.find_or_add(900);
-    m.threads.describe(other, 90, Text::default());
-    for call in 0..TOKENS as usize {
-        let at = m.llama_calls.start_ns[call] + 50;
-        state(&mut m, other.0, at, DELAY, ThreadState::Running);
-        m.sched.states.cpu.pop();
-        m.sched.states.cpu.push(0);
-    }
-    by_thread(&mut m.sched.states);
+    runs_on_cpu_0(&mut m, 900, 90);
     assert_eq!(causes(&m), [("90 [0]".to_owned(), DELAY)]);
 }
 
-/// When the agent lets the engine go on in its first call, it is where threads are not placed.
+/// The agent has a CPU when the engine continues after its stop, so threads are placed elsewhere.
 #[test]
 fn in_the_first_call_of_an_engine_that_the_agent_started_it_is_the_agents_doing() {
     let mut m = shared(None, 0.0);
@@ -126,16 +118,21 @@ fn in_the_first_call_of_an_engine_that_the_agent_started_it_is_the_agents_doing(
 #[test]
 fn a_spinning_thread_of_the_same_engine_is_no_program() {
     let mut m = shared(Some(Task { tid: 555, ..task(7) }), 1.0);
-    let idle = m.threads.find_or_add(555);
-    m.threads.describe(idle, 7, Text::default());
+    runs_on_cpu_0(&mut m, 555, 7);
+    assert_eq!(causes(&m), [("IdleTeam".to_owned(), DELAY)]);
+}
+
+/// A thread of an engine has CPU 0 during the waits.
+fn runs_on_cpu_0(m: &mut Model, tid: u32, pid: u32) {
+    let thread = m.threads.find_or_add(tid);
+    m.threads.describe(thread, pid, Text::default());
     for call in 0..TOKENS as usize {
         let at = m.llama_calls.start_ns[call] + 50;
-        state(&mut m, idle.0, at, DELAY, ThreadState::Running);
+        state(m, thread.0, at, DELAY, ThreadState::Running);
         m.sched.states.cpu.pop();
         m.sched.states.cpu.push(0);
     }
     by_thread(&mut m.sched.states);
-    assert_eq!(causes(&m), [("IdleTeam".to_owned(), DELAY)]);
 }
 
 /// The rows by thread, then start.

@@ -94,7 +94,7 @@ struct Page<'a> {
     /// Texts of probes and steps.
     labels: Vec<String>,
     rows: Vec<Row>,
-    /// Position behind the last row that the present window added to.
+    /// Position after the last row to which the current window added.
     next: usize,
 }
 
