@@ -9,6 +9,8 @@ import re
 FIGURE = re.compile(r"(prompt eval|eval|sampling) time *= *([0-9.]+) ms(?: */ *(\d+))?")
 #: when llama-completion begins to generate, since its start: minutes, seconds, ms, us. Its "load time" lacks the loading of the weights
 BEGINS = re.compile(r"^(\d+)\.(\d\d)\.(\d{3})\.(\d{3}) I generate:", re.MULTILINE)
+#: the last of the figures; a log without it was cut
+LAST = "total time ="
 #: of llama-lookup and llama-speculative-simple: tokens that came out, and seconds
 DECODED = re.compile(r"decoded +(\d+) tokens in +([0-9.]+) seconds")
 
@@ -17,8 +19,11 @@ def of_log(log):
     """Times of a tool of llama.cpp, from its log. A token's time includes sampling.
 
     It does not include the engine's "unaccounted" time, most of which is spent once per run: 13 ms, which would be a quarter of
-    the time of a run of 64 tokens of the smallest models.
+    the time of a run of 64 tokens of the smallest models. Nothing of a log that was cut.
     """
+    decoded = DECODED.search(log)
+    if not decoded and LAST not in log:
+        return {}
     figures = {}
     for name, ms, count in FIGURE.findall(log):
         figures[name] = (float(ms) * 1e6, int(count or 0))
@@ -29,7 +34,6 @@ def of_log(log):
         out["start_up"] = (((minutes * 60 + seconds) * 1000 + ms) * 1000 + us) * 1e3
     if "prompt eval" in figures:
         out["prompt"] = out["first_token"] = figures["prompt eval"][0]
-    decoded = DECODED.search(log)
     if decoded:
         out["decode"] = float(decoded[2]) * 1e9 / int(decoded[1])
     elif {"sampling", "eval"} <= figures.keys() and figures["eval"][1]:

@@ -22,6 +22,9 @@ class Clock(unittest.TestCase):
         self.assertEqual((times["start_up"], times["prompt"]), (724.345e6, 34.60e6))
         self.assertAlmostEqual(times["decode"], (3856.80 + 3.94) * 1e6 / 15)
 
+    def test_a_log_that_was_cut_has_no_times(self):
+        self.assertEqual(clock.times("llama-completion", "", LOG[: LOG.index(clock.LAST)]), {})
+
     def test_tokens_that_came_out_of_guesses(self):
         times = clock.times("llama-lookup", "", "0.02 I decoded   25 tokens in    1.633 seconds, speed:   15.305 t/s\n" + LOG)
         self.assertAlmostEqual(times["decode"], 1.633e9 / 25)
