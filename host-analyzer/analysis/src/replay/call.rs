@@ -10,7 +10,7 @@ use super::lookup::Lookup;
 use super::meeting::Meetings;
 use super::outside::{self, Does};
 use super::split::{Kind, ProbeCosts, Splitter, Usual};
-use super::typical::{Seen, Typical};
+use super::typical::{Openings, Seen, Typical};
 use super::untraced::{self, Graphs};
 use super::{Amounts, CallReplay, ClassTimes};
 use crate::results::module::Places;
@@ -54,6 +54,7 @@ impl<'a> Walk<'a> {
         let inside = cost.map_or(0, |c| c.inside_ns);
         let (mut learning, mut seen) = (Learning::new(&classes, inside), Seen::new(&classes));
         let mut meetings = Meetings::default();
+        let (mut openings, mut lookup) = (Openings::default(), Lookup::new(model, away, interrupts));
         for (call, spans) in model.spans.by_call() {
             meetings.read(&model.spans, spans.clone());
             let of_node = classes.of_topology(model.graph_calls.topology[call.0 as usize]);
@@ -63,10 +64,16 @@ impl<'a> Walk<'a> {
                 if let Some(class) = of_node.get(m.node.0 as usize) {
                     seen.add(*class, m.release.saturating_sub(opened));
                 }
+                let members = meetings.members(m);
+                if !lookup.disturbs(&model.spans, members, opened, m.release) {
+                    let first = members.iter().map(|i| model.spans.start_ns[*i]).min();
+                    openings.add(first.unwrap_or(opened).saturating_sub(opened));
+                }
                 opened = m.release;
             }
             rows[call.0 as usize] = spans;
         }
+        let costs = ProbeCosts { inside, outside: cost.map_or(0, |c| c.pair_ns.saturating_sub(inside)) };
         Self {
             model,
             lookup: Lookup::new(model, away, interrupts),
@@ -75,12 +82,12 @@ impl<'a> Walk<'a> {
             typical: seen.typical(),
             class_times: vec![vec![ClassTimes::default(); classes.len()]; Phase::COUNT],
             classes,
-            costs: ProbeCosts { inside, outside: cost.map_or(0, |c| c.pair_ns.saturating_sub(inside)) },
+            costs,
             rows,
             graphs: Graphs::default(),
             teams: BTreeMap::new(),
             meetings,
-            splitter: Splitter::default(),
+            splitter: Splitter::new(openings.usual(), costs),
             complete: model.capture.ends == Ends::Both && !model.capture.operators_left_out(),
         }
     }

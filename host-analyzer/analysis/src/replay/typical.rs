@@ -13,6 +13,19 @@ const BUCKETS: usize = 64 * PER_DOUBLING as usize;
 #[derive(Debug, Clone)]
 struct Histogram(Box<[u32; BUCKETS]>);
 
+impl Default for Histogram {
+    fn default() -> Self {
+        Self(Box::new([0; BUCKETS]))
+    }
+}
+
+impl Histogram {
+    fn add(&mut self, ns: u64) {
+        let count = &mut self.0[bucket(ns)];
+        *count = count.saturating_add(1);
+    }
+}
+
 /// An instance is out of the ordinary if it takes this many times the median, and this much more,
 /// ns: a time slice of the scheduler and a page fault are longer.
 const FACTOR: u64 = 4;
@@ -64,9 +77,7 @@ impl Seen {
 
     pub(super) fn add(&mut self, class: ClassId, ns: u64) {
         if let Some(row) = self.0.get_mut(class.0 as usize) {
-            let counts = row.get_or_insert_with(|| Histogram(Box::new([0; BUCKETS])));
-            let count = &mut counts.0[bucket(ns)];
-            *count = count.saturating_add(1);
+            row.get_or_insert_default().add(ns);
         }
     }
 
@@ -80,6 +91,31 @@ impl Seen {
             })
         };
         self.0.iter().map(of).collect()
+    }
+}
+
+/// Times between the opening of a barrier and the first start after it, in meetings that nothing disturbed.
+#[derive(Debug, Default)]
+pub(super) struct Openings(Histogram);
+
+impl Openings {
+    pub(super) fn add(&mut self, ns: u64) {
+        self.0.add(ns);
+    }
+
+    /// What a spinning barrier and the dispatch of the next operator take, with the probes between
+    /// operators, ns: the mean of the times that are not out of the ordinary. `None` if there are too few.
+    pub(super) fn usual(&self) -> Option<u64> {
+        let counts = &self.0.0;
+        let limit = median(counts)?.saturating_mul(FACTOR);
+        let (mut sum, mut n) = (0_u64, 0_u64);
+        for (at, count) in counts.iter().enumerate().filter(|(at, _)| upper_end(*at) <= limit) {
+            // The middle of the bucket: its width is at most a fifth of its upper end.
+            let middle = upper_end(at) - upper_end(at) / 10;
+            sum = sum.saturating_add(middle.saturating_mul(u64::from(*count)));
+            n += u64::from(*count);
+        }
+        sum.checked_div(n)
     }
 }
 
@@ -108,6 +144,17 @@ mod tests {
             assert!(at == 0 || ns < 4 || upper_end(at - 1) <= ns, "{ns}");
         }
         assert!(bucket(u64::MAX) < BUCKETS);
+    }
+
+    #[test]
+    fn openings_are_a_mean_without_what_is_out_of_the_ordinary() {
+        let mut openings = Openings::default();
+        (0..4).for_each(|_| openings.add(500));
+        assert_eq!(openings.usual(), None);
+        (0..4).for_each(|_| openings.add(1_000));
+        openings.add(3_000_000);
+        // Half a bucket is a tenth.
+        assert!(openings.usual().is_some_and(|ns| ns.abs_diff(750) <= 75), "{:?}", openings.usual());
     }
 
     #[test]

@@ -4,8 +4,7 @@ use super::super::case::{MIN_TOKENS, MIN_TRACED};
 use super::super::evidence::{Evidence, Place, Value};
 use super::super::{Case, Confidence, Found, Gain, Requirement, Rule, Verdict};
 use super::Remedy;
-use crate::ladder::StepKind;
-use crate::results::budget::Class;
+use crate::ladder::{self, FloorGroup, Ladder, Question, StepKind};
 use crate::results::roof::Utilisation;
 use crate::shared::phase::Phase;
 
@@ -15,7 +14,7 @@ pub(super) const RULE: Rule = Rule {
     title: "The memory bandwidth is used up",
     question: "Why not more tokens per second? Why do more threads not help?",
     condition: "A decode token reads its weights and its KV cache at 85 % or more of the rate that was measured on this board with as many threads. Without a measured rate it is ruled out below half of the rate of the fastest operator, which is a lower bound of what the memory delivers.",
-    formula: "Only fewer bytes make it faster. Weights of 4.5 bits (Q4_K, Q4_0) instead of what they have now shrink the bytes of a token by their ratio: 0.5 to 1 of that part of the token. No gain is promised for weights that are that small already.",
+    formula: "Only fewer bytes make it faster. Replay with weights of 4.5 bits (Q4_K, Q4_0): the products with weights take less by the ratio of the bytes. The least is that ratio of their time at the limit, the most that of their whole time. It holds if the kernel of the smaller type keeps up with the memory here, which was not recorded. No gain is promised for weights that are that small already.",
     remedy: "Use a smaller quantization or a smaller model. More threads do not help.",
     source: "llama.cpp #12966, #26484 (file size times speed is constant on one board: 9.76 to 10.55 GB/s from Q2_K to Q8_0)",
     requires: &[
@@ -54,14 +53,23 @@ fn judge(case: &Case<'_>) -> Verdict {
         return Verdict::RuledOut(evidence);
     }
     let smaller = bits.filter(|bits| *bits > SMALL_BITS * 1.1).map(|bits| 1.0 - SMALL_BITS / bits);
-    let work = case.wall(&[Class::Work]);
-    let gain = smaller.map(|part| Gain::new(case.token_ns(), work.low() * part * 0.5, work.high() * part));
+    let decode = case.measured().find(|l| l.question == Question::Decode);
+    let gain = smaller.zip(decode).and_then(|(part, ladder)| smaller_weights(ladder, part));
     Verdict::Found(Found {
         evidence,
         remedy: Remedy::SmallerWeights,
         gains: gain.into_iter().collect(),
         confidence: Confidence::High,
     })
+}
+
+/// What is saved if the weights have fewer bytes by this part.
+fn smaller_weights(ladder: &Ladder, part: f64) -> Option<Gain> {
+    let groups = || ladder.floor.iter().flat_map(|f| &f.groups).filter(|g| g.group.reads_weights());
+    let of = |ns: fn(&FloorGroup) -> u64| (groups().map(ns).sum::<u64>() as f64 * part) as u64;
+    let (low_ns, high_ns) = (of(|g| g.floor_ns.min(g.work_ns)), of(|g| g.work_ns));
+    let gain = ladder::Gain { low_ns, likely_ns: u64::midpoint(low_ns, high_ns), high_ns };
+    (high_ns > 0).then(|| Gain::of_ladder(ladder, gain))
 }
 
 /// Without a ceiling: a token that is read at far less than the fastest operator's rate leaves

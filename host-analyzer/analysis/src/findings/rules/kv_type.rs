@@ -1,18 +1,22 @@
 //! The type of the KV cache may be slow to read.
+//!
+//! What another type would take is not in the recording. So the gain has no lower end, and the finding is
+//! one of those that a trial decides.
 
 use super::super::case::MIN_TOKENS;
 use super::super::evidence::{Evidence, Place, Value};
-use super::super::{Case, Requirement, Rule, Verdict};
-use crate::ladder::{FloorGroup, IGNORED, Ladder, Question, StepKind, TensorGroup};
+use super::super::{Case, Confidence, Found, Gain, Requirement, Rule, Verdict};
+use super::Remedy;
+use crate::ladder::{self, FloorGroup, IGNORED, Ladder, NAMED, Question, StepKind, TensorGroup};
 
 pub(super) const RULE: Rule = Rule {
     code: "kv_type",
     topic: "type of the KV cache",
-    title: "The type of the KV cache has no fast kernel here",
+    title: "A quantized KV cache takes long to read",
     question: "Why does a quantized KV cache make it slower?",
-    condition: "A recording with another type of keys is faster. One recording only rules it out: if the KV cache is not quantized, or if less than 2 % of a token can be due to its type.",
-    formula: "At most, without flash attention, what the replay saves if the product with the keys takes as long per operation as that with the values, which have the other type there. Keys of the same type may take longer than values, so this is no gain. With flash attention, the time above the limit.",
-    remedy: "Use f16 keys (no -ctk), or q8_0 for keys and values with flash attention (-fa on -ctk q8_0 -ctv q8_0).",
+    condition: "The KV cache is quantized, and half of what its type can cost at most is at least 3 % of a token. It is ruled out if the cache is not quantized, or if less than 2 % of a token can be due to its type.",
+    formula: "At most, without flash attention: what the replay saves if the product with the keys takes as long per operation as that with the values, which have the other type there; with flash attention: the time above the limit. What another type takes here was not recorded, so the least is 0, and the likely gain is the middle.",
+    remedy: "Try f16 keys and values (no -ctk and -ctv), or q8_0 for both with flash attention (-fa on -ctk q8_0 -ctv q8_0), and compare.",
     source: "llama.cpp #7412, #11352: quantized KV caches need flash attention to pay",
     requires: &[
         Requirement::DecodeCalls(MIN_TOKENS),
@@ -41,11 +45,20 @@ fn judge(case: &Case<'_>) -> Verdict {
     // The time of the values only bounds that of keys in their type: keys are read in shorter rows.
     // Measured, keys in f16 took 2.2 times as long as values in f16.
     let most = slow.to.map_or_else(|| slow.from.above_ns(), |(_, gain)| gain.high_ns);
-    if ladder.share(i64::try_from(most).unwrap_or(i64::MAX)) < IGNORED {
-        Verdict::RuledOut(evidence)
-    } else {
-        Verdict::NotEnoughData(vec![Requirement::OtherKvType])
+    let share = ladder.share(i64::try_from(most).unwrap_or(i64::MAX));
+    if share < IGNORED {
+        return Verdict::RuledOut(evidence);
     }
+    if share / 2.0 < NAMED {
+        return Verdict::NotEnoughData(vec![Requirement::OtherKvType]);
+    }
+    let gain = ladder::Gain { low_ns: 0, likely_ns: most / 2, high_ns: most };
+    Verdict::Found(Found {
+        evidence,
+        remedy: Remedy::KvType,
+        gains: vec![Gain::of_ladder(ladder, gain)],
+        confidence: Confidence::Low,
+    })
 }
 
 fn evidence(ladder: &Ladder, cells: &FloorGroup) -> Vec<Evidence> {

@@ -26,7 +26,8 @@ fn judge(case: &Case<'_>) -> Verdict {
         // The CPUs were enough until the change.
         return Verdict::DoesNotApply;
     }
-    let Some(cpus) = case.cpus() else {
+    // A process whose own variable binds its threads to fewer CPUs has more: they share one.
+    let Some(cpus) = case.analysis.conditions.cpus_ever_of(case.model, case.pid) else {
         return Verdict::NotEnoughData(vec![Requirement::Fact("affinity")]);
     };
     let evidence = vec![

@@ -90,11 +90,16 @@ impl Conditions {
     }
 
     /// The same with the CPUs that the engine could use earlier: it, or somebody else, bound it to
-    /// fewer of them later.
+    /// fewer of them later. Where its own environment binds its threads, those of its control group.
     #[must_use]
     pub fn cpus_ever_of(&self, model: &Model, pid: u32) -> Option<Vec<u16>> {
         let mut cpus = self.cpus_of(model, pid)?;
-        cpus.extend(self.process(pid)?.affinity_ever.iter());
+        let process = self.process(pid)?;
+        cpus.extend(process.affinity_ever.iter());
+        if process.bound_by_variable().is_some_and(|bound| cpus.iter().all(|cpu| bound.contains(cpu))) {
+            let group = process.cgroup.cpuset.value().filter(|set| !set.is_empty());
+            cpus = group.cloned().unwrap_or_else(|| self.cpus.iter().map(|c| c.cpu).collect());
+        }
         cpus.sort_unstable();
         cpus.dedup();
         self.keep_online(&mut cpus);

@@ -117,6 +117,22 @@ impl Process {
         variable.value.value().map(String::as_str)
     }
 
+    /// The CPUs to which libgomp binds the threads of the process by a variable, sorted: `0 2-4`, `0-6:2`.
+    #[must_use]
+    pub fn bound_by_variable(&self) -> Option<Vec<u16>> {
+        const BINDS: &str = "GOMP_CPU_AFFINITY";
+        let mut cpus = Vec::new();
+        for part in self.variable(BINDS)?.split([' ', ',']).filter(|part| !part.is_empty()) {
+            let (range, step) = part.split_once(':').unwrap_or((part, "1"));
+            let (first, last) = range.split_once('-').unwrap_or((range, range));
+            let (first, last): (u16, u16) = (first.parse().ok()?, last.parse().ok()?);
+            cpus.extend((first..=last).step_by(step.parse().ok().filter(|step| *step > 0)?));
+        }
+        cpus.sort_unstable();
+        cpus.dedup();
+        Some(cpus)
+    }
+
     /// CPUs that its threads may use together, 1/1000: the least of affinity, the group's CPUs and
     /// its quota.
     #[must_use]

@@ -117,8 +117,8 @@ fn bandwidth_and_kernels() {
         m
     };
     let full = with(46_222_222_222, 1_000_000_000_000);
-    // Weights of 4.5 instead of 32 bits: at most 27.5/32 of 137 ns of work, at least half of that.
-    assert_eq!(answer(&full, "bandwidth"), Found(59, 118));
+    // Weights of 4.5 instead of 32 bits: 27.5/32 of the 100 ns of the product, which is at its limit.
+    assert_eq!(answer(&full, "bandwidth"), Found(85, 85));
     assert_eq!(evidence(&full, "bandwidth", "bits_per_weight"), Some(Value::Mean(32.0)));
     assert_eq!(evidence(&full, "bandwidth", "bytes_per_token"), Some(Value::Bytes(16_640)));
     let Some(Value::Share(mbu)) = evidence(&full, "bandwidth", "memory_bandwidth_used") else { panic!() };
@@ -130,7 +130,7 @@ fn bandwidth_and_kernels() {
         let mut curve = with(above, 1_000_000_000_000);
         curve.ceilings[0].points =
             crate::ceilings::points(&[(8_320, below), (16_640, 46_222_222_222), (1 << 30, above)]);
-        assert_eq!((answer(&curve, "bandwidth"), answer(&curve, "kernels")), (Found(59, 118), RuledOut));
+        assert_eq!((answer(&curve, "bandwidth"), answer(&curve, "kernels")), (Found(85, 85), RuledOut));
         assert_eq!(evidence(&curve, "bandwidth", "working_set"), Some(Value::Bytes(16_640)));
         let ceiling = Some(Value::BytesPerSecond(46_222_222_222.0));
         assert_eq!(evidence(&curve, "bandwidth", "read_ceiling"), ceiling);
@@ -165,6 +165,27 @@ fn a_type_without_a_fast_kernel() {
     assert_eq!(answer(&m, "kernels"), Found(79, 81));
     assert_eq!(evidence(&m, "kernels", "type"), Some(Value::Name("q8_0".to_owned())));
     assert_eq!(evidence(&m, "kernels", "other_type"), Some(Value::Name("f16".to_owned())));
+}
+
+/// The first product of a token takes 99 of 450 ns and reads keys from the KV cache. What another type
+/// takes is not recorded, so the gain lies between nothing and the time above the limit.
+#[test]
+fn keys_of_a_quantized_type() {
+    let verdict = |dtype: &str, read: u64| {
+        let mut m = tokens(0, 0, 0, false);
+        ceiling(&mut m, CeilingKind::Read, read);
+        let (dtype, name) = (m.texts.intern(dtype), m.texts.intern("cache_k_l0"));
+        let nodes = &mut m.topologies.rows[0].nodes;
+        nodes[5] = Node { dtype, name, role: Role::Cache, ..nodes[5].clone() };
+        answer(&m, "kv_type")
+    };
+    let one = verdict("q5_1", 1_000_000_000_000);
+    assert!(matches!(one, Found(0, 75..99)), "{one:?}");
+    assert_eq!(verdict("f16", 1_000_000_000_000), RuledOut);
+    // At most 16 ns: 3.6 % of a token, half of which is too little to try.
+    assert_eq!(verdict("q5_1", 197_000_000_000), NotKnown(vec![Requirement::OtherKvType]));
+    // At the limit.
+    assert_eq!(verdict("q5_1", 100_000_000_000), RuledOut);
 }
 
 /// Without a ceiling, the rate of the fastest operator rules the cause out if a token reads at less

@@ -80,7 +80,7 @@ fn tell(m: &mut Model, at_ns: u64, scope: FactScope, name: &str, value: FactValu
 }
 
 /// A numeric fact, recorded at the beginning.
-fn number(m: &mut Model, scope: FactScope, name: &str, value: u64) {
+pub(crate) fn number(m: &mut Model, scope: FactScope, name: &str, value: u64) {
     tell(m, 0, scope, name, FactValue::Number(value));
 }
 

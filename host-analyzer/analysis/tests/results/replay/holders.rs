@@ -5,7 +5,7 @@ use profinfer_analysis::replay::Cause;
 use profinfer_trace::model::*;
 
 use super::questions::sample;
-use crate::findings::{PROCESS, text};
+use crate::findings::{PROCESS, number, text};
 use crate::models::planted::{DELAY, TOKENS, state, tokens};
 
 /// In each token the worker waits for a CPU that the engine's other thread has. Both may use CPUs 0
@@ -50,6 +50,36 @@ fn causes(m: &Model) -> Vec<(String, u64)> {
         other => format!("{other:?}"),
     };
     all.iter().map(|(cause, ns)| (name(cause), ns / TOKENS)).collect()
+}
+
+/// The engine's own variable binds both threads to CPU 1, and CPU 0 is free.
+#[test]
+fn threads_that_the_engine_bound_to_one_cpu_share_it() {
+    let bound = |variable: Option<&str>| {
+        let mut m = shared(None, 0.0);
+        let at_ns = m.facts.rows.last().unwrap().at_ns;
+        m.facts.rows.clear();
+        text(&mut m, PROCESS, "affinity", "1");
+        for (name, value) in variable.into_iter().map(|value| ("env.GOMP_CPU_AFFINITY", value)) {
+            text(&mut m, PROCESS, name, value);
+        }
+        number(&mut m, PROCESS, "environment.read", 1);
+        m.facts.rows.iter_mut().for_each(|fact| fact.at_ns = at_ns);
+        for cpu in 0..2 {
+            number(&mut m, FactScope::Cpu(cpu), "cpu.core", u64::from(cpu));
+        }
+        causes(&m)
+    };
+    let only = |variable| match &bound(variable)[..] {
+        [(cause, _)] => cause.clone(),
+        several => format!("{several:?}"),
+    };
+    assert_eq!(only(None), "TooManyThreads");
+    for list in ["1 1", "1-1:1", "1,1"] {
+        assert_eq!(only(Some(list)), "Placement", "{list}");
+    }
+    // A variable that does not bind it that way is not the reason.
+    assert_eq!(["0", "all"].map(|list| only(Some(list))), ["TooManyThreads"; 2]);
 }
 
 fn task(pid: u32) -> Task {
