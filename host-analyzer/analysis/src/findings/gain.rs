@@ -1,6 +1,7 @@
 //! Gain of a remedy, as an interval.
 
 use crate::ladder::{self, Ladder, Question};
+use crate::shared::sessions::SPREAD;
 
 /// Time that a remedy saves, and the resulting speed.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -58,6 +59,15 @@ impl Gain {
     pub(super) fn with_likely(self, likely_ns: f64) -> Self {
         Self { likely_ns: (likely_ns.round() as u64).clamp(self.low_ns, self.high_ns), ..self }
     }
+
+    /// The same as it would be in another session, whose time without the cause differs as sessions do.
+    pub(super) fn in_another_session(self, whole_ns: u64) -> Self {
+        let spread = SPREAD * whole_ns.saturating_sub(self.likely_ns) as f64;
+        let half = |end: u64| (end.abs_diff(self.likely_ns) as f64).hypot(spread);
+        let likely = self.likely_ns as f64;
+        Self::of(self.question, whole_ns, likely - half(self.low_ns), likely + half(self.high_ns))
+            .with_likely(likely)
+    }
 }
 
 fn within(whole_ns: u64, low_ns: f64, high_ns: f64) -> (f64, f64) {
@@ -75,5 +85,12 @@ mod tests {
         let g = Gain::new(1_000_000, 5e5, 2e6);
         assert_eq!((g.low_ns, g.high_ns), (500_000, 1_000_000));
         assert!((g.low_tokens_per_s.unwrap_or(0.0) - 2000.0).abs() < 1e-6);
+    }
+
+    #[test]
+    fn another_session_differs_by_its_spread() {
+        // 400,000 ns remain, ± 31,200: with ± 40,000, ± 50,729.
+        let g = Gain::new(1_000_000, 560_000.0, 640_000.0).in_another_session(1_000_000);
+        assert_eq!((g.low_ns, g.likely_ns, g.high_ns), (549_271, 600_000, 650_729));
     }
 }

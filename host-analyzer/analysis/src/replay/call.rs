@@ -7,8 +7,9 @@ use super::away::{Away, AwayTimes};
 use super::class::{ClassId, Classes};
 use super::inner::{Learning, Learnt};
 use super::lookup::Lookup;
-use super::meeting::Meetings;
+use super::meeting::{Meetings, end};
 use super::outside::{self, Does};
+use super::returning::Returning;
 use super::split::{Kind, ProbeCosts, Splitter, Usual};
 use super::typical::{Openings, Seen, Typical};
 use super::untraced::{self, Graphs};
@@ -28,6 +29,8 @@ pub(super) struct Walk<'a> {
     cpus: &'a HashMap<u32, usize>,
     /// By class.
     typical: Vec<Typical>,
+    /// How much longer a thread computes after it came back to a CPU, by class, ns.
+    returning: Vec<u64>,
     class_times: Vec<Vec<ClassTimes>>,
     costs: ProbeCosts,
     /// Rows of the spans, by graph call.
@@ -37,6 +40,9 @@ pub(super) struct Walk<'a> {
     teams: BTreeMap<u32, Vec<ThreadId>>,
     meetings: Meetings,
     splitter: Splitter,
+    /// Time that a spinning barrier and the dispatch of the next operator take, with the probes, ns: of the
+    /// first operator of a graph, for which threads are still on their way, and of the others.
+    spinning_ns: [u64; 2],
     /// All operators with both ends were recorded, so that their times show who waited for whom.
     complete: bool,
 }
@@ -54,32 +60,36 @@ impl<'a> Walk<'a> {
         let inside = cost.map_or(0, |c| c.inside_ns);
         let (mut learning, mut seen) = (Learning::new(&classes, inside), Seen::new(&classes));
         let mut meetings = Meetings::default();
-        let (mut openings, mut lookup) = (Openings::default(), Lookup::new(model, away, interrupts));
+        let mut openings: [Openings; 2] = Default::default();
+        let mut lookup = Lookup::new(model, away, interrupts);
         for (call, spans) in model.spans.by_call() {
             meetings.read(&model.spans, spans.clone());
             let of_node = classes.of_topology(model.graph_calls.topology[call.0 as usize]);
             learning.read(&model.spans, &meetings, &classes, of_node);
             let mut opened = model.graph_calls.start_ns[call.0 as usize];
-            for m in &meetings.rows {
+            for (at, m) in meetings.rows.iter().enumerate() {
                 if let Some(class) = of_node.get(m.node.0 as usize) {
                     seen.add(*class, m.release.saturating_sub(opened));
                 }
                 let members = meetings.members(m);
-                if !lookup.disturbs(&model.spans, members, opened, m.release) {
-                    let first = members.iter().map(|i| model.spans.start_ns[*i]).min();
-                    openings.add(first.unwrap_or(opened).saturating_sub(opened));
-                }
+                let first = members.iter().map(|i| model.spans.start_ns[*i]).min().unwrap_or(opened);
+                let disturbed = lookup.disturbs(&model.spans, members, opened, m.release);
+                openings[at.min(1)].add(first.saturating_sub(opened), disturbed);
                 opened = m.release;
             }
             rows[call.0 as usize] = spans;
         }
         let costs = ProbeCosts { inside, outside: cost.map_or(0, |c| c.pair_ns.saturating_sub(inside)) };
+        let learnt = learning.finish(model, &classes);
+        let mut lookup = Lookup::new(model, away, interrupts);
+        let returning = returning(model, &classes, &learnt, &mut meetings, &mut lookup);
         Self {
             model,
             lookup: Lookup::new(model, away, interrupts),
-            learnt: learning.finish(model, &classes),
+            learnt,
             cpus: &away.cpus,
             typical: seen.typical(),
+            returning,
             class_times: vec![vec![ClassTimes::default(); classes.len()]; Phase::COUNT],
             classes,
             costs,
@@ -87,7 +97,8 @@ impl<'a> Walk<'a> {
             graphs: Graphs::default(),
             teams: BTreeMap::new(),
             meetings,
-            splitter: Splitter::new(openings.usual(), costs),
+            splitter: Splitter::default(),
+            spinning_ns: openings.map(|o| o.usual(costs.outside)),
             complete: model.capture.ends == Ends::Both && !model.capture.operators_left_out(),
         }
     }
@@ -188,7 +199,7 @@ impl<'a> Walk<'a> {
         let pid = self.model.threads.get(caller).pid;
         let at_once = self.cpus.get(&pid).copied().unwrap_or(usize::MAX);
         let mut opened = start;
-        for m in &self.meetings.rows {
+        for (at, m) in self.meetings.rows.iter().enumerate() {
             if m.release > end {
                 break;
             }
@@ -196,7 +207,9 @@ impl<'a> Walk<'a> {
             let class = of_node.get(m.node.0 as usize).copied().unwrap_or(ClassId(u32::MAX));
             let Learnt { inner, shared } = self.learnt.get(class.0 as usize).copied().unwrap_or_default();
             let typical = self.typical.get(class.0 as usize).copied().unwrap_or_default();
-            let kind = Kind { inner, shared, limit: typical.limit, at_once, costs: self.costs };
+            let returning_ns = self.returning.get(class.0 as usize).copied().unwrap_or(0);
+            let (limit, spinning_ns) = (typical.limit, self.spinning_ns[at.min(1)]);
+            let kind = Kind { inner, shared, limit, returning_ns, spinning_ns, at_once, costs: self.costs };
             let usual = self.splitter.split(spans, members, opened, kind, &mut self.lookup);
             let usual = match usual.total() {
                 total if total > typical.limit => {
@@ -229,6 +242,43 @@ impl<'a> Walk<'a> {
         let probes = self.costs.outside.min(left);
         call.usual.add(&Usual { probes, dispatch: left - probes, ..Usual::default() });
     }
+}
+
+/// How much longer a thread computes after it came back to a CPU, by class, ns.
+fn returning(
+    model: &Model,
+    classes: &Classes,
+    learnt: &[Learnt],
+    meetings: &mut Meetings,
+    lookup: &mut Lookup<'_>,
+) -> Vec<u64> {
+    let mut returning = Returning::new(classes.len());
+    if lookup.is_empty() {
+        return returning.longer();
+    }
+    let spans = &model.spans;
+    for (call, rows) in spans.by_call() {
+        meetings.read(spans, rows);
+        let of_node = classes.of_topology(model.graph_calls.topology[call.0 as usize]);
+        let mut opened = model.graph_calls.start_ns[call.0 as usize];
+        for m in &meetings.rows {
+            let Some(class) = of_node.get(m.node.0 as usize).map(|class| class.0 as usize) else { continue };
+            let members = meetings.members(m);
+            let inner = learnt.get(class).is_some_and(|l| l.inner);
+            let last_start = members.iter().map(|i| spans.start_ns[*i]).max().unwrap_or(opened);
+            for i in members {
+                let (thread, start, end) = (spans.thread[*i], spans.start_ns[*i], end(spans, *i));
+                // Those that wait for the last one have done their part before the barrier meanwhile.
+                let waits = inner && start < last_start;
+                if !waits && lookup.rows(thread, start, end).is_empty() {
+                    let returned = !lookup.rows(thread, opened, start).is_empty();
+                    returning.add(class, returned, end.saturating_sub(start));
+                }
+            }
+            opened = m.release;
+        }
+    }
+    returning.longer()
 }
 
 fn empty(interval: &Interval, traced: bool, time_ns: u64) -> CallReplay {

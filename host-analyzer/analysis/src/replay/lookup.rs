@@ -46,6 +46,10 @@ impl<'a> Lookup<'a> {
         }
     }
 
+    pub(super) const fn is_empty(&self) -> bool {
+        self.empty
+    }
+
     /// Whether a thread of these spans was off the CPU, or interrupted, from `from` to `to`.
     pub(super) fn disturbs(&mut self, spans: &Spans, members: &[usize], from: u64, to: u64) -> bool {
         if self.empty {

@@ -18,6 +18,7 @@ mod inner;
 mod lookup;
 mod meeting;
 mod outside;
+mod returning;
 mod split;
 mod steal;
 mod typical;

@@ -11,10 +11,6 @@ use super::lookup::Lookup;
 use super::meeting::end;
 use profinfer_trace::model::Spans;
 
-/// Time that a spinning barrier and the dispatch of the next operator take at most, ns: 0.4 to 2 us on
-/// the machines that were measured. Where threads sleep in all meetings, the undisturbed time is not visible.
-const SPINNING_NS: u64 = 2_000;
-
 /// Work of a thread that has nothing to do in an operator, where the probes' cost is unknown, ns.
 const NOTHING_NS: u64 = 1_000;
 
@@ -89,11 +85,21 @@ struct Member {
     inside: Amounts,
     /// Start of its own computing: later than `start` if it first waited at an inner barrier.
     from: u64,
+    /// How much longer it computed because it was off the CPU before, ns.
+    longer: u64,
 }
 
 impl Member {
     fn slept_before(&self) -> bool {
         self.before.iter().any(|(cause, _)| sleeps(cause))
+    }
+
+    /// Adds what kept it from beginning, and that it computed longer for the same causes.
+    fn add_before(&self, to: &mut Amounts) {
+        let mut causes = Amounts::default();
+        self.before.iter().for_each(|(cause, ns)| causes.add(place(cause, false, true), ns));
+        causes.share(self.longer, to);
+        to.add_all(&causes);
     }
 }
 
@@ -133,8 +139,6 @@ pub(super) struct Splitter {
     members: Vec<Member>,
     claims: Amounts,
     wakers: Wakers,
-    /// Time that a spinning barrier and the dispatch of the next operator take, with the probes, ns.
-    spinning_ns: u64,
     pub(super) delays: Delays,
 }
 
@@ -170,26 +174,22 @@ pub(super) struct Kind {
     pub(super) shared: bool,
     /// The longest time that is not out of the ordinary, ns.
     pub(super) limit: u64,
+    /// How much longer a thread computes after it came back to a CPU, ns.
+    pub(super) returning_ns: u64,
+    /// Time that a spinning barrier and the dispatch of the next operator take, with the probes, ns.
+    pub(super) spinning_ns: u64,
     /// Most threads that can run at once.
     pub(super) at_once: usize,
     pub(super) costs: ProbeCosts,
 }
 
-impl Kind {
-    /// When a thread begins to compute: at an inner barrier it waits for the last one to begin,
-    /// unless it ended before.
-    const fn computes_from(self, (start, end): (u64, u64), last_start: u64) -> u64 {
-        if self.inner && end >= last_start { last_start } else { start }
-    }
+/// When a thread begins to compute: at an inner barrier it waits for the last one to begin, unless it
+/// ended before.
+const fn computes_from(inner: bool, (start, end): (u64, u64), last_start: u64) -> u64 {
+    if inner && end >= last_start { last_start } else { start }
 }
 
 impl Splitter {
-    /// `spinning_ns`: see [`Openings::usual`](super::typical::Openings::usual).
-    pub(super) fn new(spinning_ns: Option<u64>, costs: ProbeCosts) -> Self {
-        let spinning_ns = spinning_ns.unwrap_or_else(|| SPINNING_NS.saturating_add(costs.outside));
-        Self { spinning_ns, ..Self::default() }
-    }
-
     /// The meeting of these spans after the barrier that opened at `opened`. Fills
     /// [`Splitter::delays`].
     pub(super) fn split(
@@ -208,10 +208,9 @@ impl Splitter {
         }
         let late = late_opening(spans, members, opened, lookup);
         let usual = self.after_opening(spans, members, (opened + late.ns, release), kind, lookup);
-        let caused = late.caused.total();
         self.delays.caused.add_all(&late.caused);
         self.delays.alone.add_all(&late.caused);
-        Usual { dispatch: usual.dispatch.saturating_add(late.ns - caused.min(late.ns)), ..usual }
+        usual
     }
 
     /// The same from the time on at which the barrier opened.
@@ -234,9 +233,13 @@ impl Splitter {
         let last_start = self.members.iter().map(|m| m.start).max().unwrap_or(opened);
         for (member, i) in self.members.iter_mut().zip(members) {
             let Member { start, end, .. } = *member;
-            member.from = kind.computes_from((start, end), last_start);
+            member.from = computes_from(kind.inner, (start, end), last_start);
             lookup.away(spans.thread[*i], opened, start, &mut member.before);
             lookup.away(spans.thread[*i], member.from, end, &mut member.inside);
+            if !member.before.is_empty() && member.from == start {
+                let on = end.saturating_sub(member.from).saturating_sub(member.inside.total());
+                member.longer = kind.returning_ns.min(on);
+            }
             if !spans.migrated[*i] {
                 lookup.interrupts(spans.cpu[*i], member.from, end, &mut member.inside);
             }
@@ -280,7 +283,7 @@ impl Splitter {
         let (mut sum, mut most, mut second, mut first) = (0_u64, 0_u64, 0_u64, u64::MAX);
         for i in members {
             let (start, end) = (spans.start_ns[*i], end(spans, *i));
-            let from = kind.computes_from((start, end), last_start);
+            let from = computes_from(kind.inner, (start, end), last_start);
             let on = end.saturating_sub(from);
             first = first.min(start);
             sum = sum.saturating_add(on);
@@ -296,7 +299,7 @@ impl Splitter {
         let mut all = Times::new(&self.members, opened, kind.inner, |_| true);
         let measured = release.saturating_sub(opened);
         let slept = self.members.iter().any(Member::slept_before);
-        let spinning = self.spinning_ns;
+        let spinning = kind.spinning_ns;
         if slept {
             let awake = self.members.iter().filter(|m| !m.slept_before() && m.before.is_empty());
             if let Some(first) = awake.map(|m| m.start).min() {
@@ -313,10 +316,12 @@ impl Splitter {
         let queued = self.members.len() > threads;
         let stolen = kind.inner && all.most as f64 > mean as f64 * STOLEN;
         let most = if (stolen || queued) && is_shared(all.most, all.second, kind) { mean } else { all.most };
-        let gap = if slept { all.gap.min(spinning) } else { all.gap };
-        // Where threads sleep, a thread that begins late has woken others.
+        // Where threads sleep, a thread that begins late has woken others. More threads than CPUs begin one
+        // after the other.
+        let late = slept || queued;
+        let gap = if late { all.gap.min(spinning) } else { all.gap };
         let without =
-            if slept { gap.saturating_add(most) } else { (all.time + most).saturating_sub(all.most) };
+            if late { gap.saturating_add(most) } else { (all.time + most).saturating_sub(all.most) };
         let without = without.min(measured);
         let mut on = all;
         on.most = most;
@@ -351,7 +356,7 @@ impl Splitter {
         let last_to_begin = members.iter().max_by_key(|m| m.start);
         let last_to_end = members.iter().max_by_key(|m| m.end);
         let before = if inner { last_to_begin } else { last_to_end };
-        before.iter().for_each(|m| add_before(&m.before, claims));
+        before.iter().for_each(|m| m.add_before(claims));
         last_to_end.iter().for_each(|m| add_inside(&m.inside, inner, claims));
         let mut left = excess;
         let first = left.min(claims.total());
@@ -360,7 +365,7 @@ impl Splitter {
             // Others did the part of a thread that was away, so the last one was not the cause.
             claims.clear();
             for m in members.iter() {
-                add_before(&m.before, claims);
+                m.add_before(claims);
                 add_inside(&m.inside, inner, claims);
             }
             let second = left.min(claims.total() / members.len().max(1) as u64);
@@ -430,8 +435,10 @@ impl Times {
         let (mut latest, mut longest, mut gap) = (0_u64, 0_u64, u64::MAX);
         let (mut sum, mut most, mut second) = (0_u64, 0_u64, 0_u64);
         for m in members {
-            let began = m.start.saturating_sub(opened).saturating_sub(sum_of(&m.before, true));
+            let before = sum_of(&m.before, true);
+            let began = m.start.saturating_sub(opened).saturating_sub(before);
             let on = m.end.saturating_sub(m.from).saturating_sub(sum_of(&m.inside, false));
+            let on = if before > 0 { on.saturating_sub(m.longer) } else { on };
             latest = latest.max(began);
             gap = gap.min(began);
             longest = longest.max(began.saturating_add(on));
@@ -471,7 +478,7 @@ fn work(sum: u64, most: u64, second: u64, threads: usize, kind: Kind) -> u64 {
 struct LateOpening {
     /// How much later, ns.
     ns: u64,
-    /// What kept the threads from coming to it, ns; at most `ns`.
+    /// What kept the threads from coming to it, ns; they sum to `ns`.
     caused: Amounts,
 }
 
@@ -489,7 +496,9 @@ fn late_opening(spans: &Spans, members: &[usize], opened: u64, lookup: &mut Look
     let mut late = LateOpening::default();
     let Some(until) = rows.iter().map(|a| a.end).max() else { return late };
     late.ns = until.saturating_sub(opened);
-    late.caused = union(&mut rows, (opened, until));
+    // Between two of them the threads only come to the barrier and leave it.
+    let seen = union(&mut rows, (opened, until));
+    seen.share(late.ns, &mut late.caused);
     late
 }
 
@@ -518,10 +527,6 @@ const fn place(cause: Cause, inner: bool, before: bool) -> Cause {
         Cause::Asleep if before || inner => Cause::WakeUp,
         other => other,
     }
-}
-
-fn add_before(from: &Amounts, to: &mut Amounts) {
-    from.iter().for_each(|(cause, ns)| to.add(place(cause, false, true), ns));
 }
 
 fn add_inside(from: &Amounts, inner: bool, to: &mut Amounts) {

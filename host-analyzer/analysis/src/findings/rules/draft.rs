@@ -67,7 +67,7 @@ pub(super) fn verdict(case: &Case<'_>, of: fn(&Speculative) -> bool) -> Verdict 
     Verdict::Found(Found {
         evidence,
         remedy: Remedy::NoDraft,
-        gains: vec![gain],
+        gains: vec![gain.in_another_session(ladder.unit_ns())],
         confidence: if plain.by == PlainSource::Calls { Confidence::High } else { Confidence::Medium },
     })
 }

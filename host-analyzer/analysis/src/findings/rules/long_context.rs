@@ -48,7 +48,8 @@ fn judge(case: &Case<'_>) -> Verdict {
         return Verdict::RuledOut(evidence);
     }
     let least = (ns - attention.constant_ns).max(0.0) / 2.0;
-    let gain = Gain::new(case.token_ns(), least - ns * ERROR, ns / 2.0 + ns * ERROR);
+    let gain = Gain::new(case.token_ns(), least - ns * ERROR, ns / 2.0 + ns * ERROR)
+        .in_another_session(case.token_ns());
     Verdict::Found(Found {
         evidence,
         remedy: Remedy::ShorterContext { cells: cells / 2 },

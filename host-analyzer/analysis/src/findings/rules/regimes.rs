@@ -112,7 +112,7 @@ fn judge(case: &Case<'_>) -> Verdict {
     Verdict::Found(Found {
         evidence,
         remedy: Remedy::KeepConditions,
-        gains: vec![gain.with_likely(token - before.mean)],
+        gains: vec![gain.with_likely(token - before.mean).in_another_session(case.token_ns())],
         confidence: Confidence::High,
     })
 }

@@ -247,8 +247,8 @@ fn a_change_in_the_middle() {
         m
     };
     let m = changed("0");
-    // 19 tokens of 450 ns and 20 of 1450: 962 in the mean.
-    assert_eq!(answer(&m, "regimes"), Found(512, 512));
+    // 19 tokens of 450 ns and 20 of 1450: 962 in the mean. Another session differs by 7.8 % of 450.
+    assert_eq!(answer(&m, "regimes"), Found(477, 547));
     assert_eq!(evidence(&m, "regimes", "token_ns_after"), Some(Value::Nanoseconds(1_450)));
     // Two threads on one CPU are what the change made of them.
     assert_eq!(answer(&m, "too_many_threads"), Silent);

@@ -26,7 +26,8 @@ fn with_plain(accepted: u32, plain_ns: u64) -> Model {
 fn a_draft_that_is_never_right() {
     let m = model(&always(0, 20), true);
     // A token in 140 ns; alone the target takes 20 to 100. The time between the calls stays.
-    assert_eq!((answer(&m, "draft"), remedy(&m, "draft")), (Found(40, 120), Remedy::NoDraft));
+    // Another session differs by 7.8 % of what is left.
+    assert_eq!((answer(&m, "draft"), remedy(&m, "draft")), (Found(39, 121), Remedy::NoDraft));
     let said = |key| evidence(&m, "draft", key);
     assert_eq!(said("plain_token_at_least"), Some(Value::Nanoseconds(20)));
     assert_eq!(said("plain_token_at_most"), Some(Value::Nanoseconds(100)));
@@ -44,8 +45,8 @@ fn what_the_bounds_do_not_decide_is_noisy() {
 #[test]
 fn plain_tokens_decide() {
     // Twenty rounds of 140 ns give 40 tokens. With eight plain ones that is (2800 + 400) / 48 per token,
-    // 50 of which are those of a plain one.
-    assert_eq!(answer(&with_plain(1, 50), "draft"), Found(17, 17));
+    // 50 of which are those of a plain one. Another session differs by 7.8 % of what is left.
+    assert_eq!(answer(&with_plain(1, 50), "draft"), Found(11, 23));
     assert_eq!(answer(&with_plain(1, 90), "draft"), RuledOut);
     assert_eq!(evidence(&with_plain(1, 90), "draft", "plain_tokens_per_s"), Some(Value::Mean(1e9 / 90.0)));
 }
@@ -91,9 +92,9 @@ fn guesses(emitted: fn(u32) -> u32) -> Model {
 #[test]
 fn guesses_without_a_draft() {
     // A guess hits in every other round, and the first round is left out: 29 tokens in 19 rounds of
-    // 400 ns, and eight of 100 ns, are 227 ns per token.
+    // 400 ns, and eight of 100 ns, are 227 ns per token. Another session differs by 7.8 % of 100.
     let m = guesses(|round| 1 + round % 2);
-    assert_eq!(answer(&m, "speculation"), Found(127, 127));
+    assert_eq!(answer(&m, "speculation"), Found(119, 135));
     let f = findings(&m);
     assert!(f.headline.drafted && f.headline.token_ns.unwrap() >= 227, "{:?}", f.headline);
     assert_eq!(remedy(&m, "speculation"), Remedy::NoDraft);
