@@ -70,7 +70,7 @@ static __noinline int sched_waits_no_more(struct sched_thread *s)
 	return 0;
 }
 
-/* Starts to follow the calling thread. */
+/* Starts to follow a thread that runs here. */
 static __noinline struct sched_thread *sched_follow(__u32 tid, __u64 id)
 {
 	struct sched_thread new = {
@@ -304,10 +304,33 @@ int sched_on_wakeup(void *ctx)
 	return stopped ? 0 : sched_on_woken(FIELD(wakeup_pid), FIELD(wakeup_cpu));
 }
 
+/* The calling thread started the task `pid`. A thread of a traced process is followed from here on: it
+ * may wait long for its first CPU, and some engines start threads for each graph. A started process looks
+ * the same; it is forgotten when it leaves its CPU for the first time. */
+static __noinline int sched_started(__u32 pid)
+{
+	__u64 id = pid_tgid();
+	struct sched_thread *s;
+
+	/* In a namespace of process ids, the agent's number of a task is known only in the task. */
+	if (pidns_ino || slot_of(id) >= ENGINES || sched_known(pid))
+		return 0;
+	s = sched_follow(pid, id >> 32 << 32 | pid);
+	if (s)
+		s->state = SCHED_OFF;
+	return 0;
+}
+
 SEC("tracepoint")
 int sched_on_wakeup_new(void *ctx)
 {
-	return stopped ? 0 : sched_on_woken(FIELD(wakeup_new_pid), FIELD(wakeup_new_cpu));
+	__u32 pid;
+
+	if (stopped)
+		return 0;
+	pid = FIELD(wakeup_new_pid);
+	sched_started(pid);
+	return sched_on_woken(pid, FIELD(wakeup_new_cpu));
 }
 
 SEC("tracepoint")

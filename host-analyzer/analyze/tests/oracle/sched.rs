@@ -251,3 +251,31 @@ fn without_it_nobody_of_that_name_is_blamed_and_without_the_level_nothing_is_sai
     assert!(!off.sched.recorded && off.sched.states.is_empty() && off.health.sched.is_none());
     assert!(off.session.probes.iter().all(|p| !p.symbol.starts_with("sched:")));
 }
+
+/// Old engines without OpenMP start a thread for each graph. On one CPU it waits there for the calling
+/// thread, which spins: the wait is recorded from its start on, before its first probe.
+#[test]
+fn a_thread_that_lasts_one_graph_is_seen_to_wait_for_its_first_cpu() {
+    let Some(parts) = parts() else { return };
+    let Some(bin) = engine("PROFINFER_OLD_ENGINE_DIR") else { return };
+    let (driver, gguf) = (bin.join("nodes"), model(&parts, "dense-q8"));
+    let command =
+        ["taskset", "-c", "0", driver.to_str().unwrap(), "-m", &gguf, "-t", "2", "-p", "5", "-n", "10"];
+    let m = record(&parts, &["--levels", "all"], &command).0;
+    let caller = m.llama_calls.thread[0];
+    let mut first_spans = BTreeMap::new();
+    for (thread, start) in m.spans.thread.iter().zip(&m.spans.start_ns) {
+        first_spans
+            .entry(thread.0)
+            .and_modify(|first: &mut u64| *first = (*first).min(*start))
+            .or_insert(*start);
+    }
+    first_spans.remove(&caller.0);
+    assert!(first_spans.len() >= 10, "a thread for each graph: {first_spans:?}");
+    for (thread, span) in first_spans {
+        let states = &m.sched.states;
+        let first = (0..states.len()).find(|i| states.thread[*i].0 == thread).expect("its states");
+        let seen = (states.state[first], states.start_ns[first] < span);
+        assert_eq!(seen, (ThreadState::Woken, true), "thread {thread}");
+    }
+}
