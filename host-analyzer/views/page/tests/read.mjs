@@ -375,6 +375,9 @@ const facts = await page.evaluate(() => {
   return {
     title: document.title,
     heading: document.querySelector("h1")?.textContent ?? null,
+    head: [...document.querySelectorAll("header.head .model, header.head .lines span")].map(
+      (e) => e.textContent,
+    ),
     command: document.querySelector(".command")?.textContent ?? null,
     health: {
       kind: health.className,
@@ -401,6 +404,9 @@ const facts = await page.evaluate(() => {
     answer: {
       findings: [...document.querySelectorAll("#answer .findings > li")].map((e) => e.dataset.code),
       excluded: [...document.querySelectorAll("#answer .excluded > li")].map((e) => e.dataset.code),
+      evidence: [...document.querySelectorAll("#answer .evidence-list div")].map((e) =>
+        [...e.children].map((part) => part.textContent),
+      ),
       links: [...document.querySelectorAll("#answer a")].map((e) => e.hash),
       commands: [...document.querySelectorAll("#answer .copyable code")].map((e) => e.textContent),
     },

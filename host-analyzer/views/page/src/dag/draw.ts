@@ -96,11 +96,12 @@ export class Painter {
   paint(): Drawing {
     const { root } = this.out;
     const blocks = s("g", { class: "blocks" });
+    const captions = s("g", { class: "captions" });
     for (const b of this.layout.blocks) {
       blocks.append(
         s("rect", { x: b.x - 4, y: b.y - 6, width: b.width + 8, height: b.height + 12, rx: 10 }),
-        s("text", { x: b.x + 6, y: b.y + 4 }, b.label),
       );
+      captions.append(s("text", { x: b.x + 6, y: b.y + 4 }, b.label));
     }
     const lines = s("g", { class: "lines" });
     this.layout.lines.forEach((l) => lines.append(this.line(l)));
@@ -120,7 +121,8 @@ export class Painter {
       this.out.nodes.set(index, e);
       nodes.append(e);
     });
-    root.append(blocks, lines, references, this.labels, nodes);
+    // Captions are above the lines, and cover them.
+    root.append(blocks, lines, references, this.labels, nodes, captions);
     return this.out;
   }
 

@@ -11,6 +11,8 @@ export interface PanZoom {
   set: (view: View) => void;
   /** Shows the complete rectangle, centred. */
   fit: (width: number, height: number) => void;
+  /** Like `fit`, but at a scale of at least `k`: from the upper left corner. */
+  open: (width: number, height: number, k: number) => void;
   /** Brings a point to the centre at a scale of at least `k`. */
   centre: (x: number, y: number, k: number) => void;
   zoom: (factor: number) => void;
@@ -126,14 +128,23 @@ export function panZoom(host: HTMLElement, apply: (view: View) => void): PanZoom
     }
   });
 
+  const fitting = (width: number, height: number): number =>
+    Math.min((host.clientWidth - 24) / width, (host.clientHeight - 24) / height, 1.2);
+
   return {
     view: () => view,
     set,
     zoom: (factor) => zoomAt(...middle(), factor),
     fit(width, height) {
       const [w, t] = [host.clientWidth, host.clientHeight];
-      const k = Math.min(MAX, Math.max(MIN, Math.min((w - 24) / width, (t - 24) / height, 1.2)));
+      const k = Math.min(MAX, Math.max(MIN, fitting(width, height)));
       set({ k, x: (w - width * k) / 2, y: (t - height * k) / 2 });
+    },
+    open(width, height, least) {
+      const [w, t] = [host.clientWidth, host.clientHeight];
+      const k = Math.max(least, fitting(width, height));
+      const at = (space: number, size: number): number => Math.max(12, (space - size * k) / 2);
+      set({ k, x: at(w, width), y: at(t, height) });
     },
     centre(x, y, k) {
       const scale = Math.max(view.k, k);

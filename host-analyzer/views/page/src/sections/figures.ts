@@ -84,8 +84,9 @@ export function requestTable(requests: Request[]): HTMLElement {
       },
       {
         key: "ttft_ns",
-        title: "TTFT",
+        title: "Time to first token",
         numeric: true,
+        tip: "TTFT: from the start of the first prompt call to the end of the last one",
         value: (r) => r.ttft_ns,
         cell: (r) => time(r.ttft_ns),
       },
@@ -98,14 +99,15 @@ export function requestTable(requests: Request[]): HTMLElement {
       },
       {
         key: "tpot_ns",
-        title: "TPOT",
+        title: "Time per token",
         numeric: true,
+        tip: "TPOT: mean time from the end of one decode call to the end of the next",
         value: (r) => r.tpot_ns,
         cell: (r) => time(r.tpot_ns),
       },
       {
         key: "decode_tokens_per_s",
-        title: "Decode tok/s",
+        title: "Decode t/s",
         numeric: true,
         value: (r) => r.decode_tokens_per_s,
         cell: (r) => figureText(r.decode_tokens_per_s),

@@ -13,7 +13,7 @@ import { apart, type Columns, columns, medianOf, needsLog } from "./token_times.
 
 /** Name in the legend, name at the line end, colour variable, line width. */
 const SERIES: [string, string, string, number][] = [
-  ["Token to token (TPOT)", "TPOT", "--series-1", 1.75],
+  ["Time per token", "token", "--series-1", 1.75],
   ["Decode call", "call", "--series-2", 1.25],
   ["Graphs", "graphs", "--series-3", 1.25],
   ["Operators", "operators", "--series-4", 1.25],
