@@ -11,8 +11,8 @@ export interface PanZoom {
   set: (view: View) => void;
   /** Shows the complete rectangle, centred. */
   fit: (width: number, height: number) => void;
-  /** Like `fit`, but at a scale of at least `k`: from the upper left corner. */
-  open: (width: number, height: number, k: number) => void;
+  /** Like `fit`, but at a scale of at least `k`: the upper edge, with the column `x` in view. */
+  open: (width: number, height: number, k: number, x: number) => void;
   /** Brings a point to the centre at a scale of at least `k`. */
   centre: (x: number, y: number, k: number) => void;
   zoom: (factor: number) => void;
@@ -21,6 +21,8 @@ export interface PanZoom {
 /** Limits of the scale. */
 const MIN = 0.02;
 const MAX = 4;
+/** Space around what is shown, px: captions are above the boxes. */
+const EDGE = 20;
 
 export function panZoom(host: HTMLElement, apply: (view: View) => void): PanZoom {
   let view: View = { x: 0, y: 0, k: 1 };
@@ -129,7 +131,7 @@ export function panZoom(host: HTMLElement, apply: (view: View) => void): PanZoom
   });
 
   const fitting = (width: number, height: number): number =>
-    Math.min((host.clientWidth - 24) / width, (host.clientHeight - 24) / height, 1.2);
+    Math.min((host.clientWidth - 2 * EDGE) / width, (host.clientHeight - 2 * EDGE) / height, 1.2);
 
   return {
     view: () => view,
@@ -140,11 +142,12 @@ export function panZoom(host: HTMLElement, apply: (view: View) => void): PanZoom
       const k = Math.min(MAX, Math.max(MIN, fitting(width, height)));
       set({ k, x: (w - width * k) / 2, y: (t - height * k) / 2 });
     },
-    open(width, height, least) {
+    open(width, height, least, x) {
       const [w, t] = [host.clientWidth, host.clientHeight];
       const k = Math.max(least, fitting(width, height));
-      const at = (space: number, size: number): number => Math.max(12, (space - size * k) / 2);
-      set({ k, x: at(w, width), y: at(t, height) });
+      const fits = w - 2 * EDGE >= width * k;
+      const left = Math.min(EDGE, Math.max(w - EDGE - width * k, w / 2 - x * k));
+      set({ k, x: fits ? (w - width * k) / 2 : left, y: Math.max(EDGE, (t - height * k) / 2) });
     },
     centre(x, y, k) {
       const scale = Math.max(view.k, k);

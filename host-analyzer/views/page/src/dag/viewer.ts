@@ -131,8 +131,10 @@ export class Viewer {
 
   /** The first view: readable, even if only a part of the graph fits. */
   private open(): void {
-    if (this.layout) {
-      this.pan.open(this.layout.width, this.layout.height, READABLE);
+    if (this.layout && this.p) {
+      const first = this.layout.boxes.get(this.p.computed[0] ?? -1);
+      const x = first ? first.x + first.width / 2 : 0;
+      this.pan.open(this.layout.width, this.layout.height, READABLE, x);
     }
   }
 

@@ -5,6 +5,7 @@ import { list } from "../data/read.ts";
 import type { Num } from "../data/maybe.ts";
 import type { Request, Summary } from "../data/schema.ts";
 import { contextColumn } from "../ui/contexts.ts";
+import { FIRST_TOKEN, PER_TOKEN } from "../ui/definitions.ts";
 import { figure, h } from "../ui/dom.ts";
 import { count, figureText, time } from "../ui/format.ts";
 import { table } from "../ui/table.ts";
@@ -86,7 +87,7 @@ export function requestTable(requests: Request[]): HTMLElement {
         key: "ttft_ns",
         title: "Time to first token",
         numeric: true,
-        tip: "TTFT: from the start of the first prompt call to the end of the last one",
+        tip: FIRST_TOKEN,
         value: (r) => r.ttft_ns,
         cell: (r) => time(r.ttft_ns),
       },
@@ -101,7 +102,7 @@ export function requestTable(requests: Request[]): HTMLElement {
         key: "tpot_ns",
         title: "Time per token",
         numeric: true,
-        tip: "TPOT: mean time from the end of one decode call to the end of the next",
+        tip: PER_TOKEN,
         value: (r) => r.tpot_ns,
         cell: (r) => time(r.tpot_ns),
       },

@@ -241,7 +241,7 @@ export function interferenceSection(sched: Maybe<Sched>): HTMLElement | null {
     h("summary", {}, h("b", {}, "Programs that ran instead of the engine: "), lead),
     tasks.length > 0
       ? panel(
-          "Tasks on CPUs that the engine waited for",
+          "Tasks that had CPUs while engine threads waited for them",
           taskTable(tasks),
           rest > 0
             ? h(

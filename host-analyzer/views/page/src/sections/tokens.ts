@@ -4,6 +4,7 @@ import uPlot from "uplot";
 import { hasTokenLevel } from "../data/levels.ts";
 import { list } from "../data/read.ts";
 import type { Call, Summary } from "../data/schema.ts";
+import { PER_TOKEN } from "../ui/definitions.ts";
 import { h } from "../ui/dom.ts";
 import { time } from "../ui/format.ts";
 import { absent, panel, section } from "../ui/parts.ts";
@@ -174,8 +175,8 @@ export function tokenSection(summary: Summary): HTMLElement | null {
   return section(
     "tokens",
     "Tokens",
-    "Time per output token, and the parts spent in graphs and operators.",
-    panel("Time per output token", tokenChart(list(summary.tokens?.calls))),
+    h("span", { title: PER_TOKEN }, "Time per token, and the parts spent in graphs and operators."),
+    panel("Time per token", tokenChart(list(summary.tokens?.calls))),
     requests.length > 1 ? panel("Requests", requestTable(requests)) : null,
   );
 }
