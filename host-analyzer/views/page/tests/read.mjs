@@ -494,6 +494,21 @@ await page.evaluate(() => {
     group.open = true;
   }
 });
+// The first view of the graph: its level of detail, and captions that touch boxes.
+await page.evaluate(
+  () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))),
+);
+facts.graph_opens = await page.evaluate(() => {
+  const rects = (kind) =>
+    [...document.querySelectorAll(`.dag-view ${kind}`)].map((e) => e.getBoundingClientRect());
+  const boxes = rects(".node > rect");
+  const touch = (a, b) =>
+    a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
+  return {
+    detail: document.querySelector(".dag-view svg").dataset.lod,
+    crossed: rects(".captions text").filter((a) => boxes.some((b) => touch(a, b))).length,
+  };
+});
 facts.tables = await tables(page);
 facts.operators = {};
 for (const phase of ["decode", "prefill"]) {
