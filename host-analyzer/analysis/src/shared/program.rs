@@ -2,7 +2,8 @@
 
 /// The file name of the program by its command line: tasks name themselves as they like. The task's
 /// name where the command is unknown. Without a process, a row may stand for tasks of many commands.
-pub(crate) fn program<'a>(pid: u32, task: &'a str, command: &'a str) -> &'a str {
+#[must_use]
+pub fn program<'a>(pid: u32, task: &'a str, command: &'a str) -> &'a str {
     let several = pid == 0 && !task.is_empty();
     let path = command.split(' ').next().filter(|_| !several).unwrap_or("");
     path.rsplit('/').next().filter(|file| !file.is_empty()).unwrap_or(task)

@@ -126,9 +126,9 @@ function groups(
       guarded("threads", () => threadSection(summary)),
       guarded("graph calls", () => graphSection(summary)),
     ]),
-    group("group-machine", "Machine", "session, conditions, measured peaks, counters, sensors", [
-      guarded("session", () => sessionSection(summary)),
+    group("group-machine", "Machine", "conditions, session, measured peaks, counters, sensors", [
       guarded("conditions", () => conditionSection(summary)),
+      guarded("session", () => sessionSection(summary)),
       guarded("ceilings", () => ceilingSection(summary.ceilings)),
       guarded("counters", () => counterSection(summary)),
       guarded("sensors", () => gaugeSection(summary)),

@@ -415,6 +415,7 @@ export interface Culprit {
   tid: number;
   pid: number;
   name: string;
+  program: string;
   command: string;
   cgroup: string;
   engine: boolean;

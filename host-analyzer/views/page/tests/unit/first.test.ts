@@ -115,7 +115,7 @@ test("only ladders with units, of the first process", () => {
 });
 
 test("the line of a folded ladder names the longest steps, with the program of a cause", () => {
-  const culprit = { name: "rustc", pid: 3, tid: 3 } as LadderStep["culprit"];
+  const culprit = { name: "opt x", program: "rustc", pid: 3, tid: 3 } as LadderStep["culprit"];
   const steps = [
     step("application", 30),
     step("small_causes", 1),
