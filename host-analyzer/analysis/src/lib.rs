@@ -23,7 +23,7 @@ pub use results::{
     excerpt, expert, fact, gauge, graph, health, kv, module, nested, op, request, roof, sched, server,
     speculative, thread, token, track, weight, work,
 };
-pub use shared::{cpu_use, empty, execution, group, per_node, phase, session, tally, tracing};
+pub use shared::{cpu_use, empty, execution, group, per_node, phase, program, session, tally, tracing};
 pub use stats::percentile;
 
 use profinfer_trace::model::Model;

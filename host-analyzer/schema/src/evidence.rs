@@ -8,6 +8,12 @@ use serde::{Deserialize, Serialize};
 pub struct Evidence {
     /// Key of the quantity; stable.
     pub key: String,
+    /// Name of the quantity for people.
+    #[serde(default)]
+    pub name: String,
+    /// The value for people, with its unit.
+    #[serde(default)]
+    pub text: String,
     /// Unit of `value`.
     pub unit: Unit,
     /// The value: a number, a list of CPUs (`cpus`), or a text (`name`).

@@ -141,6 +141,9 @@ pub struct Headline {
 pub struct Gain {
     /// What becomes shorter.
     pub of: Gains,
+    /// The same in words, for example `per token`, `until the first call of the program`.
+    #[serde(default)]
+    pub shortens: String,
     /// Least time that it becomes shorter by, ns.
     pub low_ns: u64,
     /// Most likely, ns.

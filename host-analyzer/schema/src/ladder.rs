@@ -176,6 +176,9 @@ pub struct Culprit {
     pub pid: u32,
     /// Task name.
     pub name: String,
+    /// File name of its program; the task name if the command is unknown.
+    #[serde(default)]
+    pub program: String,
     /// Command line; empty for kernel threads and exited tasks.
     pub command: String,
     /// Control group; empty when unknown.

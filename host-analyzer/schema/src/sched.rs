@@ -23,6 +23,10 @@ pub struct Sched {
     /// The tasks that had each CPU, whether or not an engine thread waited for it; by CPU.
     #[serde(default)]
     pub cpu_use: Vec<CpuUse>,
+    /// CPU time of all programs except the engine and the agent, on all CPUs; `null` if it was not
+    /// recorded.
+    #[serde(default)]
+    pub other_programs: Option<OtherPrograms>,
     /// Interrupts on CPUs of engine threads, by name, the longest time first. Interrupts that the
     /// architecture handles without a handler (the local timer of x86-64) are not seen. Interrupt
     /// threads (`irq/…`, `ksoftirqd/…`) are tasks and appear in `interference`.
@@ -80,12 +84,18 @@ pub struct Interferer {
     pub pid: u32,
     /// Task name.
     pub name: String,
+    /// File name of its program; the task name if the command is unknown.
+    #[serde(default)]
+    pub program: String,
     /// Command line; empty for kernel threads and for tasks that ended early.
     pub command: String,
     /// Control group; empty if unknown.
     pub cgroup: String,
     /// The task is a thread of a traced process.
     pub engine: bool,
+    /// The task is a thread of the agent; `null` if the recording does not name the agent's process.
+    #[serde(default)]
+    pub agent: Option<bool>,
     /// The idle task: the CPU did nothing although a thread wanted it, for example because a quota
     /// was used up, or while the CPU left a deep sleep state.
     pub idle: bool,
@@ -142,6 +152,24 @@ pub struct CpuUse {
     pub rest_ns: u64,
 }
 
+/// CPU time of other programs.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct OtherPrograms {
+    /// Sum, ns. With the tasks that are not listed by name.
+    pub busy_ns: u64,
+    /// The ten programs with the longest time, longest first.
+    pub programs: Vec<ProgramTime>,
+}
+
+/// CPU time of a program.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ProgramTime {
+    /// File name of the program.
+    pub program: String,
+    /// CPU time, ns.
+    pub busy_ns: u64,
+}
+
 /// A task that had a CPU.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CpuHolder {
@@ -151,6 +179,9 @@ pub struct CpuHolder {
     pub pid: u32,
     /// Task name.
     pub name: String,
+    /// File name of its program; the task name if the command is unknown.
+    #[serde(default)]
+    pub program: String,
     /// Program, with its script; empty for kernel threads and for tasks that ended early.
     pub command: String,
     /// Control group; empty if unknown, and for engine threads.

@@ -17,6 +17,7 @@ use super::expert::Routing;
 use super::findings::Findings;
 use super::gauge::Gauge;
 use super::graph::GraphRow;
+use super::heading::Heading;
 use super::health::Health;
 use super::kv::Kv;
 use super::ladder::Ladder;
@@ -40,6 +41,9 @@ pub struct Summary {
     /// True until this version is released. Fields of a draft may still change.
     #[serde(default = "crate::draft")]
     pub draft: bool,
+    /// Model, engine and machine in words.
+    #[serde(default)]
+    pub heading: Heading,
     /// What was recorded, and where.
     pub session: Session,
     /// How the session ended.

@@ -10,13 +10,12 @@ use profinfer_analysis::findings::{RULES, Rule};
 const HEAD: &str = "\
 # Findings
 
-What `analyze` looks for in every session. Each rule has a stable code, which is also its code in summary.json. It is *found*, *ruled out* by a number, or
-*not known* because what it needs was not recorded, or *noisy*: the 95 % interval of what the cause costs includes nothing as well as the least cost that
-counts, so that more tokens are needed to tell. A finding is about steps of the [ladder](ladder.md), for each question that they delay: a decode token, a
-prompt. A gain is an interval in which the effect of the remedy lies: for a decode token, or for the time to the first
-token of a request. What takes at least 20 % of a question's time comes first, then what has a gain, by the effect on the session. Causes are planted beside a real engine, and the effect of the remedy is compared with that
-interval (`ci/causes.sh`). A cause that costs less than 2 % of
-every question's time is ruled out. Means have 95 % intervals by batch means over eight blocks of consecutive tokens.
+What `analyze` looks for in every session. Each rule has a stable code, which is also its code in summary.json. Its verdict is one of:
+*found*; *ruled out* by a number (every question loses less than 2 % of its time); *inconclusive*, if the 95 % interval of the cost includes both nothing and
+the least cost that counts; *not enough data*, with the names of what is missing. A finding is about steps of the [ladder](ladder.md), for each question that
+they delay: a decode token, a prompt. A gain is an interval: what the remedy saves per decode token, or until the first token of a request. Findings that
+take at least 20 % of a question's time come first, then those with a gain, by the effect on the session. `ci/causes.sh` plants the causes in a real engine
+and compares the effect of the remedy with the interval. Means have 95 % intervals by batch means over eight blocks of consecutive tokens.
 
 `analyze findings` prints this page; it is generated from the rules.
 ";

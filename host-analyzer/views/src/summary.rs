@@ -5,6 +5,7 @@
 use std::io::{self, Write};
 
 use crate::published::{self, Publish};
+use crate::words::heading::heading;
 use profinfer_analysis::Analysis;
 use profinfer_analysis::findings::Findings;
 use profinfer_schema::{DRAFT, SCHEMA, Summary};
@@ -22,14 +23,16 @@ pub fn summary(model: &Model, analysis: &Analysis, out: &mut dyn Write) -> io::R
 /// The content of `summary.json`.
 #[must_use]
 pub fn document(model: &Model, analysis: &Analysis) -> Summary {
+    let findings = Findings::compute(model, analysis);
     Summary {
         schema: SCHEMA,
         draft: DRAFT,
+        heading: heading(&model.session, analysis, &findings.headline).publish(),
         session: published::session::session(&model.session, analysis.duration_ns),
         ending: analysis.ending.publish(),
         health: analysis.health.publish(),
         capture: analysis.capture.publish(),
-        findings: Findings::compute(model, analysis).publish(),
+        findings: findings.publish(),
         ladders: crate::published::ladder::ladders(&analysis.ladder, &analysis.replay),
         engines: analysis.engine.publish(),
         weights: analysis.weight.publish(),

@@ -12,6 +12,7 @@ pub(crate) mod interval;
 pub(crate) mod name;
 pub mod per_node;
 pub mod phase;
+pub mod program;
 pub(crate) mod rate;
 pub mod session;
 pub(crate) mod sessions;

@@ -48,7 +48,6 @@ import { timelineSection } from "./timeline/section.ts";
 import { OperatorColours } from "./ui/colour.ts";
 import { h } from "./ui/dom.ts";
 import { group } from "./ui/groups.ts";
-import { programs } from "./ui/program.ts";
 import { start } from "./ui/start.ts";
 
 const KNOWN_SCHEMA = 2;
@@ -118,19 +117,18 @@ function groups(
       guarded("graph", () => dagSection(dag)),
       guarded("experts", () => expertSection(summary)),
     ]),
-    group("group-timeline", "Timeline", "threads over time, tokens, interference, time by class", [
+    group("group-timeline", "Timeline", "threads over time, tokens", [
       guarded("timeline", () => timelineSection(timeline, colours)),
       guarded("token statistics", () => tokenSection(summary)),
       guarded("context", () => contextSection(summary.kv)),
       guarded("speculative decoding", () => speculativeSection(summary.speculative)),
-      guarded("interference", () => interferenceSection(summary.sched)),
-      guarded("budget", () => budgetSection(summary.budget)),
+      guarded("budget", () => budgetSection(summary)),
       guarded("threads", () => threadSection(summary)),
       guarded("graph calls", () => graphSection(summary)),
     ]),
-    group("group-machine", "Machine", "session, conditions, ceilings, counters, sensors", [
+    group("group-machine", "Machine", "conditions, session, measured peaks, counters, sensors", [
+      guarded("conditions", () => conditionSection(summary)),
       guarded("session", () => sessionSection(summary)),
-      guarded("conditions", () => conditionSection(summary.conditions)),
       guarded("ceilings", () => ceilingSection(summary.ceilings)),
       guarded("counters", () => counterSection(summary)),
       guarded("sensors", () => gaugeSection(summary)),
@@ -158,10 +156,11 @@ function page(summary: Summary, dag: Dag | null, timeline: Timeline | null): HTM
     { id: "top" },
     newer,
     fine ? null : health,
-    guarded("title", () => title(summary, dag)),
+    guarded("title", () => title(summary)),
     guarded("speed", () => speedCard(summary)),
     guarded("key figures", () => graphFigures(summary)),
     guarded("findings", () => actions(summary, timeline)),
+    guarded("interference", () => interferenceSection(summary.sched)),
     whereTheTimeGoes(summary, timeline),
     guarded("prompt", () => promptLine(summary)),
     fine ? health : null,
@@ -179,9 +178,8 @@ async function draw(): Promise<HTMLElement[] | null> {
   if (!summary) {
     return null;
   }
-  const command = programs(summary)[0];
-  if (command) {
-    document.title = `${command} · ProfInfer`;
+  if (summary.heading?.name) {
+    document.title = `${summary.heading.name} · ProfInfer`;
   }
   return page(summary, dag, timeline);
 }

@@ -375,6 +375,9 @@ const facts = await page.evaluate(() => {
   return {
     title: document.title,
     heading: document.querySelector("h1")?.textContent ?? null,
+    head: [...document.querySelectorAll("header.head .model, header.head .lines span")].map(
+      (e) => e.textContent,
+    ),
     command: document.querySelector(".command")?.textContent ?? null,
     health: {
       kind: health.className,
@@ -401,6 +404,9 @@ const facts = await page.evaluate(() => {
     answer: {
       findings: [...document.querySelectorAll("#answer .findings > li")].map((e) => e.dataset.code),
       excluded: [...document.querySelectorAll("#answer .excluded > li")].map((e) => e.dataset.code),
+      evidence: [...document.querySelectorAll("#answer .evidence-list div")].map((e) =>
+        [...e.children].map((part) => part.textContent),
+      ),
       links: [...document.querySelectorAll("#answer a")].map((e) => e.hash),
       commands: [...document.querySelectorAll("#answer .copyable code")].map((e) => e.textContent),
     },
@@ -487,6 +493,21 @@ await page.evaluate(() => {
   for (const group of document.querySelectorAll("details.group, details.each")) {
     group.open = true;
   }
+});
+// The first view of the graph: its level of detail, and captions that touch boxes.
+await page.evaluate(
+  () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))),
+);
+facts.graph_opens = await page.evaluate(() => {
+  const rects = (kind) =>
+    [...document.querySelectorAll(`.dag-view ${kind}`)].map((e) => e.getBoundingClientRect());
+  const boxes = rects(".node > rect");
+  const touch = (a, b) =>
+    a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
+  return {
+    detail: document.querySelector(".dag-view svg").dataset.lod,
+    crossed: rects(".captions text").filter((a) => boxes.some((b) => touch(a, b))).length,
+  };
 });
 facts.tables = await tables(page);
 facts.operators = {};

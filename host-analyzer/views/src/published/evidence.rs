@@ -1,6 +1,7 @@
 //! Evidence of findings.
 
 use super::Publish;
+use crate::words::evidence;
 use profinfer_analysis::findings;
 use profinfer_schema as schema;
 
@@ -18,6 +19,7 @@ impl Publish for findings::Evidence {
         use findings::Value;
         use schema::EvidenceValue as Published;
         use schema::Unit;
+        let (name, text) = (evidence::name(self), evidence::text(self));
         let Self { key, value, place } = self;
         let (unit, value) = match value {
             Value::Nanoseconds(ns) => (Unit::Nanoseconds, Published::Whole(*ns)),
@@ -32,7 +34,7 @@ impl Publish for findings::Evidence {
             Value::MilliCpus(cpus) => (Unit::MilliCpus, Published::Whole(*cpus)),
             Value::Name(name) => (Unit::Name, Published::Name(name.publish())),
         };
-        schema::Evidence { key: key.publish(), unit, value, place: place.publish() }
+        schema::Evidence { key: key.publish(), name, text, unit, value, place: place.publish() }
     }
 }
 

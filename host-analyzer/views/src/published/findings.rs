@@ -28,7 +28,8 @@ impl Publish for findings::Gain {
             Question::Decode => schema::Gains::Token,
             _ => schema::Gains::Request,
         };
-        schema::Gain { of, low_ns, likely_ns, high_ns, low_tokens_per_s, high_tokens_per_s }
+        let shortens = words::findings::becomes_shorter(question).to_owned();
+        schema::Gain { of, shortens, low_ns, likely_ns, high_ns, low_tokens_per_s, high_tokens_per_s }
     }
 }
 

@@ -4,6 +4,7 @@ use super::Publish;
 use crate::words;
 use profinfer_analysis::ladder;
 use profinfer_analysis::ladder::{Ladder, Ladders, Question, StepKind};
+use profinfer_analysis::program::program;
 use profinfer_analysis::replay::{Cause, Culprit, Replay};
 use profinfer_schema as schema;
 
@@ -13,7 +14,6 @@ names! {
 }
 
 fields! {
-    Culprit => Culprit { tid, pid, name, command, cgroup, engine, tasks, cpus }
     ladder::StartUp => LadderStartUp {
         read_bytes, reading_ns, major_faults, minor_faults, other_threads_ns, resident_bytes, file_bytes
     }
@@ -22,6 +22,25 @@ fields! {
     ladder::FloorGroup => LadderFloorGroup { group, dtype, bytes, operations, floor_ns, work_ns }
         - { ns_per_operation }
     ladder::Floor => LadderFloor { ns, half_ns, bytes, bytes_per_s, source, parts, groups }
+}
+
+impl Publish for Culprit {
+    type Form = schema::Culprit;
+
+    fn publish(&self) -> Self::Form {
+        let Self { tid, pid, name, command, cgroup, engine, tasks, cpus } = self;
+        schema::Culprit {
+            tid: *tid,
+            pid: *pid,
+            name: name.publish(),
+            program: program(*pid, name, command).publish(),
+            command: command.publish(),
+            cgroup: cgroup.publish(),
+            engine: *engine,
+            tasks: *tasks,
+            cpus: cpus.publish(),
+        }
+    }
 }
 
 impl Publish for ladder::TensorGroup {

@@ -81,6 +81,7 @@ mod expert;
 mod findings;
 mod gauge;
 mod graph;
+mod heading;
 mod health;
 mod kv;
 pub(crate) mod ladder;

@@ -1,4 +1,5 @@
-//! The time budget of a token, by phase, the largest classes first.
+//! The time budget of a token, by phase, the largest classes first, where there is no ladder: a step of
+//! the ladder is what a cause costs, a class how long it lasted, and two figures for one fact confuse.
 
 use std::io;
 
@@ -6,16 +7,24 @@ use super::style::{Sheet, bar, percent, table, write_table};
 use crate::words::{self, budget::name, duration, phase_name};
 use profinfer_analysis::budget::{Budget, Class};
 use profinfer_analysis::capture::Capture;
+use profinfer_analysis::ladder::{Ladders, Question};
 use profinfer_analysis::phase::Phase;
 
 /// A class with a smaller share in every phase is not shown.
 const SMALL: f64 = 0.005;
 
-pub(super) fn write(budget: &Budget, capture: &Capture, out: &mut Sheet<'_>) -> io::Result<()> {
+pub(super) fn write(
+    budget: &Budget,
+    ladders: &Ladders,
+    capture: &Capture,
+    out: &mut Sheet<'_>,
+) -> io::Result<()> {
     // Speculative decoding generates in calls of several tokens.
     let generating = [Phase::Decode, Phase::BatchDecode].into_iter().find(|p| budget.phase(*p).is_some());
     let generating = generating.unwrap_or(Phase::Decode);
-    let (decode, prefill) = (budget.phase(generating), budget.phase(Phase::Prefill));
+    let without = |question, phase| budget.phase(phase).filter(|_| ladders.of(question).is_none());
+    let (decode, prefill) =
+        (without(Question::Decode, generating), without(Question::Prompt, Phase::Prefill));
     if decode.is_none() && prefill.is_none() {
         return Ok(());
     }

@@ -27,7 +27,7 @@ pub(super) fn write(ceilings: &Ceilings, out: &mut Sheet<'_>) -> io::Result<()> 
         .collect();
     // The usual case needs no column: all were measured for this session.
     let other = rows.iter().any(|c| c.source != CeilingSource::Recording);
-    let mut titles = vec!["ceiling", "cores", "threads", "memory", "median", "min", "max", "by"];
+    let mut titles = vec!["measured peak", "cores", "threads", "memory", "median", "min", "max", "by"];
     titles.extend(other.then_some("from"));
     let mut t = table(&titles);
     for c in rows.iter().take(SHOWN) {
@@ -53,7 +53,7 @@ pub(super) fn write(ceilings: &Ceilings, out: &mut Sheet<'_>) -> io::Result<()> 
     notes.sort_unstable();
     notes.dedup();
     for note in notes.iter().take(3) {
-        for part in wrapped(&format!("ceilings: {note}"), out.width()) {
+        for part in wrapped(&format!("measured peaks: {note}"), out.width()) {
             writeln!(out, "{}", Colour::Dim.paint(&part))?;
         }
     }

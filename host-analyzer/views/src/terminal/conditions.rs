@@ -9,10 +9,11 @@ use profinfer_analysis::fact::Conditions;
 /// Maximum number of processes; summary.json has all.
 const SHOWN: usize = 3;
 /// Longest part of a line: the value of a variable may be long.
-const PART: usize = 60;
+const PART: usize = 90;
 
-pub(super) fn write(c: &Conditions, out: &mut Sheet<'_>) -> io::Result<()> {
-    let mut lines = vec![conditions::system(c)];
+/// `others`: CPU use by other programs in words.
+pub(super) fn write(others: Option<String>, c: &Conditions, out: &mut Sheet<'_>) -> io::Result<()> {
+    let mut lines = vec![others.into_iter().chain(conditions::system(c)).collect()];
     for process in c.processes.iter().take(SHOWN) {
         let mut parts = conditions::process(process);
         if let Some(first) = parts.first_mut().filter(|_| c.processes.len() > 1) {

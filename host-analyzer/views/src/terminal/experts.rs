@@ -19,9 +19,9 @@ pub(super) fn write(all: &[Routing], out: &mut Sheet<'_>) -> io::Result<()> {
         "used of all",
         "per batch",
         "weights",
-        "balance",
-        "previous token",
-        "distance",
+        "evenness",
+        "reused",
+        "last use",
         "p90",
     ]);
     for r in all.iter().take(SHOWN) {
@@ -33,6 +33,12 @@ pub(super) fn write(all: &[Routing], out: &mut Sheet<'_>) -> io::Result<()> {
     }
     for sentence in all.iter().take(SHOWN).filter_map(words::experts::sentence) {
         out.sentence(&sentence)?;
+    }
+    if all.iter().any(|r| r.whole.reuse.is_some()) {
+        out.sentence(
+            "evenness: 100 % if all experts are used equally, 0 % if only one is; reused: of a token's experts, those that \
+             the previous token used; last use: tokens since the last use of an expert, median and 90th percentile",
+        )?;
     }
     notes(all, out)
 }
@@ -48,7 +54,7 @@ fn row(r: &Routing) -> Vec<String> {
         format!("{} of {}", count(f.n_expert - f.never_used), count(f.n_expert)),
         f.distinct_per_batch.map_or_else(none, |n| format!("{n:.1}")),
         f.bytes_per_batch.map_or_else(none, |n| size(n.round() as u64)),
-        f.balance.map_or_else(none, |b| format!("{b:.3}")),
+        f.balance.map_or_else(none, percent),
         reuse.and_then(|r| r.share).map_or_else(none, percent),
         tokens(reuse.and_then(|r| r.median_tokens)),
         tokens(reuse.and_then(|r| r.p90_tokens)),

@@ -4,8 +4,9 @@
 use std::io::{self, Write};
 
 use super::style::{Colour, Sheet, bar, wrapped};
+use crate::words::evidence::piece;
 use crate::words::findings as words;
-use profinfer_analysis::findings::{Findings, Headline};
+use profinfer_analysis::findings::{Finding, Findings, Headline};
 use profinfer_analysis::ladder::{Ladder, Ladders, Question};
 use profinfer_trace::model::CeilingSource;
 
@@ -23,8 +24,8 @@ pub(super) fn write(findings: &Findings, ladders: &Ladders, out: &mut Sheet<'_>)
     if let Some(ladder) = ladders.of(Question::Decode).filter(|_| !findings.headline.drafted) {
         speeds(&findings.headline, ladder, out)?;
     }
-    for (n, finding) in (1..).zip(findings.found.iter().take(SHOWN)) {
-        lines(&format!("{n}. "), &words::sentence(finding), Colour::Warn, out)?;
+    for (n, found) in (1..).zip(findings.found.iter().take(SHOWN)) {
+        finding(n, found, out)?;
     }
     let short = |of: Vec<String>| of.join(", ");
     if !findings.ruled_out.is_empty() {
@@ -40,6 +41,25 @@ pub(super) fn write(findings: &Findings, ladders: &Ladders, out: &mut Sheet<'_>)
         lines(&title, &words::not_enough_data(findings).join(" · "), Colour::Dim, out)?;
     }
     writeln!(out)
+}
+
+/// Title, remedy and gain, and the evidence as names with values.
+fn finding(n: usize, f: &Finding, out: &mut Sheet<'_>) -> io::Result<()> {
+    lines(&format!("{n}. "), f.rule.title, Colour::Warn, out)?;
+    let mut action = words::action(f);
+    action.extend(f.gain().map(|gain| format!(" {}", words::gain(&gain))));
+    action.extend(f.effects.iter().skip(1).map(|effect| format!(" {}", words::also(effect))));
+    indented(&action, None, out)?;
+    let evidence: Vec<String> = f.found.evidence.iter().map(piece).collect();
+    indented(&evidence.join(" · "), Some(Colour::Dim), out)
+}
+
+fn indented(text: &str, colour: Option<Colour>, out: &mut Sheet<'_>) -> io::Result<()> {
+    for line in wrapped(text, out.width() - 3) {
+        let line = format!("   {line}");
+        writeln!(out, "{}", colour.map_or_else(|| line.clone(), |c| c.paint(&line)))?;
+    }
+    Ok(())
 }
 
 /// Columns of the bars.

@@ -25,7 +25,7 @@ fn sentence(kv: &Kv) -> String {
     let Some(token) = &kv.token else { return String::new() };
     let mut parts = vec![if token.grows {
         format!(
-            "1,000 more cells cost {} per token ({} to {})",
+            "1,000 more KV cells cost {} per token ({} to {})",
             signed(token.ns_per_1000_cells),
             signed(token.low_ns),
             signed(token.high_ns)
@@ -43,7 +43,7 @@ fn sentence(kv: &Kv) -> String {
         && token.grows
     {
         parts.push(format!(
-            "a token takes {} at {} cells, {} to {} at the limit of {}",
+            "a token takes {} at {} KV cells, {} to {} at the limit of {}",
             duration(last.median_ns),
             count(last.cells),
             duration(limit.low_ns),

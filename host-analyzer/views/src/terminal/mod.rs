@@ -1,5 +1,5 @@
-//! The summary on the terminal: health, then the session, its speed, the time budget, and the cost of
-//! the measurement. At most about 80 lines of 100 columns, or of the width of the terminal.
+//! The summary on the terminal: what was recorded, health, the answer, its speed, the ladder, details,
+//! and the cost of the measurement. At most about 80 lines of 100 columns, or of the width of the terminal.
 //!
 //! Stage: view. From: session, analysis. To: text with ANSI colours. Promises: foreign text cannot
 //! control the terminal. The caller removes the colours for pipes and NO_COLOR (anstream does).
@@ -32,7 +32,8 @@ mod work;
 
 use std::io::{self, Write};
 
-use crate::words::{self, count, duration, one_line, size};
+use crate::words::heading::Heading;
+use crate::words::{self, duration, one_line, size};
 use profinfer_analysis::Analysis;
 use profinfer_analysis::cost::Cost;
 use profinfer_analysis::findings::Findings;
@@ -58,16 +59,20 @@ pub fn terminal(model: &Model, analysis: &Analysis, out: &mut dyn Write) -> io::
 /// Those of `out`.
 pub fn within(model: &Model, analysis: &Analysis, width: usize, out: &mut dyn Write) -> io::Result<()> {
     let out = &mut Sheet::new(out, width);
+    let found = Findings::compute(model, analysis);
+    session(&words::heading::heading(&model.session, analysis, &found.headline), out)?;
     health(analysis, out)?;
-    findings::write(&Findings::compute(model, analysis), &analysis.ladder, out)?;
+    findings::write(&found, &analysis.ladder, out)?;
     ladder::write(&analysis.ladder, &analysis.replay, out)?;
-    session(&model.session, analysis.duration_ns, out)?;
+    processes(&model.session, out)?;
     weights::write(&analysis.engine, &analysis.weight, out)?;
-    conditions::write(&analysis.conditions, out)?;
+    let others = analysis.sched.other_programs.as_ref();
+    let others = others.map(|o| words::conditions::others(o, model.session.cpus, analysis.duration_ns));
+    conditions::write(others, &analysis.conditions, out)?;
     speed::write(&analysis.token, out)?;
     server::write(&analysis.server, out)?;
     speculative::write(&analysis.speculative, out)?;
-    budget::write(&analysis.budget, &analysis.capture, out)?;
+    budget::write(&analysis.budget, &analysis.ladder, &analysis.capture, out)?;
     operators::write(analysis, out)?;
     backends::write(&analysis.accelerator, out)?;
     work::write(&analysis.roof, &analysis.module.modules, out)?;
@@ -107,22 +112,28 @@ fn health(analysis: &Analysis, out: &mut Sheet<'_>) -> io::Result<()> {
     writeln!(out)
 }
 
-fn session(s: &Session, duration_ns: u64, out: &mut Sheet<'_>) -> io::Result<()> {
-    let machine = match (s.cpus, s.machine.as_str()) {
-        (0, machine) => machine.to_owned(),
-        (1, machine) => format!("1 CPU {machine}"),
-        (n, machine) => format!("{n} CPUs {machine}"),
-    };
-    let kernel = if s.kernel.is_empty() { String::new() } else { format!("Linux {}", s.kernel) };
-    let parts = [&s.board, &s.cpu_model, &machine, &kernel, &duration(duration_ns)];
-    let parts: Vec<_> = parts.iter().filter(|p| !p.is_empty()).map(|p| one_line(p)).collect();
-    writeln!(out, "{}", cut(&parts.join(" · "), out.width()))?;
+/// Model, engine and machine. A model without a name is named by the program.
+fn session(heading: &Heading, out: &mut Sheet<'_>) -> io::Result<()> {
+    let width = out.width();
+    let line = |parts: &[String]| cut(&one_line(&parts.join(" · ")), width);
+    let model: Vec<String> =
+        [&heading.name].into_iter().filter(|n| !n.is_empty()).chain(&heading.model).cloned().collect();
+    if !model.is_empty() {
+        writeln!(out, "{}", Colour::Strong.paint(&line(&model)))?;
+    }
+    for parts in [&heading.engine, &heading.machine].into_iter().filter(|parts| !parts.is_empty()) {
+        writeln!(out, "{}", line(parts))?;
+    }
+    Ok(())
+}
+
+/// The traced processes, with their commands.
+fn processes(s: &Session, out: &mut Sheet<'_>) -> io::Result<()> {
     // A process that executes another program is listed again; the last entry is valid.
     let later = |i: usize, pid: u32| s.processes[i + 1..].iter().any(|p| p.pid == pid);
     let processes = s.processes.iter().enumerate().filter(|(i, p)| !later(*i, p.pid));
     for (_, p) in processes.take(3) {
-        let version = if p.engine_version.is_empty() { "" } else { &format!(" {}", p.engine_version) };
-        let line = format!("{}{version}, process {}: {}", p.name, p.pid, p.command);
+        let line = format!("{}, process {}: {}", p.name, p.pid, p.command);
         writeln!(out, "{}", Colour::Dim.paint(&cut(&one_line(&line), out.width())))?;
     }
     Ok(())
@@ -136,9 +147,6 @@ fn cost(cost: &Cost, duration_ns: u64, out: &mut Sheet<'_>) -> io::Result<()> {
     let mut parts = vec![format!("stream {}", size(cost.stream_bytes))];
     if let Some(bytes) = cost.bytes_per_span {
         parts.push(format!("{bytes:.2} bytes per span"));
-    }
-    if let (Some(ns), Some(runs)) = (cost.bpf_run_ns, cost.bpf_runs) {
-        parts.push(format!("BPF programs {} ns per run ({} runs sampled)", ns / runs.max(1), count(runs)));
     }
     if let (Some(pair), Some(inside)) = (cost.probe_pair_ns, cost.probe_inside_ns) {
         parts.push(format!("probes {pair} ns per operator, {inside} ns of it within the operator's time"));

@@ -36,11 +36,12 @@ pub(super) fn write(sched: &Sched, missed: Option<u64>, out: &mut Sheet<'_>) -> 
             count(missed)
         ))?;
     }
-    if sched.interference.is_empty() {
+    let (engine, others): (Vec<_>, Vec<_>) = sched.interference.iter().partition(|row| row.engine);
+    if others.is_empty() {
         return Ok(());
     }
-    let mut t = table(&["used a CPU the engine waited for", "turns", "time", "in decode", "CPUs"]);
-    for row in sched.interference.iter().take(SHOWN) {
+    let mut t = table(&["ran instead of the engine", "times", "time", "in decode", "CPUs"]);
+    for row in others.iter().take(SHOWN) {
         let cpus: Vec<String> = row.cpus.iter().map(|c| c.cpu.to_string()).collect();
         t.add_row(vec![
             Cell::new(cut(&one_line(&who(row)), NAME)),
@@ -51,16 +52,22 @@ pub(super) fn write(sched: &Sched, missed: Option<u64>, out: &mut Sheet<'_>) -> 
         ]);
     }
     write_table(&mut t, out)?;
-    match sched.interference.len().saturating_sub(SHOWN) {
+    if let further @ 1.. = others.len().saturating_sub(SHOWN) {
+        writeln!(out, "and {further} other tasks")?;
+    }
+    match engine.iter().map(|row| row.time_ns).fold(0, u64::saturating_add) {
         0 => Ok(()),
-        n => writeln!(out, "and {n} other tasks"),
+        ns => out.sentence(&format!(
+            "threads of the engine had CPUs that others of its threads waited for: {}",
+            duration(ns)
+        )),
     }
 }
 
 fn who(row: &Interference) -> String {
-    match (row.idle, row.engine) {
+    match (row.idle, row.pid) {
         (true, _) => "nothing (the CPU was idle)".to_owned(),
-        (_, true) => format!("{} {}, of the engine", row.tid, row.name),
-        _ => format!("{} {}", row.tid, row.name),
+        (_, 0) => format!("{} (thread {})", row.program(), row.tid),
+        (_, pid) => format!("{} (pid {pid})", row.program()),
     }
 }

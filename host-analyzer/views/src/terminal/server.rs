@@ -24,11 +24,11 @@ fn spreads(context: &ServerContext, out: &mut Sheet<'_>) -> io::Result<()> {
         "requests",
         "prompt",
         "reused",
-        "TTFT p50",
+        "first token p50",
         "p90",
         "p99",
         "waited p50",
-        "TPOT p50",
+        "per token p50",
         "p90",
         "p99",
     ]);
@@ -85,7 +85,7 @@ fn others(all: usize, out: &mut Sheet<'_>) -> io::Result<()> {
 /// Writes what the figures leave out.
 fn notes(server: &Server, context: &ServerContext, out: &mut Sheet<'_>) -> io::Result<()> {
     out.sentence(
-        "a request is visible from its first batch on: the TTFT does not include the wait for a slot before that",
+        "a request is visible from its first batch on: the time to the first token does not include the wait for a slot before that",
     )?;
     let of = server.requests.iter().filter(|r| r.pid == context.pid && r.context == context.context);
     let with = |begin: Begin| of.clone().filter(|r| r.begin == begin).map(|_| 1_u64).sum::<u64>();

@@ -67,7 +67,7 @@ fn requests(all: &[Request], out: &mut Sheet<'_>) -> io::Result<()> {
     shown.sort_by_key(|r| std::cmp::Reverse((r.generated, r.prompt_tokens)));
     shown.truncate(SHOWN);
     shown.sort_by_key(|r| r.index);
-    let mut t = table(&["request", "prompt", "TTFT", "generated", "TPOT", "t/s"]);
+    let mut t = table(&["request", "prompt", "first token", "generated", "per token", "t/s"]);
     for r in shown {
         t.add_row(vec![
             count(u64::from(r.index) + 1),

@@ -55,13 +55,13 @@ fn unknown(roof: &Roof, threads: &str) -> String {
         None | Some(NoCeiling::NotMeasured) => "is unknown".to_owned(),
         Some(why) => format!("cannot be used ({})", no_ceiling(why)),
     };
-    let ceiling = format!("the memory's ceiling for {threads} {why}");
+    let peak = format!("the memory's peak rate for {threads} {why}");
     match roof.limits().read {
         Some(top) if top.source == CeilingSource::Profile => {
-            format!("{ceiling}; the board's profile has {} GB/s", gb_per_s(top.per_s as f64))
+            format!("{peak}; the board's profile has {} GB/s", gb_per_s(top.per_s as f64))
         }
-        Some(top) => format!("{ceiling}; the fastest operator read {} GB/s", gb_per_s(top.per_s as f64)),
-        None => ceiling,
+        Some(top) => format!("{peak}; the fastest operator read {} GB/s", gb_per_s(top.per_s as f64)),
+        None => peak,
     }
 }
 

@@ -2,12 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::evidence::{piece, short};
 use super::ladder::unit;
-use super::{count, duration, no_ceiling, one_line, quantity, size};
+use super::{count, duration, no_ceiling, quantity, size};
 use profinfer_analysis::ceiling::NoCeiling;
 use profinfer_analysis::duty::Slowdown;
 use profinfer_analysis::findings::{
-    Effect, Evidence, Finding, Findings, Gain, Headline, Remedy, Requirement, Rule, Value,
+    Effect, Evidence, Finding, Findings, Gain, Headline, Remedy, Requirement, Rule,
 };
 use profinfer_analysis::ladder::Question;
 use profinfer_trace::model::CeilingSource;
@@ -79,7 +80,8 @@ pub fn sentence(f: &Finding) -> String {
 }
 
 /// Another question that the finding is about.
-fn also(effect: &Effect) -> String {
+#[must_use]
+pub fn also(effect: &Effect) -> String {
     let share = format!("{:.0} % of the time of a {}", effect.share * 100.0, unit(effect.question));
     let gain = effect.gain.map_or_else(String::new, |g| {
         format!(", gain {} ({} to {})", duration(g.likely_ns), duration(g.low_ns), duration(g.high_ns))
@@ -112,7 +114,8 @@ pub fn gain(g: &Gain) -> String {
 }
 
 /// What a gain is of.
-pub(super) const fn becomes_shorter(question: Question) -> &'static str {
+#[must_use]
+pub const fn becomes_shorter(question: Question) -> &'static str {
     match question {
         Question::Decode => "per token",
         Question::Prompt | Question::FirstToken => "until the first token of a request",
@@ -165,7 +168,7 @@ pub fn not_enough_data(findings: &Findings) -> Vec<String> {
             Group::DecodeTokens => format!("{} of {n} decode tokens", findings.headline.tokens.min(n)),
             Group::Traced => format!("{n} decode tokens with operators"),
             Group::Levels => format!("level {names} (--levels all)"),
-            Group::Ceilings(why) => format!("ceiling {names}: {}", no_ceiling(why)),
+            Group::Ceilings(why) => format!("measured peak {names}: {}", no_ceiling(why)),
             Group::Facts => format!("facts {names}"),
             Group::Counters => format!("counters {names}"),
             Group::Sensors => format!("sensors {names}"),
@@ -226,8 +229,8 @@ pub fn needed(missing: &Requirement) -> String {
         Requirement::Cpus => "the CPUs on which operators ran".to_owned(),
         Requirement::AllOperators => "all operators of all threads (no filter)".to_owned(),
         Requirement::Level(name) => format!("the {name} level (--levels all)"),
-        Requirement::Ceiling(name) => format!("the {name} ceiling (--bench)"),
-        Requirement::NoCeiling(name, why) => format!("the {name} ceiling: {}", no_ceiling(*why)),
+        Requirement::Ceiling(name) => format!("the measured {name} peak (--bench)"),
+        Requirement::NoCeiling(name, why) => format!("the measured {name} peak: {}", no_ceiling(*why)),
         Requirement::Fact(name) => format!("the fact {name}"),
         Requirement::Counter(name) => format!("the counter {name}"),
         Requirement::Gauge(name) => format!("the sensor of {name}"),
@@ -241,44 +244,6 @@ pub fn needed(missing: &Requirement) -> String {
 
 fn list(evidence: &[Evidence]) -> String {
     evidence.iter().map(piece).collect::<Vec<_>>().join(", ")
-}
-
-/// One piece of evidence; its key is its name.
-fn piece(e: &Evidence) -> String {
-    let words = |key: &str| key.replace('_', " ");
-    let written = match e.key {
-        "lost_ns" => Some(format!("costs {}", value(&e.value))),
-        "lost_share" => Some(format!("{} of the time", value(&e.value))),
-        "task" => Some(value(&e.value)),
-        "task_ns" => Some(format!("which costs {}", value(&e.value))),
-        "task_cpus" => Some(format!("on CPUs {}", value(&e.value))),
-        _ => None,
-    };
-    if let Some(written) = written {
-        written
-    } else if let Some(name) = e.key.strip_suffix("_ns_per_token") {
-        format!("{} {} per token", words(name), value(&e.value))
-    } else if let Some(name) = e.key.strip_suffix("_per_token") {
-        format!("{} {} per token", value(&e.value), words(name))
-    } else {
-        format!("{} {}", words(e.key), value(&e.value))
-    }
-}
-
-fn value(value: &Value) -> String {
-    match value {
-        Value::Nanoseconds(ns) => duration(*ns),
-        Value::Bytes(n) => size(*n),
-        Value::Count(n) => count(*n),
-        Value::Mean(x) => format!("{x:.2}"),
-        Value::Share(x) => format!("{:.1} %", x * 100.0),
-        Value::BytesPerSecond(x) => quantity(*x, "bytes_per_s"),
-        Value::Hertz(n) => quantity(*n as f64, "hertz"),
-        Value::Millidegrees(n) => quantity(*n as f64, "millidegrees"),
-        Value::Cpus(cpus) => cpu_list(cpus),
-        Value::MilliCpus(n) => format!("{:.2} CPUs", *n as f64 / 1000.0),
-        Value::Name(name) => short(name),
-    }
 }
 
 fn remedy(rule: &Rule, remedy: &Remedy) -> String {
@@ -295,7 +260,7 @@ fn remedy(rule: &Rule, remedy: &Remedy) -> String {
             let cpus = cpu_list(cpus);
             format!("Give the engine {threads} threads on the fast cores (taskset -c {cpus} … -t {threads}).")
         }
-        Remedy::ShorterContext { cells } => format!("Keep {cells} cells or fewer. {}", rule.remedy),
+        Remedy::ShorterContext { cells } => format!("Keep {cells} KV cells or fewer. {}", rule.remedy),
         Remedy::Clock { hertz } => format!("Allow {}. {}", quantity(*hertz as f64, "hertz"), rule.remedy),
         Remedy::MemoryClock { hertz } => {
             format!("Allow {}. {}", quantity(*hertz as f64, "hertz"), rule.remedy)
@@ -335,16 +300,4 @@ fn remedy(rule: &Rule, remedy: &Remedy) -> String {
 
 fn cpu_list(cpus: &[u16]) -> String {
     cpus.iter().map(u16::to_string).collect::<Vec<_>>().join(",")
-}
-
-/// Longest name in a sentence, in characters: a command line may have thousands.
-const LONGEST_NAME: usize = 60;
-
-fn short(name: &str) -> String {
-    let mut letters = name.chars();
-    let mut text: String = letters.by_ref().take(LONGEST_NAME).collect();
-    if letters.next().is_some() {
-        text.push('…');
-    }
-    one_line(&text)
 }

@@ -24,12 +24,33 @@ pub(crate) fn first_screen(Shown { page, summary, .. }: &Shown) {
     );
     assert_eq!(page["tokens"], findings["headline"]["tokens"]);
     ladders(page, &summary["ladders"]);
-    bars(page, &summary["budget"]);
+    bars(page, &summary["budget"], &summary["ladders"]);
+    heading_and_evidence(page, summary);
     let begins = page["ladder_begins"].as_f64().unwrap();
     assert!(begins > 0.0 && begins < 900.0, "{begins}");
     let folded = page["folded"].as_array().unwrap();
     assert_eq!(folded.len(), 4, "{folded:?}");
     assert!(folded.iter().all(|group| group[1] == true), "{folded:?}");
+}
+
+/// Model, engine and machine, and the evidence of each finding, are in the words of the summary.
+fn heading_and_evidence(page: &Value, summary: &Value) {
+    let heading = &summary["heading"];
+    let line = |parts: &Value| {
+        let parts = parts.as_array().unwrap().iter().map(|part| part.as_str().unwrap());
+        parts.collect::<Vec<_>>().join(" · ")
+    };
+    assert_eq!(page["heading"], heading["name"]);
+    let shown = page["head"].as_array().unwrap();
+    assert_eq!(shown[0], line(&heading["model"]));
+    for parts in ["engine", "machine"] {
+        let line = line(&heading[parts]);
+        assert!(line.is_empty() || shown.contains(&json!(line)), "{line} is not in {shown:?}");
+    }
+    let found = summary["findings"]["found"].as_array().unwrap();
+    let evidence = found.iter().flat_map(|f| f["evidence"].as_array().unwrap());
+    let named: Vec<Value> = evidence.map(|e| json!([e["name"], e["text"]])).collect();
+    assert_eq!(page["answer"]["evidence"], Value::from(named));
 }
 
 /// Each step begins where the one before ends, and the last one ends at the measured time.
@@ -67,12 +88,19 @@ fn ladders(page: &Value, expected: &Value) {
 }
 
 /// The pieces of each bar are the times of the summary, and fill it.
-fn bars(page: &Value, budget: &Value) {
+fn bars(page: &Value, budget: &Value, ladders: &Value) {
     let phases = budget["phases"].as_array().unwrap();
     assert!(!phases.is_empty());
     for phase in phases {
         let name = phase["phase"].as_str().unwrap();
-        one_bar(&page["bars"][format!("budget.{name}.wall")], &phase["wall"], &phase["time_ns"]);
+        let question = if name == "prefill" { "prompt" } else { name };
+        let wall = &page["bars"][format!("budget.{name}.wall")];
+        // One figure for a fact: that of the ladder, where there is one.
+        if ladders.as_array().unwrap().iter().any(|l| l["question"] == question) {
+            assert_eq!(*wall, Value::Null);
+        } else {
+            one_bar(wall, &phase["wall"], &phase["time_ns"]);
+        }
         for thread in phase["threads"].as_array().unwrap() {
             let key = format!("budget.{name}.{}", thread["tid"]);
             one_bar(&page["bars"][key], &thread["parts"], &thread["time_ns"]);

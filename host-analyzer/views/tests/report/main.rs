@@ -262,6 +262,7 @@ fn tables(Shown { page, summary, .. }: &Shown) {
 
 /// Every node and every edge is drawn once, and no box overlaps another.
 fn graph(Shown { page, dag, .. }: &Shown) {
+    assert_eq!(page["graph_opens"], json!({ "detail": "near", "crossed": 0 }));
     let drawn = page["graphs"].as_array().unwrap();
     let graphs = dag["graphs"].as_array().unwrap();
     assert_eq!((drawn.len(), graphs.len()), (2, 2));

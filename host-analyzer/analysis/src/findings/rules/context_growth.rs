@@ -11,8 +11,8 @@ pub(super) const RULE: Rule = Rule {
     topic: "context length",
     title: "The context costs its share",
     question: "Why does it become slower the longer the text is?",
-    condition: "Operators grow with the cells of the KV cache (the whole 95 % interval of the slope is above 0), and what the cells cost in the mean is at least 10 % of a token.",
-    formula: "Half of the cells that tokens had in the mean, by the slopes of these operators: 0.8 of their low ends to 1.2 of their high ends.",
+    condition: "Operators grow with the number of KV cells (the complete 95 % interval of the slope is above 0), and the KV cells cost at least 10 % of a token in the mean.",
+    formula: "Half of the KV cells that tokens had in the mean, by the slopes of these operators: 0.8 of their low ends to 1.2 of their high ends.",
     remedy: "Keep less context: a smaller -c, shorter histories, summaries; a sliding window. A quantized KV cache (-ctk q8_0 -ctv q8_0 with -fa on) halves what is read, if the processor is not the limit.",
     source: "llama.cpp #5021, #7372; ik_llama.cpp #51, #172",
     requires: &[

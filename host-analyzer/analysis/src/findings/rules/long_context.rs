@@ -11,8 +11,8 @@ pub(super) const RULE: Rule = Rule {
     topic: "length of the context",
     title: "Attention over a long context",
     question: "Why is every token slow after a long prompt?",
-    condition: "Tokens attend to at least 1,000 cells of the KV cache in the mean, their number hardly grows in this recording, and the operators of the attention take at least 10 % of a token.",
-    formula: "Half of the time of these operators, as for half of the cells. What each of them takes without cells is at most the mean of the fastest operators.",
+    condition: "Tokens attend to at least 1,000 KV cells in the mean, their number hardly grows in this recording, and the operators of the attention take at least 10 % of a token.",
+    formula: "Half of the time of these operators, as for half of the KV cells. What each of them takes without KV cells is at most the mean of the fastest operators.",
     remedy: "Keep less context: a shorter prompt, summaries, a sliding window. Try flash attention (-fa on), and a KV cache in q8_0 with it.",
     source: "llama.cpp #5021, #7372; ik_llama.cpp #51",
     requires: &[

@@ -1,4 +1,4 @@
-//! Threads wander between CPUs.
+//! Threads migrate between CPUs.
 
 use super::super::case::{MIN_TOKENS, MIN_TRACED};
 use super::super::evidence::{Evidence, Place, Value};
@@ -7,8 +7,8 @@ use super::Remedy;
 
 pub(super) const RULE: Rule = Rule {
     code: "migrations",
-    topic: "moves between CPUs",
-    title: "Threads wander between CPUs",
+    topic: "migrations between CPUs",
+    title: "Threads migrate between CPUs",
     question: "Why do other cores work than those that I counted on?",
     condition: "Decode threads begin operators on one CPU and end them on another, or change CPUs between operators, more than once in two tokens.",
     formula: "No time is promised: what a move costs depends on what the caches held.",
@@ -24,7 +24,7 @@ pub(super) const RULE: Rule = Rule {
     judge,
 };
 
-/// Moves a token from which on threads wander.
+/// Moves per token from which on it is found.
 const MOVES: f64 = 0.5;
 
 fn judge(case: &Case<'_>) -> Verdict {

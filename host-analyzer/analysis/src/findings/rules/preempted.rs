@@ -6,6 +6,7 @@ use super::super::{Case, Confidence, Requirement, Rule, Verdict};
 use super::Remedy;
 use crate::ladder::StepKind;
 use crate::replay::{Cause, Culprit};
+use crate::shared::program::program;
 
 pub(super) const RULE: Rule = Rule {
     code: "preempted",
@@ -28,14 +29,14 @@ fn judge(case: &Case<'_>) -> Verdict {
     let mut evidence = Vec::new();
     let mut tasks = Vec::new();
     for (culprit, ns, units) in culprits(case).into_iter().take(NAMED) {
-        let name = if culprit.name.is_empty() { &culprit.command } else { &culprit.name };
+        let name = program(culprit.pid, &culprit.name, &culprit.command);
         if tasks.is_empty() {
-            evidence.push(Evidence::new("task", Value::Name(name.clone()), Place::Interference));
+            evidence.push(Evidence::new("task", Value::Name(name.to_owned()), Place::Interference));
             let per_unit = Value::Nanoseconds(ns / units.max(1));
             evidence.push(Evidence::new("task_ns", per_unit, Place::Interference));
             evidence.push(Evidence::new("task_cpus", Value::Cpus(culprit.cpus.clone()), Place::Interference));
         }
-        tasks.push((if culprit.pid == 0 { culprit.tid } else { culprit.pid }, name.clone()));
+        tasks.push((if culprit.pid == 0 { culprit.tid } else { culprit.pid }, name.to_owned()));
     }
     let unknown = tasks.is_empty();
     match case.judge_caused(&RULE, evidence, Remedy::MoveTasks { tasks }, Confidence::High) {

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 
 use super::windows::{Window, Windows, within};
 use crate::shared::cpu_use::part;
+use crate::shared::program::program;
 use profinfer_trace::model::{Model, OTHER_TASKS, Task, ThreadState};
 
 /// A CPU with its tasks.
@@ -48,6 +49,14 @@ pub struct Holder {
     pub prefill_ns: u64,
     /// Part of `busy_ns` in decode calls.
     pub decode_ns: u64,
+}
+
+impl Holder {
+    /// Name of its program.
+    #[must_use]
+    pub fn program(&self) -> &str {
+        program(self.pid, &self.name, &self.command)
+    }
 }
 
 /// Busy, in prefill, in decode, ns.

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use super::pieces::pieces;
 use super::windows::{Windows, within};
+use crate::shared::program::program;
 use profinfer_trace::model::{Model, TaskId, ThreadId, ThreadState};
 
 /// A task that had CPUs that threads of the engine wanted.
@@ -41,6 +42,14 @@ pub struct Interference {
     pub cpus: Vec<OnCpu>,
     /// The threads that waited, in order of first appearance.
     pub threads: Vec<Waiter>,
+}
+
+impl Interference {
+    /// Name of its program.
+    #[must_use]
+    pub fn program(&self) -> &str {
+        program(self.pid, &self.name, &self.command)
+    }
 }
 
 /// A CPU that the task had.

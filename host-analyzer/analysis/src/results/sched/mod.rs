@@ -9,6 +9,7 @@
 mod holders;
 mod interference;
 mod interrupt;
+mod others;
 pub mod pieces;
 pub mod shown;
 mod thread;
@@ -18,6 +19,7 @@ use crate::shared::phase::Phases;
 pub use holders::{CpuHolders, Holder, MAX_HOLDERS};
 pub use interference::{Interference, OnCpu, Waiter};
 pub use interrupt::Interrupt;
+pub use others::{OtherPrograms, ProgramTime};
 use profinfer_trace::model::Model;
 pub use thread::{StateTimes, ThreadTimes};
 use windows::Windows;
@@ -39,6 +41,8 @@ pub struct Sched {
     pub cpu_use_recorded: bool,
     /// By CPU: the tasks that had it, whether or not a thread of the engine wanted it.
     pub cpu_holders: Vec<CpuHolders>,
+    /// CPU time of other programs; `None` if the use of the CPUs was not recorded.
+    pub other_programs: Option<OtherPrograms>,
     /// By name, longest time first.
     pub interrupts: Vec<Interrupt>,
 }
@@ -61,6 +65,7 @@ impl Sched {
         let mut interference = interference::interference(model, &windows);
         let rest = interference.split_off(MAX_TASKS.min(interference.len()));
         let time_ns = rest.iter().fold(0, |sum: u64, task| sum.saturating_add(task.time_ns));
+        let cpu_holders = holders::holders(model, &windows);
         Self {
             recorded: model.sched.recorded,
             interrupts_recorded: model.sched.interrupts_recorded,
@@ -68,7 +73,8 @@ impl Sched {
             interference,
             left_out: LeftOut { tasks: rest.len() as u64, time_ns },
             cpu_use_recorded: model.sched.cpu_use_recorded,
-            cpu_holders: holders::holders(model, &windows),
+            other_programs: model.sched.cpu_use_recorded.then(|| others::others(&cpu_holders)),
+            cpu_holders,
             interrupts: interrupt::interrupts(model, &windows),
         }
     }

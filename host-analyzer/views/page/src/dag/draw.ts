@@ -18,6 +18,8 @@ export interface Drawing {
   touching: Map<number, SVGElement[]>;
 }
 
+/** Height of a caption with its distance to a box, px. Blocks are 26 px apart (`GAP`). */
+const CAPTION = 18;
 const SCALE_FALLBACK = { min: 1, max: 10 };
 
 /** Colour scale of the mean wall times of a graph. */
@@ -96,11 +98,19 @@ export class Painter {
   paint(): Drawing {
     const { root } = this.out;
     const blocks = s("g", { class: "blocks" });
+    const captions = s("g", { class: "captions" });
     for (const b of this.layout.blocks) {
+      const top = this.capped(b) ? b.y - CAPTION : b.y - 6;
       blocks.append(
-        s("rect", { x: b.x - 4, y: b.y - 6, width: b.width + 8, height: b.height + 12, rx: 10 }),
-        s("text", { x: b.x + 6, y: b.y + 4 }, b.label),
+        s("rect", {
+          x: b.x - 4,
+          y: top,
+          width: b.width + 8,
+          height: b.y + b.height + 6 - top,
+          rx: 10,
+        }),
       );
+      captions.append(s("text", { x: b.x + 6, y: this.capped(b) ? top + 4 : b.y + 4 }, b.label));
     }
     const lines = s("g", { class: "lines" });
     this.layout.lines.forEach((l) => lines.append(this.line(l)));
@@ -120,8 +130,20 @@ export class Painter {
       this.out.nodes.set(index, e);
       nodes.append(e);
     });
-    root.append(blocks, lines, references, this.labels, nodes);
+    // Captions are above the lines, and cover them.
+    root.append(blocks, lines, references, this.labels, nodes, captions);
     return this.out;
+  }
+
+  /** A box is where the caption of a block usually is: the caption is above the block's boxes. */
+  private capped(b: Rect): boolean {
+    return [...this.layout.boxes.values()].some(
+      (box) =>
+        box.x < b.x + CAPTION * 4 &&
+        box.x + box.width > b.x &&
+        box.y < b.y + CAPTION &&
+        box.y + box.height > b.y,
+    );
   }
 
   private touch(index: number, element: SVGElement): void {

@@ -11,6 +11,8 @@ export interface PanZoom {
   set: (view: View) => void;
   /** Shows the complete rectangle, centred. */
   fit: (width: number, height: number) => void;
+  /** Like `fit`, but at a scale of at least `k`: the upper edge, with the column `x` in view. */
+  open: (width: number, height: number, k: number, x: number) => void;
   /** Brings a point to the centre at a scale of at least `k`. */
   centre: (x: number, y: number, k: number) => void;
   zoom: (factor: number) => void;
@@ -19,6 +21,8 @@ export interface PanZoom {
 /** Limits of the scale. */
 const MIN = 0.02;
 const MAX = 4;
+/** Space around what is shown, px: captions are above the boxes. */
+const EDGE = 20;
 
 export function panZoom(host: HTMLElement, apply: (view: View) => void): PanZoom {
   let view: View = { x: 0, y: 0, k: 1 };
@@ -126,14 +130,24 @@ export function panZoom(host: HTMLElement, apply: (view: View) => void): PanZoom
     }
   });
 
+  const fitting = (width: number, height: number): number =>
+    Math.min((host.clientWidth - 2 * EDGE) / width, (host.clientHeight - 2 * EDGE) / height, 1.2);
+
   return {
     view: () => view,
     set,
     zoom: (factor) => zoomAt(...middle(), factor),
     fit(width, height) {
       const [w, t] = [host.clientWidth, host.clientHeight];
-      const k = Math.min(MAX, Math.max(MIN, Math.min((w - 24) / width, (t - 24) / height, 1.2)));
+      const k = Math.min(MAX, Math.max(MIN, fitting(width, height)));
       set({ k, x: (w - width * k) / 2, y: (t - height * k) / 2 });
+    },
+    open(width, height, least, x) {
+      const [w, t] = [host.clientWidth, host.clientHeight];
+      const k = Math.max(least, fitting(width, height));
+      const fits = w - 2 * EDGE >= width * k;
+      const left = Math.min(EDGE, Math.max(w - EDGE - width * k, w / 2 - x * k));
+      set({ k, x: fits ? (w - width * k) / 2 : left, y: Math.max(EDGE, (t - height * k) / 2) });
     },
     centre(x, y, k) {
       const scale = Math.max(view.k, k);

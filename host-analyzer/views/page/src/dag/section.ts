@@ -192,7 +192,7 @@ export function dagSection(dag: Dag | null): HTMLElement {
       "p",
       { class: "hint" },
       caption,
-      " Drag to pan, Ctrl + wheel to zoom (wheel alone after a click on the graph).",
+      " Drag to pan, Ctrl + wheel to zoom (wheel alone after a click on the graph); Fit shows all of it.",
     ),
   );
   // Wait for the page layout, so that the columns fit the real width.

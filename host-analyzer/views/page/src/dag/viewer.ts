@@ -15,7 +15,7 @@ import { legend } from "./legend.ts";
 import { panZoom, type PanZoom } from "./panzoom.ts";
 import { prepare, type Prepared } from "./prepare.ts";
 
-/** Minimum scale when jumping to a node: its text is readable. */
+/** Minimum scale of the first view, and when jumping to a node: texts are readable. */
 const READABLE = 0.85;
 /** Level of detail by minimum scale (views.css): "middle" shows node texts, "near" everything. */
 const LOD: [number, string][] = [
@@ -72,12 +72,14 @@ export class Viewer {
     new ResizeObserver(() => {
       if (this.stale && this.element.clientWidth > 0) {
         this.stale = false;
-        this.fit();
+        // The number of columns depends on the size.
+        this.draw();
+        this.open();
       }
     }).observe(this.element);
   }
 
-  /** Draws a graph and fits it to the view. `level`: what is folded; null: depends on its size. */
+  /** Draws a graph. `level`: what is folded; null: depends on its size. */
   show(graph: DagGraph, weights: boolean, level: Level | null): void {
     if (this.folding?.graph !== graph || (level !== null && this.folding.level !== level)) {
       this.folding = new Folding(graph, level);
@@ -85,8 +87,8 @@ export class Viewer {
     this.weights = weights;
     this.draw();
     this.select(null);
-    this.fit();
-    // The view has no size yet: fit again when it gets one.
+    this.open();
+    // The view has no size yet: again when it gets one.
     this.stale = this.element.clientWidth === 0;
   }
 
@@ -124,6 +126,15 @@ export class Viewer {
       this.paint();
       this.pan.set(this.pan.view());
       this.select(this.selected);
+    }
+  }
+
+  /** The first view: readable, even if only a part of the graph fits. */
+  private open(): void {
+    if (this.layout && this.p) {
+      const first = this.layout.boxes.get(this.p.computed[0] ?? -1);
+      const x = first ? first.x + first.width / 2 : 0;
+      this.pan.open(this.layout.width, this.layout.height, READABLE, x);
     }
   }
 

@@ -380,6 +380,7 @@ export interface CpuHolder {
   tid: number;
   pid: number;
   name: string;
+  program: string;
   command: string;
   cgroup: string;
   engine: boolean;
@@ -414,6 +415,7 @@ export interface Culprit {
   tid: number;
   pid: number;
   name: string;
+  program: string;
   command: string;
   cgroup: string;
   engine: boolean;
@@ -617,6 +619,8 @@ export interface Estimate {
 /** One piece of evidence. */
 export interface Evidence {
   key: string;
+  name: string;
+  text: string;
   unit: Unit;
   value: EvidenceValue;
   place: Place;
@@ -708,6 +712,7 @@ export interface FusedKernels {
 /** Time by which something becomes shorter, and the speed that follows. */
 export interface Gain {
   of: Gains;
+  shortens: string;
   low_ns: number;
   likely_ns: number;
   high_ns: number;
@@ -803,6 +808,14 @@ export interface Growth {
   share: number;
 }
 
+/** What was recorded, in words: the first lines of every view. */
+export interface Heading {
+  name: string;
+  model: string[];
+  engine: string[];
+  machine: string[];
+}
+
 /** How fast, and how near to what this board can do. */
 export interface Headline {
   tokens: number;
@@ -849,9 +862,11 @@ export interface Interferer {
   tid: number;
   pid: number;
   name: string;
+  program: string;
   command: string;
   cgroup: string;
   engine: boolean;
+  agent: boolean | null;
   idle: boolean;
   turns: number;
   time_ns: number;
@@ -1253,6 +1268,12 @@ export interface OtherPredictions {
   gguf_parser_tokens_per_s: number | null;
 }
 
+/** CPU time of other programs. */
+export interface OtherPrograms {
+  busy_ns: number;
+  programs: ProgramTime[];
+}
+
 /** Purpose of a `llama_decode` call. */
 export type Phase = "prefill" | "decode" | "batch_decode" | "draft" | "warm_up" | "unknown";
 
@@ -1452,6 +1473,12 @@ export interface ProfileJoin {
   queued_ns: number | null;
 }
 
+/** CPU time of a program. */
+export interface ProgramTime {
+  program: string;
+  busy_ns: number;
+}
+
 /** What a ladder explains. */
 export type Question =
   | "decode"
@@ -1643,6 +1670,7 @@ export interface Sched {
   left_out: LeftOut;
   cpu_use_recorded: boolean;
   cpu_use: CpuUse[];
+  other_programs: OtherPrograms | null;
   interrupts: Interrupt[];
 }
 
@@ -1910,6 +1938,7 @@ export type StepKind =
 export interface Summary {
   schema: number;
   draft: boolean;
+  heading: Heading;
   session: Session;
   ending: Ending;
   health: Health;

@@ -4,11 +4,11 @@ import { list } from "../data/read.ts";
 import type { Num } from "../data/maybe.ts";
 import type { Routing, Summary } from "../data/schema.ts";
 import { figure, h } from "../ui/dom.ts";
-import { bytes, count, figureText, percent, plural } from "../ui/format.ts";
+import { bytes, count, figureText, percent, phaseName, plural } from "../ui/format.ts";
 import { choice, panel, section } from "../ui/parts.ts";
 import { linesOf, type Order } from "./cells.ts";
 import { HeatMap } from "./heatmap.ts";
-import { balanceText, layerTable, pinTable } from "./tables.ts";
+import { EVENNESS, layerTable, pinTable } from "./tables.ts";
 
 function card(
   title: string,
@@ -36,7 +36,7 @@ function cards(r: Routing): HTMLElement[] {
   const distance =
     reuse?.median_tokens == null
       ? ""
-      : `${percent(reuse.even_share)} by chance · reuse distance ${plural(reuse.median_tokens, "token")} (median), ${count(reuse.p90_tokens)} (p90)`;
+      : `${percent(reuse.even_share)} by chance · last use ${plural(reuse.median_tokens, "token")} ago (median), ${count(reuse.p90_tokens)} (p90)`;
   return [
     card(
       "Used experts",
@@ -57,12 +57,12 @@ function cards(r: Routing): HTMLElement[] {
       f?.bytes_per_batch == null ? "" : `${bytes(f.bytes_per_batch)} of weights`,
     ),
     card(
-      "Balance",
-      "Entropy of the uses divided by the maximum entropy, mean of the layers: 1 if all experts are used equally, 0 if only one is used",
+      "Evenness",
+      `${EVENNESS} Mean of the layers.`,
       "balance",
       f?.balance,
-      balanceText(f?.balance),
-      "1: even, 0: one expert only",
+      percent(f?.balance),
+      "100 %: all equally, 0 %: one only",
     ),
     ...(decode
       ? [
@@ -85,8 +85,8 @@ function namesOf(rows: Routing[]): string[] {
   const contexts = [...new Set(rows.map(context))];
   return rows.map((r) =>
     contexts.length > 1
-      ? `${r.phase ?? "unknown"} · context ${contexts.indexOf(context(r)) + 1}`
-      : (r.phase ?? "unknown"),
+      ? `${phaseName(r.phase)} · context ${contexts.indexOf(context(r)) + 1}`
+      : phaseName(r.phase),
   );
 }
 

@@ -1,14 +1,13 @@
 // Tables of experts: per layer, and the benefit of pinning the most used ones.
 
-import type { Num } from "../data/maybe.ts";
 import type { Pin, RoutedLayer } from "../data/schema.ts";
 import { h } from "../ui/dom.ts";
-import { bytes, count, DASH, figureText, percent } from "../ui/format.ts";
+import { bytes, count, figureText, percent } from "../ui/format.ts";
 import { table, type Table } from "../ui/table.ts";
 
-export function balanceText(value: Num): string {
-  return value == null ? DASH : value.toFixed(3);
-}
+/** Entropy in words. */
+export const EVENNESS =
+  "How evenly the experts are used: 100 % if all equally, 0 % if only one. It is the entropy of the uses divided by the maximum entropy.";
 
 export function layerTable(): Table<RoutedLayer> {
   return table<RoutedLayer>({
@@ -64,11 +63,11 @@ export function layerTable(): Table<RoutedLayer> {
       },
       {
         key: "balance",
-        title: "Balance",
+        title: "Evenness",
         numeric: true,
-        tip: "Entropy of the uses divided by the maximum entropy: 1 if all experts are used equally, 0 if only one is used",
+        tip: EVENNESS,
         value: (l) => l.balance,
-        cell: (l) => balanceText(l.balance),
+        cell: (l) => percent(l.balance),
       },
       {
         key: "share",
@@ -80,9 +79,9 @@ export function layerTable(): Table<RoutedLayer> {
       },
       {
         key: "median_tokens",
-        title: "Distance",
+        title: "Last use",
         numeric: true,
-        tip: "Reuse distance: decode tokens since the last use of the expert, median; 1 is the previous token",
+        tip: "Tokens since the last use of an expert, median; 1 is the previous token",
         value: (l) => l.reuse?.median_tokens,
         cell: (l) => count(l.reuse?.median_tokens),
       },
@@ -90,7 +89,7 @@ export function layerTable(): Table<RoutedLayer> {
         key: "p90_tokens",
         title: "p90",
         numeric: true,
-        tip: "90th percentile of the reuse distance",
+        tip: "Tokens since the last use of an expert, 90th percentile",
         value: (l) => l.reuse?.p90_tokens,
         cell: (l) => count(l.reuse?.p90_tokens),
       },
@@ -98,12 +97,24 @@ export function layerTable(): Table<RoutedLayer> {
   });
 }
 
+/** Numbers of experts per layer in words. */
+const KEPT: Record<string, string> = {
+  n_used: "as many as a token uses",
+  "n_expert/4": "a quarter",
+  "n_expert/2": "half",
+};
+
 export function pinTable(): Table<Pin> {
   return table<Pin>({
     name: "pins",
     rows: [],
     columns: [
-      { key: "rule", title: "Kept per layer", value: (p) => p.rule },
+      {
+        key: "rule",
+        title: "Kept per layer",
+        value: (p) => p.rule,
+        cell: (p) => KEPT[p.rule ?? ""] ?? p.rule,
+      },
       {
         key: "experts",
         title: "Experts",
@@ -122,17 +133,17 @@ export function pinTable(): Table<Pin> {
       },
       {
         key: "share",
-        title: "In hindsight",
+        title: "Serve at best",
         numeric: true,
-        tip: "Share of all uses that these experts serve, if they were known from the start",
+        tip: "Share of all uses that these experts serve: an upper limit, because they are chosen by the same uses",
         value: (p) => p.share,
         cell: (p) => percent(p.share),
       },
       {
         key: "ahead_share",
-        title: "Predicted",
+        title: "Serve later",
         numeric: true,
-        tip: "Share of the uses in the second half of the batches, with the most used experts of the first half",
+        tip: "Share of the uses in the second half of the batches that the most used experts of the first half serve",
         value: (p) => p.ahead_share,
         cell: (p) => percent(p.ahead_share),
       },
@@ -140,7 +151,7 @@ export function pinTable(): Table<Pin> {
         key: "even_share",
         title: "By chance",
         numeric: true,
-        tip: "Expected share of a prediction if all experts were equally likely",
+        tip: "Share that as many experts serve if all are equally likely",
         value: (p) => p.even_share,
         cell: (p) => percent(p.even_share),
       },

@@ -45,6 +45,13 @@ const SECTION: Record<string, string> = {
   graphs: "graphs",
 };
 
+/** Names of links where the section's id is none. */
+const LINKS: Record<string, string> = {
+  proftime: "timeline",
+  interference: "who had the CPUs",
+  gauges: "sensors",
+};
+
 /** Evidence that the rows of threads in the timeline show. */
 const IN_TIMELINE = ["budget", "timeline", "interference", "threads"];
 
@@ -60,7 +67,7 @@ function links(evidence: Maybe<Evidence[]>): Child {
     }),
   );
   const to = [...targets].map((target) =>
-    h("a", { class: "where", href: `#${target}` }, target.replace("proftime", "timeline")),
+    h("a", { class: "where", href: `#${target}` }, LINKS[target] ?? target),
   );
   return to.length > 0 ? h("span", { class: "shown-in" }, ...to) : null;
 }
@@ -87,7 +94,7 @@ function whatWasRecorded(row: RuledOut | NotKnown): Child {
       );
 }
 
-/** `1.9 → ~8.4 t/s (8.2 to 8.7)`, or the time until the first token that it saves. */
+/** `1.9 → ~8.4 t/s (8.2 to 8.7)`, or the time that it saves. */
 export function effect(gain: Maybe<Gain>, tokenNs: Maybe<number>): [string, string] {
   if (!gain) {
     return ["gain not known", ""];
@@ -100,10 +107,15 @@ export function effect(gain: Maybe<Gain>, tokenNs: Maybe<number>): [string, stri
       `${at(gain.low_ns)} to ${at(gain.high_ns)} t/s`,
     ];
   }
-  return [
-    `saves ~${time(gain.likely_ns)}`,
-    `${saves}, ${gain.of === "token" ? "per token" : "until the first token"}`,
-  ];
+  return [`saves ~${time(gain.likely_ns)}`, `${saves}, ${gain.shortens}`];
+}
+
+/** Names and values. */
+function evidenceList(evidence: Maybe<Evidence[]>): Child {
+  const items = list(evidence).map((e) =>
+    h("div", {}, h("dt", {}, e.name || e.key.replaceAll("_", " ")), h("dd", {}, e.text || DASH)),
+  );
+  return items.length > 0 ? h("dl", { class: "evidence-list" }, ...items) : null;
 }
 
 function finding(f: Finding, summary: Summary, jump: (f: Finding) => Child): HTMLElement {
@@ -121,10 +133,10 @@ function finding(f: Finding, summary: Summary, jump: (f: Finding) => Child): HTM
       range ? h("span", { class: "muted" }, ` ${range}`) : null,
     ),
     h("p", { class: "action" }, f.action ?? "", " ", run ? copyable(run) : null),
+    evidenceList(f.evidence),
     h(
       "p",
-      { class: "observed muted", title: f.sentence },
-      f.observed ? h("span", {}, f.observed) : null,
+      { class: "observed muted" },
       h("span", {}, `confidence: ${f.confidence ?? "unknown"}`),
       links(f.evidence),
       jump(f),

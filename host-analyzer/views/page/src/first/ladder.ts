@@ -173,7 +173,7 @@ function heading(ladder: Ladder): string {
 /** `90 % operators · 6 % sampling, application` */
 export function largestSteps(ladder: Pick<Ladder, "steps" | "measured_ns">): string {
   const shares = ladder.steps.map((s): [string, number] => [
-    s.culprit?.name ? `${s.culprit.name}` : stepName(s.kind),
+    s.culprit?.program || stepName(s.kind),
     s.ns / ladder.measured_ns,
   ]);
   return shares

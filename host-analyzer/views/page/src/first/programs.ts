@@ -2,17 +2,12 @@
 
 import { list } from "../data/read.ts";
 import type { Maybe } from "../data/maybe.ts";
-import type { Interferer, Sched } from "../data/schema.ts";
+import type { Sched } from "../data/schema.ts";
 
 export interface Program {
   name: string;
   pid: number;
   time_ns: number;
-}
-
-/** Program of the command line; tasks name themselves as they like. */
-export function programOf(task: Pick<Interferer, "command" | "name">): string {
-  return (task.command ?? "").split(" ")[0]!.split("/").pop() || task.name;
 }
 
 /** Tasks of other programs by process, the longest time first. */
@@ -23,12 +18,12 @@ export function otherPrograms(sched: Maybe<Sched>): Program[] {
       continue;
     }
     // A process that ended before the agent looked it up has no id.
-    const key = task.pid ? String(task.pid) : task.name;
+    const key = task.pid ? String(task.pid) : task.program;
     const row = rows.get(key);
     if (row) {
       row.time_ns += task.time_ns;
     } else {
-      rows.set(key, { name: programOf(task), pid: task.pid, time_ns: task.time_ns });
+      rows.set(key, { name: task.program, pid: task.pid, time_ns: task.time_ns });
     }
   }
   return [...rows.values()].sort((a, b) => b.time_ns - a.time_ns);

@@ -2,6 +2,7 @@
 
 import { list } from "../data/read.ts";
 import type { Request, Summary } from "../data/schema.ts";
+import { FIRST_TOKEN } from "../ui/definitions.ts";
 import { figure, h } from "../ui/dom.ts";
 import { plural, time } from "../ui/format.ts";
 import { rateText } from "./speeds.ts";
@@ -32,7 +33,7 @@ export function promptLine(summary: Summary): HTMLElement | null {
       ? []
       : [
           "Time to first token: ",
-          figure("ttft_ns", main.ttft_ns, time(main.ttft_ns)),
+          figure("ttft_ns", main.ttft_ns, time(main.ttft_ns), FIRST_TOKEN),
           `${which}.`,
         ]),
     prefill.phase_by_token_count ? " Prompts were recognized by the number of tokens." : null,

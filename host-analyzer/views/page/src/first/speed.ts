@@ -2,6 +2,7 @@
 
 import { list } from "../data/read.ts";
 import type { CeilingSource, Ladder, Summary } from "../data/schema.ts";
+import { PER_TOKEN } from "../ui/definitions.ts";
 import { figure, h, type Child } from "../ui/dom.ts";
 import { plural, time } from "../ui/format.ts";
 import { noReadText, sourceText } from "../ui/source.ts";
@@ -43,7 +44,7 @@ function rowsOf(summary: Summary, ladder: Ladder | undefined): Row[] {
       note: h(
         "span",
         {},
-        figure("tpot_ns", headline.token_ns, time(headline.token_ns)),
+        figure("tpot_ns", headline.token_ns, time(headline.token_ns), PER_TOKEN),
         ` per token${threads}${headline.drafted ? ", with speculation" : `, ${plural(headline.tokens, "token")}`}`,
       ),
     },

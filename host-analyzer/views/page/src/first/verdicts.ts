@@ -27,7 +27,7 @@ function needed(missing: Missing): string {
     case "ceiling":
       return missing.why == null || missing.why === "not_measured"
         ? "needs --bench"
-        : "no usable ceiling";
+        : "no usable measured peak";
     case "fact":
     case "gauge":
       return "not readable here";
@@ -37,6 +37,10 @@ function needed(missing: Missing): string {
       return "needs a longer text";
     case "rounds":
       return "no complete draft rounds";
+    case "other_type":
+      return "needs a recording with weights of another type";
+    case "other_kv_type":
+      return "needs a recording with keys of another type";
     case "culprit":
       return "what delays come from was not recorded";
     default:

@@ -11,7 +11,7 @@ import { otherPrograms } from "./programs.ts";
 const SHOWN = 5;
 
 export function whoHadTheCpu(sched: Maybe<Sched>): HTMLElement {
-  const title = "Programs on CPUs that the engine waited for";
+  const title = "Programs that ran instead of the engine";
   if (!sched?.recorded) {
     return panel(title, absent("Not recorded. Record with --levels all."));
   }

@@ -1,10 +1,12 @@
-// Time budget: stacked bars per phase, per thread and per token.
+// Stacked bars per thread and per token, by class; and per phase where there is no ladder. A step of the
+// ladder is what a cause costs, a class how long it lasted: two figures for one fact confuse.
 
 import { list } from "../data/read.ts";
 import type { Maybe } from "../data/maybe.ts";
-import type { Budget, PhaseBudget } from "../data/schema.ts";
+import type { Budget, PhaseBudget, Question, Summary } from "../data/schema.ts";
+import { mainLadders } from "../first/speeds.ts";
 import { h, type Child } from "../ui/dom.ts";
-import { percent, plural, time } from "../ui/format.ts";
+import { percent, phaseName, plural, time } from "../ui/format.ts";
 import { evidenceLink } from "../ui/links.ts";
 import { panel, section, swatch } from "../ui/parts.ts";
 import { cssVar, onTheme } from "../ui/theme.ts";
@@ -54,7 +56,7 @@ const DEFINITION: [RegExp, string][] = [
     /^work_and_wait$/,
     "From the start of an operator to the next start, with the wait at barriers.",
   ],
-  [/^work$/, "A thread computed an operator; where threads wait, the one that arrived last."],
+  [/^work$/, "A thread computed an operator; where threads wait, the last one at the barrier."],
   [/^wait_/, "All other threads waited at a barrier for this one."],
   [/^preempted$/, "A thread was runnable, and another task had its CPU."],
   [/^throttled$/, "A thread was runnable and its CPU idle: the group's quota was used up."],
@@ -100,13 +102,16 @@ function bar(classes: Classes, parts: number[], whole: number, key: string): HTM
   );
 }
 
-/** Classes with at least 0.05 %, in the order of the bar, with the time per call. */
-function legend(classes: Classes, phase: PhaseBudget): HTMLElement {
+/** Classes with at least 0.05 % (of a thread 0.5 %), in the order of the bar; with the time per call if `figures`. */
+function legend(classes: Classes, phase: PhaseBudget, figures: boolean): HTMLElement {
   const whole = phase.time_ns ?? 0;
   const calls = Math.max(1, phase.calls ?? 1);
+  // The bars of threads have further classes.
+  const inThreads = (i: number): boolean =>
+    !figures && list(phase.threads).some((t) => (t.parts[i] ?? 0) >= t.time_ns * 0.005);
   const rows = list(phase.wall)
     .map((ns, i) => ({ ns, i }))
-    .filter(({ ns }) => ns > 0 && ns / whole >= 0.0005)
+    .filter(({ ns, i }) => (ns > 0 && ns / whole >= 0.0005) || inThreads(i))
     .map(({ ns, i }) =>
       h(
         "li",
@@ -117,14 +122,14 @@ function legend(classes: Classes, phase: PhaseBudget): HTMLElement {
           { class: "name" },
           evidenceLink(shownIn(classes.keys[i] ?? ""), classes.names[i] ?? ""),
         ),
-        h("span", { class: "num" }, time(ns / calls)),
-        h("span", { class: "num muted" }, percent(ns / whole)),
+        figures ? h("span", { class: "num" }, time(ns / calls)) : null,
+        figures ? h("span", { class: "num muted" }, percent(ns / whole)) : null,
       ),
     );
   return h("ul", { class: "budget-legend" }, ...rows);
 }
 
-function phasePanel(classes: Classes, phase: PhaseBudget): HTMLElement {
+function phasePanel(classes: Classes, phase: PhaseBudget, ladder: boolean): HTMLElement {
   const whole = phase.time_ns ?? 0;
   const threads = list(phase.threads)
     .slice(0, 16)
@@ -141,12 +146,16 @@ function phasePanel(classes: Classes, phase: PhaseBudget): HTMLElement {
         bar(classes, list(t.parts), t.time_ns ?? 1, `budget.${phase.phase}.${t.tid}`),
       ),
     );
+  const name = phaseName(phase.phase);
+  if (ladder) {
+    return panel(`${name}, by thread`, ...threads, legend(classes, phase, false));
+  }
   const calls = phase.calls ?? 0;
   const per = phase.phase === "decode" ? "per token" : "per call";
   return panel(
-    `${(phase.phase ?? "").replace("_", " ")}: ${time(whole / Math.max(1, calls))} ${per}, ${(phase.all_calls ?? calls) > calls ? `from ${calls} of ${phase.all_calls} calls` : plural(calls, "call")}${phase.phase === "decode" && calls > 1 ? ", including the first" : ""}`,
+    `${name}: ${time(whole / Math.max(1, calls))} ${per}, ${(phase.all_calls ?? calls) > calls ? `from ${calls} of ${phase.all_calls} calls` : plural(calls, "call")}${phase.phase === "decode" && calls > 1 ? ", including the first" : ""}`,
     bar(classes, list(phase.wall), Math.max(1, whole), `budget.${phase.phase}.wall`),
-    legend(classes, phase),
+    legend(classes, phase, true),
     threads.length > 0 ? h("h5", {}, evidenceLink(["threads"], "Time per thread")) : null,
     ...threads,
   );
@@ -206,7 +215,15 @@ function overTime(classes: Classes, budget: Budget): Child {
   );
 }
 
-export function budgetSection(budget: Maybe<Budget>): HTMLElement | null {
+/** The ladder that answers what the classes of a phase answer otherwise. */
+const LADDER: Record<string, Question> = {
+  decode: "decode",
+  batch_decode: "decode",
+  prefill: "prompt",
+};
+
+export function budgetSection(summary: Summary): HTMLElement | null {
+  const budget: Maybe<Budget> = summary.budget;
   // Warm-up calls are not shown; summary.json has them.
   const phases = list(budget?.phases).filter((p) => (p.time_ns ?? 0) > 0 && p.phase !== "warm_up");
   if (!budget || phases.length === 0) {
@@ -218,6 +235,7 @@ export function budgetSection(budget: Maybe<Budget>): HTMLElement | null {
   phases.sort(
     (a, b) => ((order.indexOf(a.phase ?? "") + 9) % 9) - ((order.indexOf(b.phase ?? "") + 9) % 9),
   );
+  const asked = new Set<Question | undefined>(mainLadders(summary).map((l) => l.question));
   const unseen = budget.scheduler
     ? []
     : [
@@ -229,14 +247,20 @@ export function budgetSection(budget: Maybe<Budget>): HTMLElement | null {
     "span",
     {},
     evidenceLink(["tokens", "proftime"], "The time of every token"),
-    ", divided into classes.",
+    ", by what its threads did. ",
+    evidenceLink(["ladder", "proftime"], "What each cause costs"),
+    " is above.",
     ...unseen,
   );
   return section(
     "budget",
-    "Time budget",
+    "What the threads did",
     lead,
-    h("div", { class: "halves" }, ...phases.map((p) => phasePanel(classes, p))),
+    h(
+      "div",
+      { class: "halves" },
+      ...phases.map((p) => phasePanel(classes, p, asked.has(LADDER[p.phase ?? ""]))),
+    ),
     overTime(classes, budget),
   );
 }

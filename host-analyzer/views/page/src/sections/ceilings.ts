@@ -87,7 +87,12 @@ export function ceilingSection(ceilings: Maybe<Ceiling[]>): HTMLElement | null {
     rows,
     limit: 16,
     columns: [
-      { key: "kind", title: "Ceiling", value: (c) => c.kind },
+      {
+        key: "kind",
+        title: "Peak",
+        tip: "Called `ceiling` in summary.json and in --ceilings",
+        value: (c) => c.kind,
+      },
       { key: "core", title: "Cores", value: (c) => c.core, cell: (c) => c.core || "–" },
       {
         key: "threads",
@@ -128,8 +133,8 @@ export function ceilingSection(ceilings: Maybe<Ceiling[]>): HTMLElement | null {
   });
   return section(
     "ceilings",
-    "Ceilings",
-    "Measured limits of this board: memory, arithmetic in registers, barriers, wake-ups.",
+    "Measured peaks",
+    "The best that this board delivered, by thread count: memory, arithmetic in registers, barriers, wake-ups.",
     panel("", grid.element, curves(rows)),
   );
 }

@@ -9,6 +9,7 @@ import type {
   Quota,
   Rise,
   Seen,
+  Summary,
   SystemFacts,
   ThreadFacts,
 } from "../data/schema.ts";
@@ -19,6 +20,10 @@ import { panel, section } from "../ui/parts.ts";
 import { cpuRanges, quantity } from "../ui/quantity.ts";
 import { table, type Column } from "../ui/table.ts";
 
+/** Other programs that are named, and the CPU use from which on they are. */
+const NAMED_PROGRAMS = 3;
+const NAMED_CPUS = 0.01;
+
 type Line = [string, string | null];
 
 /** The value, or its range if it changed; null if unknown. */
@@ -26,7 +31,8 @@ function seen(value: Maybe<Seen>, text: (n: Num) => string): string | null {
   if (value?.min == null || value.max == null) {
     return null;
   }
-  return value.min === value.max ? text(value.max) : `${text(value.min)} to ${text(value.max)}`;
+  const [low, high] = [text(value.min), text(value.max)];
+  return low === high ? high : `${low} to ${high}`;
 }
 
 function rise(value: Maybe<Rise>, text: (n: Num) => string): string | null {
@@ -47,30 +53,78 @@ function pairs(lines: Line[]): Child {
   return rows.length > 0 ? h("dl", { class: "pairs" }, ...rows) : null;
 }
 
-function systemPanel(s: Maybe<SystemFacts>): Child {
-  const body =
-    s &&
-    pairs([
-      ["Memory", known(s.memory_total_bytes, bytes)],
-      ["Available", seen(s.memory_available_bytes, bytes)],
-      ["Swap", s.swap_total_bytes === 0 ? "none" : known(s.swap_total_bytes, bytes)],
-      ["Free swap", s.swap_total_bytes === 0 ? null : seen(s.swap_free_bytes, bytes)],
-      ["Memory clock", seen(s.ddr_frequency_hz, hertz)],
-      ["Memory clock limit", known(s.ddr_frequency_max_hz, hertz)],
-      ["Memory governor", words(s.ddr_governor)],
-      ["Huge pages", words(s.hugepages_policy)],
-      ["Page size", known(s.page_size_bytes, bytes)],
-      ["NUMA nodes", known(s.numa_nodes, count)],
-      ["Hypervisor", s.hypervisor === "not named" ? "unnamed" : words(s.hypervisor)],
-      ["Preemption", words(s.preemption)],
-      [
-        "Private BPF stacks",
-        s.private_stacks == null ? null : s.private_stacks ? "yes (unused by the agent)" : "no",
-      ],
-      ["Kernel options", list(s.kernel_options).join(" ") || null],
-      ["CPU features", list(s.cpu_features).join(" ") || null],
-    ]);
-  return body ? panel("System", body) : null;
+/** Lines that rarely matter. */
+function further(lines: Line[]): Child {
+  const rows = pairs(lines);
+  return rows ? h("details", { class: "not-read" }, h("summary", {}, "Further"), rows) : null;
+}
+
+/** `0.98 of 2 CPUs: python3 0.95, rustc 0.03`; null if the use of the CPUs was not recorded. */
+export function usedByOthers(summary: Pick<Summary, "sched" | "session">): string | null {
+  const others = summary.sched?.other_programs;
+  const length = summary.session?.duration_ns ?? 0;
+  if (!others || length === 0) {
+    return null;
+  }
+  const cpus = (ns: number): string => (ns / length).toFixed(2);
+  const named = list(others.programs)
+    .slice(0, NAMED_PROGRAMS)
+    .filter((p) => p.busy_ns / length >= NAMED_CPUS)
+    .map((p) => `${p.program} ${cpus(p.busy_ns)}`);
+  const of = `${cpus(others.busy_ns)} of ${plural(summary.session?.cpus ?? 0, "CPU")}`;
+  return [of, named.join(", ")].filter(Boolean).join(": ");
+}
+
+/** `1.20 to 1.80 GHz of 2.40 GHz, governor schedutil`: limits of the CPUs' clocks. */
+function clocks(cpus: CpuFacts[]): string | null {
+  const values = (of: (c: CpuFacts) => Num): number[] => cpus.flatMap((c) => of(c) ?? []);
+  const low = values((c) => c.frequency_limit_hz?.min);
+  const high = values((c) => c.frequency_limit_hz?.max);
+  const most = values((c) => c.frequency_max_hz);
+  const governors = [...new Set(cpus.flatMap((c) => c.governor ?? []))];
+  const [a, b] = [Math.min(...low), Math.max(...high)];
+  const limits = low.length === 0 ? "" : a === b ? hertz(a) : `${hertz(a)} to ${hertz(b)}`;
+  const parts = [
+    [limits, most.length > 0 ? hertz(Math.max(...most)) : ""].filter(Boolean).join(" of "),
+    governors.length > 0 ? `governor ${governors.join(", ")}` : "",
+  ].filter(Boolean);
+  return parts.join(", ") || null;
+}
+
+function stolen(cpus: CpuFacts[]): string | null {
+  const ns = cpus.reduce((sum, c) => sum + (c.steal_ns?.total ?? 0), 0);
+  return ns > 0 ? time(ns) : null;
+}
+
+function systemPanel(summary: Summary): Child {
+  const s: Maybe<SystemFacts> = summary.conditions?.system;
+  const cpus = list(summary.conditions?.cpus);
+  const first = pairs([
+    ["CPU time of other programs", usedByOthers(summary)],
+    ["CPU clock, limits", clocks(cpus)],
+    ["CPU time taken by the hypervisor", stolen(cpus)],
+    ["Available memory", seen(s?.memory_available_bytes, bytes)],
+    ["Memory", known(s?.memory_total_bytes, bytes)],
+    ["Swap", s?.swap_total_bytes === 0 ? "none" : known(s?.swap_total_bytes, bytes)],
+    ["Free swap", s?.swap_total_bytes === 0 ? null : seen(s?.swap_free_bytes, bytes)],
+    ["Memory clock", seen(s?.ddr_frequency_hz, hertz)],
+    ["Memory clock limit", known(s?.ddr_frequency_max_hz, hertz)],
+    ["Memory governor", words(s?.ddr_governor)],
+  ]);
+  const rest = further([
+    ["Huge pages", words(s?.hugepages_policy)],
+    ["Page size", known(s?.page_size_bytes, bytes)],
+    ["NUMA nodes", known(s?.numa_nodes, count)],
+    ["Hypervisor", s?.hypervisor === "not named" ? "unnamed" : words(s?.hypervisor)],
+    ["Preemption", words(s?.preemption)],
+    [
+      "Private BPF stacks",
+      s?.private_stacks == null ? null : s.private_stacks ? "yes (unused by the agent)" : "no",
+    ],
+    ["Kernel options", list(s?.kernel_options).join(" ") || null],
+    ["CPU features", list(s?.cpu_features).join(" ") || null],
+  ]);
+  return first || rest ? panel("System", first, rest) : null;
 }
 
 function quotaText(quota: Maybe<Quota | string>): string | null {
@@ -99,24 +153,26 @@ function processPanel(p: ProcessFacts): Child {
   );
   const unlimited = c?.quota === "none";
   const settings = pairs([
-    ["Program", words(p.program)],
     ["CPU affinity", list(p.affinity).length > 0 ? cpuRanges(p.affinity) : null],
-    ["cgroup cpuset", list(c?.cpuset).length > 0 ? cpuRanges(c?.cpuset) : null],
     ["CPU quota", quotaText(c?.quota)],
     ["Throttled time", unlimited ? null : rise(c?.throttled_ns, time)],
     ["Throttled periods", unlimited ? null : rise(c?.throttled_periods, count)],
-    ["Memory limit", limit(c?.memory_limit_bytes)],
-    ["cgroup", c?.path == null ? null : `${c.path} (version ${c.version ?? "?"})`],
-    ["Nice", known(p.nice, String)],
-    ["Threads", seen(p.threads, count)],
+    ["Major page faults", rise(p.major_faults, count)],
+    ["Storage reads", rise(p.storage_read_bytes, bytes)],
     ["Anonymous memory", seen(p.rss_anonymous_bytes, bytes)],
     ["File mappings", seen(p.rss_file_bytes, bytes)],
+    ["Memory limit", limit(c?.memory_limit_bytes)],
+    ["Threads", seen(p.threads, count)],
+    ["Nice", known(p.nice, String)],
+  ]);
+  const rest = further([
+    ["Program", words(p.program)],
+    ["Minor page faults", rise(p.minor_faults, count)],
     ["Shared memory", seen(p.rss_shared_bytes, bytes)],
     ["Huge pages, anonymous", seen(p.huge_anonymous_bytes, bytes)],
     ["Huge pages, files", seen(p.huge_file_bytes, bytes)],
-    ["Major page faults", rise(p.major_faults, count)],
-    ["Minor page faults", rise(p.minor_faults, count)],
-    ["Storage reads", rise(p.storage_read_bytes, bytes)],
+    ["Control group cpuset", list(c?.cpuset).length > 0 ? cpuRanges(c?.cpuset) : null],
+    ["Control group", c?.path == null ? null : `${c.path} (version ${c.version ?? "?"})`],
   ]);
   const named =
     variables.length > 0
@@ -124,8 +180,14 @@ function processPanel(p: ProcessFacts): Child {
       : p.variables === 0
         ? h("p", { class: "muted" }, "No variables of OpenMP, GGML or llama.cpp are set.")
         : null;
-  return settings
-    ? panel(`Process ${p.pid ?? "?"}`, settings, named ? h("h5", {}, "Environment") : null, named)
+  return settings || rest
+    ? panel(
+        `Process ${p.pid ?? "?"}`,
+        settings,
+        named ? h("h5", {}, "Environment") : null,
+        named,
+        rest,
+      )
     : null;
 }
 
@@ -284,10 +346,9 @@ function absentList(rows: AbsentFact[]): Child {
 }
 
 /** Null if the agent recorded no facts. */
-export function conditionSection(conditions: Maybe<Conditions>): HTMLElement | null {
-  const system = [systemPanel(conditions?.system), threadTable(list(conditions?.threads))].filter(
-    Boolean,
-  );
+export function conditionSection(summary: Summary): HTMLElement | null {
+  const conditions: Maybe<Conditions> = summary.conditions;
+  const system = [systemPanel(summary), threadTable(list(conditions?.threads))].filter(Boolean);
   const processes = list(conditions?.processes).map(processPanel).filter(Boolean);
   const cpus = cpuTable(list(conditions?.cpus));
   const unread = absentList(list(conditions?.absent));
@@ -300,7 +361,7 @@ export function conditionSection(conditions: Maybe<Conditions>): HTMLElement | n
   return section(
     "conditions",
     "Conditions",
-    "Configuration and state of the system and of the engine's processes during the session.",
+    "What else ran, clocks and memory, and the settings of the engine's processes.",
     h("div", { class: "halves" }, ...columns),
     cpus,
     unread,

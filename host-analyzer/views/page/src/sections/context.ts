@@ -19,7 +19,7 @@ function slope(g: Growth): string {
 function one(token: Growth, kv: Kv): Child {
   const { at_limit } = kv;
   const limit = at_limit
-    ? ` With a full cache (${count(kv.limit_cells)} cells): ${time(at_limit.token_ns)} per token (${time(at_limit.low_ns)} to ${time(at_limit.high_ns)}).`
+    ? ` With a full cache (${count(kv.limit_cells)} KV cells): ${time(at_limit.token_ns)} per token (${time(at_limit.low_ns)} to ${time(at_limit.high_ns)}).`
     : "";
   const steps = table({
     name: "kv-steps",
@@ -58,7 +58,7 @@ function one(token: Growth, kv: Kv): Child {
       { key: "op", title: "Type", value: (o) => o.desc || o.op },
       {
         key: "ns_per_1000_cells",
-        title: "Per 1,000 cells",
+        title: "Per 1,000 KV cells",
         numeric: true,
         tip: "Extra time per token for 1,000 more KV cells, with the 95 % interval",
         value: (o) => o.ns_per_1000_cells,
@@ -88,7 +88,7 @@ function one(token: Growth, kv: Kv): Child {
         class: "lead",
         data: { key: "kv.ns_per_1000_cells", value: token.ns_per_1000_cells ?? "" },
       },
-      `${slope(token)} per token for every 1,000 cells.${limit}`,
+      `${slope(token)} per token for every 1,000 KV cells.${limit}`,
     ),
     h(
       "div",

@@ -1,4 +1,4 @@
-// Hardware and software counters per operator type and core type. Null without counters.
+// Hardware and software counters per operator type and core type. Null if nothing was counted.
 
 import { list } from "../data/read.ts";
 import type { Counted, Summary } from "../data/schema.ts";
@@ -50,6 +50,9 @@ export function counterSection(summary: Summary): HTMLElement | null {
       rows.every((r) => number(mean(r, name) ?? 0) === ZERO),
   );
   const shown = names.filter((name) => !nothing.includes(name));
+  if (shown.length === 0 && !rows.some((r) => r.switches)) {
+    return null;
+  }
   const least = (r: Counted): number | null =>
     r.spans ? Math.min(...names.map((n) => countedOf(r, n)?.spans ?? 0)) / r.spans : null;
   const grid = table<Counted>({

@@ -5,6 +5,7 @@ import { list } from "../data/read.ts";
 import type { Num } from "../data/maybe.ts";
 import type { Request, Summary } from "../data/schema.ts";
 import { contextColumn } from "../ui/contexts.ts";
+import { FIRST_TOKEN, PER_TOKEN } from "../ui/definitions.ts";
 import { figure, h } from "../ui/dom.ts";
 import { count, figureText, time } from "../ui/format.ts";
 import { table } from "../ui/table.ts";
@@ -84,8 +85,9 @@ export function requestTable(requests: Request[]): HTMLElement {
       },
       {
         key: "ttft_ns",
-        title: "TTFT",
+        title: "Time to first token",
         numeric: true,
+        tip: FIRST_TOKEN,
         value: (r) => r.ttft_ns,
         cell: (r) => time(r.ttft_ns),
       },
@@ -98,14 +100,15 @@ export function requestTable(requests: Request[]): HTMLElement {
       },
       {
         key: "tpot_ns",
-        title: "TPOT",
+        title: "Time per token",
         numeric: true,
+        tip: PER_TOKEN,
         value: (r) => r.tpot_ns,
         cell: (r) => time(r.tpot_ns),
       },
       {
         key: "decode_tokens_per_s",
-        title: "Decode tok/s",
+        title: "Decode t/s",
         numeric: true,
         value: (r) => r.decode_tokens_per_s,
         cell: (r) => figureText(r.decode_tokens_per_s),

@@ -3,10 +3,9 @@
 import { list } from "../data/read.ts";
 import type { Maybe } from "../data/maybe.ts";
 import type { Interferer, Interrupt, Sched, SchedThread, StateTimes } from "../data/schema.ts";
-import { programOf } from "../first/programs.ts";
 import { h, type Child } from "../ui/dom.ts";
 import { count, percent, plural, shorten, time } from "../ui/format.ts";
-import { absent, panel, section, swatch } from "../ui/parts.ts";
+import { absent, panel, swatch } from "../ui/parts.ts";
 import { cpuRanges } from "../ui/quantity.ts";
 import { stateColour, stateName } from "../ui/states.ts";
 import { table } from "../ui/table.ts";
@@ -91,7 +90,8 @@ function taskName(task: Interferer): Child {
   return h(
     "span",
     { title: task.cgroup ? `cgroup ${task.cgroup}` : null },
-    task.idle ? "idle" : programOf(task) || "–",
+    task.idle ? "idle" : task.program || "–",
+    task.agent ? h("em", { class: "tag", title: "It records; ProfInfer's own" }, "agent") : null,
     task.idle
       ? h(
           "em",
@@ -136,7 +136,7 @@ function taskTable(tasks: Interferer[]): HTMLElement {
       },
       {
         key: "preempted_ns",
-        title: "Delay",
+        title: "Delay caused",
         numeric: true,
         tip: "Time that engine threads waited meanwhile, preempted or woken, summed over threads",
         value: (t) => (t.preempted_ns ?? 0) + (t.woken_ns ?? 0),
@@ -144,7 +144,7 @@ function taskTable(tasks: Interferer[]): HTMLElement {
       },
       {
         key: "turns",
-        title: "Turns",
+        title: "Times",
         numeric: true,
         tip: "How often it occupied such a CPU",
         value: (t) => t.turns,
@@ -232,17 +232,16 @@ export function interferenceSection(sched: Maybe<Sched>): HTMLElement | null {
   const others = tasks.filter((t) => !t.idle).length + rest;
   const lead =
     others > 0
-      ? `${plural(others, "other task")} occupied CPUs that engine threads waited for.`
-      : "No other task occupied a CPU that an engine thread waited for.";
-  return section(
-    "interference",
-    "Interference",
-    lead,
-    legend(threads),
-    h("div", { class: "halves" }, ...bars),
+      ? `${plural(others, "task")} had CPUs that engine threads waited for`
+      : "none had a CPU that an engine thread waited for";
+  // Below the findings that it supports; links to it open it.
+  return h(
+    "details",
+    { id: "interference", class: "below-findings" },
+    h("summary", {}, h("b", {}, "Programs that ran instead of the engine: "), lead),
     tasks.length > 0
       ? panel(
-          "Tasks on CPUs that the engine waited for",
+          "Tasks that had CPUs while engine threads waited for them",
           taskTable(tasks),
           rest > 0
             ? h(
@@ -260,6 +259,7 @@ export function interferenceSection(sched: Maybe<Sched>): HTMLElement | null {
             : null,
         )
       : null,
+    h("div", { class: "threads" }, legend(threads), h("div", { class: "halves" }, ...bars)),
     sched.interrupts_recorded
       ? panel(
           "Interrupts on the engine's CPUs",

@@ -5,10 +5,11 @@ import type { LayerSum, ModuleSum, Summary } from "../data/schema.ts";
 import { captureNotes } from "../ui/capture.ts";
 import { h, type Child } from "../ui/dom.ts";
 import { bytes, plural, time } from "../ui/format.ts";
-import { choice, panel, section, shareBar } from "../ui/parts.ts";
+import { choice, panel, section } from "../ui/parts.ts";
 import { partLink } from "../ui/part_link.ts";
 import { quantity } from "../ui/quantity.ts";
 import { table, type Column } from "../ui/table.ts";
+import { BARRIER, shareColumn } from "./columns.ts";
 
 type PartSum = ModuleSum | LayerSum;
 
@@ -29,14 +30,7 @@ function operations(row: PartSum): string {
 function columns<Row extends PartSum>(first: Column<Row>): Column<Row>[] {
   return [
     first,
-    {
-      key: "share",
-      title: "Share",
-      numeric: true,
-      tip: "Share of the operator wall time of the phase",
-      value: (r) => r.share,
-      cell: (r) => shareBar(r.share, "var(--work)"),
-    },
+    shareColumn(() => "var(--work)", ""),
     {
       key: "wall_ns",
       title: "Wall",
@@ -45,14 +39,7 @@ function columns<Row extends PartSum>(first: Column<Row>): Column<Row>[] {
       value: (r) => r.wall_ns,
       cell: (r) => h("span", { title: plural(r.executions ?? 0, "execution") }, time(r.wall_ns)),
     },
-    {
-      key: "wait_ns",
-      title: "Barrier",
-      numeric: true,
-      tip: "Barrier wait, summed over threads",
-      value: (r) => r.wait_ns,
-      cell: (r) => time(r.wait_ns),
-    },
+    BARRIER,
     {
       key: "read_bytes",
       title: "Read",

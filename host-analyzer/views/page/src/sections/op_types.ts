@@ -8,6 +8,7 @@ import { count, time } from "../ui/format.ts";
 import { biasNote, biasTag, captureNotes, withWaits } from "../ui/capture.ts";
 import { panel, section, shareBar, swatch } from "../ui/parts.ts";
 import { table } from "../ui/table.ts";
+import { BARRIER, shareColumn } from "./columns.ts";
 
 const PHASES: [string, string][] = [
   ["prefill", "Prefill"],
@@ -78,11 +79,7 @@ function typeTable(
           ),
       },
       {
-        key: "share",
-        title: "Share",
-        numeric: true,
-        tip: "Share of the operator wall time of the phase on this backend",
-        value: (r) => r.share,
+        ...shareColumn<OpType>((r) => colours.of(opName(r))),
         cell: (r) => h("span", { title: interval(r) }, shareBar(r.share, colours.of(opName(r)))),
       },
       ...(rows.some((r) => r.estimate)
@@ -115,14 +112,7 @@ function typeTable(
         value: (r) => r.work_ns,
         cell: (r) => time(r.work_ns),
       },
-      {
-        key: "wait_ns",
-        title: "Barrier",
-        numeric: true,
-        tip: "Barrier wait, summed over threads",
-        value: (r) => r.wait_ns,
-        cell: (r) => time(r.wait_ns),
-      },
+      BARRIER,
       {
         key: "executions",
         title: "Runs",

@@ -7,9 +7,10 @@ import { h } from "../ui/dom.ts";
 import { contextColumn } from "../ui/contexts.ts";
 import { count, dims, phaseName, plural, time } from "../ui/format.ts";
 import { captureNotes, withWaits } from "../ui/capture.ts";
-import { choice, panel, section, shareBar, swatch } from "../ui/parts.ts";
+import { choice, panel, section, swatch } from "../ui/parts.ts";
 import { onPart } from "../ui/part_link.ts";
 import { table } from "../ui/table.ts";
+import { BARRIER, shareColumn } from "./columns.ts";
 import { backendTag, opName } from "./op_types.ts";
 
 function sources(row: Operator): string {
@@ -77,14 +78,7 @@ function namedTable(colours: OperatorColours): ReturnType<typeof table<Named>> {
         value: (r) => r.op,
         cell: (r) => h("span", { class: "op" }, swatch(colours.of(r.op)), r.op, backendTag(r)),
       },
-      {
-        key: "share",
-        title: "Share",
-        numeric: true,
-        tip: "Share of the operator wall time of the phase on this backend",
-        value: (r) => r.share,
-        cell: (r) => shareBar(r.share, colours.of(r.op)),
-      },
+      shareColumn((r) => colours.of(r.op)),
       {
         key: "wall_ns",
         title: "Wall",
@@ -93,14 +87,7 @@ function namedTable(colours: OperatorColours): ReturnType<typeof table<Named>> {
         value: (r) => r.wall_ns,
         cell: (r) => time(r.wall_ns),
       },
-      {
-        key: "wait_ns",
-        title: "Barrier",
-        numeric: true,
-        tip: "Barrier wait, summed over threads",
-        value: (r) => r.wait_ns,
-        cell: (r) => time(r.wait_ns),
-      },
+      BARRIER,
       {
         key: "layers",
         title: "Nodes",
@@ -223,22 +210,8 @@ export function operatorSection(summary: Summary, colours: OperatorColours): HTM
         value: (r) => r.wall_ns,
         cell: (r) => time(r.wall_ns),
       },
-      {
-        key: "wait_ns",
-        title: "Barrier",
-        numeric: true,
-        tip: "Barrier wait, summed over threads",
-        value: (r) => r.wait_ns,
-        cell: (r) => time(r.wait_ns),
-      },
-      {
-        key: "share",
-        title: "Share",
-        numeric: true,
-        tip: "Share of the operator wall time of the phase on this backend",
-        value: (r) => r.share,
-        cell: (r) => shareBar(r.share, colours.of(opName(r))),
-      },
+      BARRIER,
+      shareColumn((r) => colours.of(opName(r))),
     ],
   });
   const names = namedTable(colours);

@@ -388,8 +388,8 @@ export function rooflineSection(summary: Summary, colours: OperatorColours): HTM
   const measured = h(
     "p",
     { class: "hint shown-in" },
-    "The lines are the ceilings for the number of threads in this phase; ",
-    h("a", { href: "#ceilings" }, "all ceilings"),
+    "The lines are the measured peaks for the number of threads in this phase; ",
+    h("a", { href: "#ceilings" }, "all peaks"),
     ".",
   );
   return section(

@@ -4,6 +4,7 @@ import uPlot from "uplot";
 import { hasTokenLevel } from "../data/levels.ts";
 import { list } from "../data/read.ts";
 import type { Call, Summary } from "../data/schema.ts";
+import { PER_TOKEN } from "../ui/definitions.ts";
 import { h } from "../ui/dom.ts";
 import { time } from "../ui/format.ts";
 import { absent, panel, section } from "../ui/parts.ts";
@@ -13,7 +14,7 @@ import { apart, type Columns, columns, medianOf, needsLog } from "./token_times.
 
 /** Name in the legend, name at the line end, colour variable, line width. */
 const SERIES: [string, string, string, number][] = [
-  ["Token to token (TPOT)", "TPOT", "--series-1", 1.75],
+  ["Time per token", "token", "--series-1", 1.75],
   ["Decode call", "call", "--series-2", 1.25],
   ["Graphs", "graphs", "--series-3", 1.25],
   ["Operators", "operators", "--series-4", 1.25],
@@ -174,8 +175,8 @@ export function tokenSection(summary: Summary): HTMLElement | null {
   return section(
     "tokens",
     "Tokens",
-    "Time per output token, and the parts spent in graphs and operators.",
-    panel("Time per output token", tokenChart(list(summary.tokens?.calls))),
+    h("span", { title: PER_TOKEN }, "Time per token, and the parts spent in graphs and operators."),
+    panel("Time per token", tokenChart(list(summary.tokens?.calls))),
     requests.length > 1 ? panel("Requests", requestTable(requests)) : null,
   );
 }

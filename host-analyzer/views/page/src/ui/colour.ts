@@ -18,8 +18,10 @@ const OPERATOR = [
 ];
 const OTHER = "#8b95a3";
 
+// The same order of hues in both schemes, from inconspicuous to conspicuous: a short time is near the
+// background, a long one stands out.
 const HEAT_LIGHT = ["#fff6dd", "#fee0a3", "#fdb966", "#f58544", "#dc4d3c", "#a9224f", "#641457"];
-const HEAT_DARK = ["#29304d", "#4a3273", "#7c3c86", "#b4487f", "#e4636a", "#f79457", "#fcd87a"];
+const HEAT_DARK = ["#333022", "#5c4a22", "#8f6426", "#c46a30", "#e0574a", "#ef4f86", "#fba6dc"];
 
 function parse(hex: string): Rgb {
   const n = parseInt(hex.slice(1), 16);

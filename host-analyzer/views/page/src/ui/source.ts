@@ -37,15 +37,15 @@ export function pollutedText(c: Pick<Ceiling, "polluted" | "load">): string {
 export function noReadText(why: Maybe<string>, threads: string): string {
   switch (why) {
     case "other_threads":
-      return `The read ceiling was measured, but not for ${threads}.`;
+      return `The read bandwidth was measured, but not for ${threads}.`;
     case "unstable":
-      return `The read ceiling for ${threads} cannot be used: its repetitions differ too much. Measure again on a quiet machine.`;
+      return `The measured read bandwidth for ${threads} cannot be used: its repetitions differ too much. Measure again on a quiet machine.`;
     case "engine_ran":
-      return `The read ceiling for ${threads} cannot be used: an engine ran during the measurement. Measure before it starts.`;
+      return `The measured read bandwidth for ${threads} cannot be used: an engine ran during the measurement. Measure before it starts.`;
     case "noted":
     case "unknown":
-      return `The read ceiling for ${threads} cannot be used: the agent doubts it.`;
+      return `The measured read bandwidth for ${threads} cannot be used: the agent doubts it.`;
     default:
-      return `No ceilings were measured for ${threads}. Record with --bench, or pass a file with --ceilings.`;
+      return `The limits of this board were not measured for ${threads}. Record with --bench, or pass a file with --ceilings.`;
   }
 }

@@ -3,7 +3,6 @@
 import { deepEqual, equal, ok } from "node:assert/strict";
 import test from "node:test";
 import type {
-  Dag,
   Finding,
   Headline,
   Ladder,
@@ -20,7 +19,6 @@ import {
   longest,
 } from "../../src/first/decode_tokens.ts";
 import { largestSteps } from "../../src/first/ladder.ts";
-import { modelFacts, modelName, namedModel, weightTypes } from "../../src/first/model.ts";
 import { otherPrograms } from "../../src/first/programs.ts";
 import { command, cpuMask, freeCpus } from "../../src/first/remedy.ts";
 import {
@@ -117,7 +115,7 @@ test("only ladders with units, of the first process", () => {
 });
 
 test("the line of a folded ladder names the longest steps, with the program of a cause", () => {
-  const culprit = { name: "rustc", pid: 3, tid: 3 } as LadderStep["culprit"];
+  const culprit = { name: "opt x", program: "rustc", pid: 3, tid: 3 } as LadderStep["culprit"];
   const steps = [
     step("application", 30),
     step("small_causes", 1),
@@ -198,57 +196,18 @@ test("columns of tokens: linear, or logarithmic if one is far above the median",
   deepEqual(columnsOf([1, 2], 3), [1, 2]);
 });
 
-test("the model is named by the file of its weights, or else by the command line", () => {
-  const weights = [
-    { bytes: 10, buffers: [{ memory: "file", path: "/m/draft.gguf", bytes: 10 }] },
-    {
-      bytes: 2 ** 20,
-      buffers: [
-        { memory: "anonymous", path: "/m/other", bytes: 2 ** 20 },
-        { memory: "file", path: "/m/big.gguf", bytes: 99 },
-      ],
-    },
-  ];
-  const session = { processes: [{ command: "llama-cli -t 2 --model=/x/y.gguf -n 1" }] };
-  equal(modelName({ weights, session } as unknown as Summary), "big.gguf + draft.gguf");
-  equal(modelName({ session } as unknown as Summary), "y.gguf");
-  equal(modelName({} as Summary), null);
-  deepEqual(["-m a/b.gguf", "x --mlock -m b", "x --mmap c"].map(namedModel), ["b.gguf", "b", null]);
-  const node = (name: string, dtype: string, bytes: number, role = "weight") => ({
-    name,
-    dtype,
-    bytes,
-    role,
-  });
-  const graph = {
-    context: "0x1",
-    nodes: [
-      node("a", "q4_1", 60),
-      node("b", "q8_0", 38),
-      node("n", "f32", 2),
-      node("kv", "f16", 500, "cache"),
-    ],
-  };
-  // Prefill and decode read the same weights.
-  const dag = { graphs: [graph, graph] } as unknown as Dag;
-  equal(weightTypes(dag), "q4_1 60 %, q8_0 38 %");
-  equal(weightTypes(null), "");
-  const work = { layers: [{ layer: 0 }, { layer: 29 }, { layer: null }] };
-  deepEqual(modelFacts({ weights, work } as unknown as Summary, null), ["30 layers", "1.00 MiB"]);
-});
-
 test("threads of one process are one program; the engine and idle CPUs are none", () => {
   const task = (name: string, pid: number, time_ns: number, rest: object = {}): object => ({
     name,
     pid,
     time_ns,
-    command: "",
+    program: name,
     engine: false,
     idle: false,
     ...rest,
   });
   const interference = [
-    task("opt x", 5, 7, { command: "/usr/bin/rustc --edition" }),
+    task("opt x", 5, 7, { program: "rustc" }),
     task("llama", 1, 9, { engine: true }),
     task("swapper", 0, 9, { idle: true }),
     task("rustc", 5, 4),
@@ -307,6 +266,7 @@ test("free CPUs are those that no engine may use", () => {
 test("the effect of a remedy is a speed, or the time that it saves", () => {
   const gain = {
     of: "token" as const,
+    shortens: "per token",
     low_ns: 50e6,
     likely_ns: 60e6,
     high_ns: 75e6,
@@ -314,7 +274,7 @@ test("the effect of a remedy is a speed, or the time that it saves", () => {
     high_tokens_per_s: 40,
   };
   deepEqual(effect(gain, 100e6), ["10 → ~25 t/s", "20 to 40 t/s"]);
-  deepEqual(effect({ ...gain, of: "request" }, 100e6), [
+  deepEqual(effect({ ...gain, of: "request", shortens: "until the first token" }, 100e6), [
     "saves ~60.0 ms",
     "50.0 ms to 75.0 ms, until the first token",
   ]);
@@ -338,7 +298,7 @@ test("checks without data are grouped by what they lack", () => {
       "clock limits (not readable here)",
       "temperature (needs 24 generated tokens)",
       "a code (data missing)",
-      "memory bandwidth (no usable ceiling)",
+      "memory bandwidth (no usable measured peak)",
     ],
   );
   equal(topic({ code: "later_rule" } as never), "later rule");

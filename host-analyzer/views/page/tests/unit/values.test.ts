@@ -10,8 +10,8 @@ import { linesOf, maxDensity } from "../../src/experts/cells.ts";
 import { apart, columns, medianOf, needsLog } from "../../src/sections/token_times.ts";
 import { contextColumn } from "../../src/ui/contexts.ts";
 import * as format from "../../src/ui/format.ts";
+import { usedByOthers } from "../../src/sections/conditions.ts";
 import { cpuBackend, place, weightLine } from "../../src/ui/place.ts";
-import { programs } from "../../src/ui/program.ts";
 import { cpuRanges, quantity } from "../../src/ui/quantity.ts";
 import { random } from "./graphs.ts";
 
@@ -201,29 +201,18 @@ test("a session has a token level unless its probes could not be attached", () =
   ok(hasTokenLevel(summary({ ...probe(false), tokens: { calls: [{}] } })));
 });
 
-test("a program name that the kernel truncated is completed", () => {
-  const process = (pid: number, name: string, command = ""): object => ({ pid, name, command });
-  const found = programs(
-    summary({
-      session: {
-        processes: [
-          process(1, "llama-cli"),
-          process(2, "llama-cli"),
-          // 15 bytes, so the kernel may have truncated it.
-          process(3, "llama-speculati", "/bin/llama-speculative -m x"),
-          process(4, "fifteen-bytes-x"),
-          process(5, "another-program", "sh -c x"),
-        ],
-      },
-      conditions: { processes: [{ pid: 5, program: "/opt/another-program-of-length" }] },
-    }),
-  );
-  deepEqual(found, [
-    "llama-cli",
-    "llama-speculative",
-    "fifteen-bytes-x",
-    "another-program-of-length",
-  ]);
+test("CPU time of other programs is in CPUs, and names those that matter", () => {
+  const programs = [
+    { program: "python3", busy_ns: 1.9e9 },
+    { program: "cc1", busy_ns: 40e6 },
+    { program: "cron", busy_ns: 10e6 },
+  ];
+  const session = { duration_ns: 2e9, cpus: 4 };
+  const of = (other_programs: object | null): string | null =>
+    usedByOthers(summary({ session, sched: { other_programs } }));
+  equal(of({ busy_ns: 2e9, programs }), "1.00 of 4 CPUs: python3 0.95, cc1 0.02");
+  equal(of({ busy_ns: 0, programs: [] }), "0.00 of 4 CPUs");
+  equal(of(null), null);
 });
 
 test("weights and CPU backends are described on one line", () => {
