@@ -38,11 +38,14 @@ pub(crate) struct Removal {
     unexplained_ns: u64,
     /// Half width of the interval of the undisturbed time, ns.
     half_ns: f64,
+    /// What is left at least: no call gets faster than the fastest one was without its delays, ns.
+    least_ns: u64,
 }
 
 impl Removal {
     pub(super) fn new(rows: &[&CallReplay], measured_ns: u64) -> Self {
-        let mut new = Self { measured_ns, half_ns: undisturbed_error(rows), ..Self::default() };
+        let half_ns = undisturbed_error(rows);
+        let mut new = Self { measured_ns, half_ns, least_ns: least(rows), ..Self::default() };
         for call in rows.iter().filter(|c| !c.caused.is_empty()) {
             new.caused.add_all(&call.caused);
             new.alone.add_all(&call.alone);
@@ -78,7 +81,7 @@ impl Removal {
         Gain {
             low_ns: (saved as f64 - self.half_ns).max(0.0) as u64,
             likely_ns: likely as u64,
-            high_ns: (high as u64).min(self.measured_ns),
+            high_ns: (high as u64).min(self.measured_ns.saturating_sub(self.least_ns)).max(likely as u64),
         }
     }
 
@@ -116,6 +119,15 @@ fn undisturbed_error(rows: &[&CallReplay]) -> f64 {
     spread.hypot(all * MODEL_ERROR).hypot(all * SPREAD)
 }
 
+/// The time of as many calls as these in another session, if all are as fast as the fastest one without
+/// its delays, ns.
+fn least(rows: &[&CallReplay]) -> u64 {
+    let fastest = rows.iter().map(|c| c.undisturbed_ns().saturating_sub(c.unexplained_ns)).min();
+    let few = if rows.len() < FEWEST { CALL_SCATTER } else { 0.0 };
+    let error = few.hypot(MODEL_ERROR).hypot(SPREAD);
+    (fastest.unwrap_or(0) as f64 * rows.len() as f64 * (1.0 - error)) as u64
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -137,6 +149,15 @@ mod tests {
         // A quota or a page that must be read does not depend on the time.
         let gain = removal(&[(one, 800), (Cause::Blocked, 100)]).without(|c| c == one);
         assert_eq!((gain.low_ns, gain.likely_ns, gain.high_ns), (800, 800, 800));
+    }
+
+    /// Whatever the interval, what is left is not less than the fastest call.
+    #[test]
+    fn no_call_gets_faster_than_the_fastest() {
+        let mut removal = removal(&[(Cause::Placement, 500)]);
+        (removal.half_ns, removal.least_ns) = (600.0, 300);
+        let gain = removal.without(|c| c == Cause::Placement);
+        assert_eq!((gain.low_ns, gain.likely_ns, gain.high_ns), (0, 500, 700));
     }
 
     #[test]

@@ -29,6 +29,7 @@ const NAMES: &[(&str, &str)] = &[
     ("cpus", "CPUs"),
     ("decode_token_ns", "time of a token"),
     ("emitted_per_round", "tokens per round"),
+    ("gomp_cpu_affinity", "GOMP_CPU_AFFINITY"),
     ("governor", "governor"),
     ("graph_preparation_ns_per_token", "building the graph, per token"),
     ("highest_clock", "highest clock"),
