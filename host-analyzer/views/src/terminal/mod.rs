@@ -16,7 +16,7 @@ mod experts;
 mod findings;
 mod gauges;
 mod kv;
-mod ladder;
+pub(crate) mod ladder;
 mod nested;
 mod operators;
 pub mod predict;
@@ -61,6 +61,7 @@ pub fn within(model: &Model, analysis: &Analysis, width: usize, out: &mut dyn Wr
     health(analysis, out)?;
     findings::write(&Findings::compute(model, analysis), &analysis.ladder, out)?;
     ladder::write(&analysis.ladder, &analysis.replay, out)?;
+    ladder::pieces(&analysis.ladders_of_pieces, out)?;
     session(&model.session, analysis.duration_ns, out)?;
     weights::write(&analysis.engine, &analysis.weight, out)?;
     conditions::write(&analysis.conditions, out)?;

@@ -105,7 +105,7 @@ export function requestTable(requests: Request[]): HTMLElement {
       },
       {
         key: "decode_tokens_per_s",
-        title: "Decode tok/s",
+        title: "Decode t/s",
         numeric: true,
         value: (r) => r.decode_tokens_per_s,
         cell: (r) => figureText(r.decode_tokens_per_s),
