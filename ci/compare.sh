@@ -4,13 +4,13 @@
 # Makes N times (default: 20) four and four runs of the same command, in turn: at most 5 % may be
 # reported as different, within the accuracy of N. Then planted slowdowns, each with four and four
 # runs: larger weights, a CPU variant for old processors, a slow sampler. Each must be found, with
-# its operators or its class as the first row. Another model must be refused. Prints a table. Other
+# its operators or its step as the first row. Another model must be refused. Prints a table. Other
 # load on the machine widens the intervals, and planted slowdowns can remain undecided.
 #
 # --power N: also plants slowdowns of 1, 2 and 5 %, each in N series of --rounds runs per side
 # (default: 6): time between two calls, an operator of another backend, and a task that uses the
 # first CPU. The share that is detected must match the statistical power that the comparisons state,
-# and the class of the slowdown must be the first row. About ten minutes for N = 4. Run by hand.
+# and the step of the slowdown must be the first row. About ten minutes for N = 4. Run by hand.
 set -eu
 . "$(dirname "$0")/../scripts/lib.sh"
 . "$REPO/ci/tests.sh"
@@ -49,9 +49,9 @@ series() {
 		d = json.load(open(sys.argv[1]))
 		v = d["verdict"]
 		percent = lambda s: "-" if s is None else f"{s * 100:+.1f} %"
-		first = lambda level: next((r["class"] for r in d["rows"] if r["level"] == level), "-")
+		first = lambda level: next((r["step"] for r in d["rows"] if r["level"] == level), "-")
 		operator = next((r["op"] for r in d["rows"] if r["level"] == "operator" and r["op"]), "-")
-		print("\t".join([sys.argv[2], v["code"], percent(v["shift_share"]), percent(v["low_share"]), percent(v["high_share"]), first("class"), operator]))
+		print("\t".join([sys.argv[2], v["code"], percent(v["shift_share"]), percent(v["low_share"]), percent(v["high_share"]), first("step"), operator]))
 	EOF
 	[ -z "${KEEP:-}" ] || cp "$out/comparison/compare.json" "$KEEP"
 	rm -rf "$out/comparison"
@@ -59,7 +59,7 @@ series() {
 # One thread, so that what else runs has another CPU, and before it: tokens of these models take less than a slice of a CPU.
 nodes() { echo "nice -n -19 $1/nodes -m $models/$2.gguf -t 1 -p 8 -n 450"; }
 say "the same, $pairs times"
-printf 'name\tcode\tshift\tlow\thigh\tclass\toperator\n'
+printf 'name\tcode\tshift\tlow\thigh\tstep\toperator\n'
 : >"$out/same"
 for i in $(seq "$pairs"); do series "same-$i" 4 "$(nodes "$engine" dense-q8)" "$(nodes "$engine" dense-q8)" | tee -a "$out/same"; done
 python3 - "$out/same" <<-'EOF'
@@ -73,7 +73,7 @@ EOF
 
 say "planted"
 failed=0
-# planted NAME CODE CLASS|OPERATOR A B OPTION…: what leads must be among the names
+# planted NAME CODE STEP|OPERATOR A B OPTION…: what leads must be among the names
 planted() {
 	local line
 	line=$(series "$1" 4 "$4" "$5" "${@:6}")
@@ -87,7 +87,7 @@ planted old-variant slower "MUL_MAT FLASH_ATTN_EXT" "$(nodes "$engine" dense-q8)
 talk="nice -n -19 $engine/llama-completion -m $models/smollm2.gguf -t 1 -n 60 -p Once -no-cnv --ignore-eos"
 planted slow-sampler slower application "$talk --temp 0" "$talk --temp 0.8 --seed 1 --top-k 0 --top-p 0.99 --min-p 0"
 
-# slowdowns NAME CLASS A B: plant slowdowns in B, where {percent} and {us} (per token of A) are replaced by the slowdown
+# slowdowns NAME STEP A B: plant slowdowns in B, where {percent} and {us} (per token of A) are replaced by the slowdown
 slowdowns() {
 	local token_ns percent i us b
 	KEEP=$out/same.json series "$1" 4 "$3" "$3" >/dev/null
@@ -111,6 +111,6 @@ if [ "$power" -gt 0 ]; then
 	slow="$(nodes "$engine" dense-f32)"
 	slowdowns backend other_backend "env $backend=none $slow" "env $backend=Kcur-1 STANDIN_SLEEP_US={us} $slow"
 	beside="taskset 1 python3 ci/compare/beside.py"
-	slowdowns neighbour preempted "$beside 0 $(nodes "$engine" dense-q8)" "$beside {percent} $(nodes "$engine" dense-q8)"
+	slowdowns neighbour program "$beside 0 $(nodes "$engine" dense-q8)" "$beside {percent} $(nodes "$engine" dense-q8)"
 fi
 exit $failed

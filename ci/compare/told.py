@@ -49,7 +49,7 @@ for name in files:
     shifts.append(document["verdict"]["shift_share"])
     if document["verdict"]["low_share"] > 0:
         told += 1
-        leads[next(row["class"] for row in document["rows"] if row["level"] == "class")] += 1
+        leads[next(row["step"] for row in document["rows"] if row["level"] == "step")] += 1
 # Probability of this number or fewer, of independent comparisons with different probabilities.
 few = [1.0]
 for chance in chances:

@@ -34,7 +34,7 @@ pub struct CaptureArgs {
     /// Instead of the share that a limit allows. Together with --max-slowdown: at most this share.
     #[arg(long, value_name = "SHARE", value_parser = options::duty)]
     duty: Option<u16>,
-    /// Capture fewer operators while decode is slower than this, for example 5tok/s
+    /// Capture fewer operators while decode is slower than this, for example 5t/s
     #[arg(long, value_name = "SPEED", value_parser = options::speed)]
     keep_above: Option<u32>,
     /// Capture only operators of these types, for example MUL_MAT,ROPE

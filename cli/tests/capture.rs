@@ -36,11 +36,11 @@ fn without_options_the_slowdown_is_limited() {
     assert_eq!(nothing.capture.filters().count(), 0);
     let limit = |words: &str| line(words).capture.request().map_or(0, |r| r.max_slowdown_ppm);
     // Options that leave the choice of the calls to the agent.
-    for words in ["--ends none", "--keep-above 5tok/s", "--only-op ROPE", "--only-threads first"] {
+    for words in ["--ends none", "--keep-above 5t/s", "--only-op ROPE", "--only-threads first"] {
         assert_eq!(limit(words), 30_000, "{words}");
     }
     // Options that choose the calls.
-    for words in ["--duty 10%", "--tokens 5", "--requests 1", "--full --keep-above 5tok/s"] {
+    for words in ["--duty 10%", "--tokens 5", "--requests 1", "--full --keep-above 5t/s"] {
         assert_eq!(limit(words), 0, "{words}");
     }
     assert_eq!(limit("--duty 10% --max-slowdown 1%"), 10_000);
@@ -53,7 +53,7 @@ fn without_options_the_slowdown_is_limited() {
 
 #[test]
 fn options_are_requests() {
-    let all = line("--probes direct --duty 2.5% --ends none --keep-above 7.5tok/s --max-slowdown 0.5%");
+    let all = line("--probes direct --duty 2.5% --ends none --keep-above 7.5t/s --max-slowdown 0.5%");
     let request = CaptureRequest {
         duty_permille: 25,
         ends: Ends::None,

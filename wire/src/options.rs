@@ -15,13 +15,15 @@ pub fn duty(text: &str) -> Result<u16, &'static str> {
     u16::try_from(permille).ok().filter(|p| (1..=ALWAYS).contains(p)).ok_or(ALLOWED)
 }
 
-/// Parses a speed, `5tok/s` or `5`, into thousandths of a token per second.
+/// Parses a speed, `5t/s` or `5`, into thousandths of a token per second. `5tok/s` is its form in
+/// earlier versions.
 ///
 /// # Errors
 /// The allowed values.
 pub fn speed(text: &str) -> Result<u32, &'static str> {
-    const ALLOWED: &str = "give tokens per second, for example 5tok/s, from 0.01 to 100000";
-    let milli = decimal(text.strip_suffix("tok/s").unwrap_or(text).trim_end(), 3).ok_or(ALLOWED)?;
+    const ALLOWED: &str = "give tokens per second, for example 5t/s, from 0.01 to 100000";
+    let number = ["t/s", "tok/s"].iter().find_map(|unit| text.strip_suffix(unit)).unwrap_or(text);
+    let milli = decimal(number.trim_end(), 3).ok_or(ALLOWED)?;
     u32::try_from(milli).ok().filter(|m| (10..=100_000_000).contains(m)).ok_or(ALLOWED)
 }
 

@@ -93,6 +93,9 @@ pub struct Analysis {
     pub replay: replay::Replay,
     /// Where the time of tokens and prompts goes.
     pub ladder: ladder::Ladders,
+    /// The ladders of all pieces of a session of which the other results cover one; whoever reads the
+    /// pieces sets them.
+    pub ladders_of_pieces: Vec<(ladder::Question, ladder::LadderSum)>,
 }
 
 impl Analysis {

@@ -33,9 +33,9 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     /// Show a live view of a capture
     ///
-    /// Speed, threads, operators, experts, sensors and findings of the last seconds. Writes the same
-    /// recording and reports as a capture without `watch`. With --format json, prints one JSON object
-    /// per line instead.
+    /// Speed, ladder, threads, operators, experts, sensors and findings of the last seconds. Writes
+    /// the same recording and reports as a capture without `watch`. With --format json, prints one
+    /// JSON object per line instead.
     Watch(Box<Watch>),
     /// List the frames and records of a recording with their offsets; reads damaged files
     Inspect {

@@ -11,7 +11,7 @@ use std::process::{Command, Output};
 use std::thread;
 use std::time::Duration;
 
-use profinfer_schema::{Backends, Comparison, EndingCode, Findings, Summary, Tuning};
+use profinfer_schema::{Backends, Comparison, EndingCode, Findings, Ladder, LadderSum, Summary, Tuning};
 use profinfer_wire::accumulator::{Accumulator, Found};
 use profinfer_wire::frame::Frame;
 use profinfer_wire::hello::HELLO_LEN;
@@ -170,6 +170,20 @@ fn watch_prints_a_line_per_update_and_the_result() {
         before = bytes;
         assert!(line["window"]["duration_ns"].as_u64() <= summary["session"]["duration_ns"].as_u64());
         typed::<Findings>(&line["window"]["findings"]);
+        for ladder in line["window"]["ladders"].as_array().unwrap() {
+            typed::<Ladder>(ladder);
+        }
+        for sum in line["ladders"].as_array().unwrap() {
+            let sum = typed::<LadderSum>(sum);
+            assert_eq!(sum.steps.iter().map(|step| step.ns).sum::<u64>(), sum.measured_ns);
+        }
+    }
+    // The last second of the recording may be in no window.
+    for sum in lines.last().unwrap()["ladders"].as_array().unwrap() {
+        let mut ladders = summary["ladders"].as_array().unwrap().iter();
+        let ladder = ladders.find(|ladder| ladder["question"] == sum["question"]).unwrap();
+        assert!(sum["units"].as_u64() <= ladder["units"].as_u64(), "{sum} {ladder}");
+        assert!(sum["measured_ns"].as_u64() <= ladder["measured_ns"].as_u64(), "{sum} {ladder}");
     }
 }
 

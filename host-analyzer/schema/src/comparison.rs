@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::ladder::StepKind;
 use super::thing::{Thing, ThingKind};
 
 /// `compare.json`: comparison of two sides, each with one or more runs.
@@ -29,7 +30,7 @@ pub struct Comparison {
     pub notes: Vec<Note>,
     /// Mean decode token of both sides; `null` if nothing can be compared.
     pub change: Option<Change>,
-    /// The change by class, operator and tensor; the rows of each level sum to `change`.
+    /// The change by step of the ladder, operator and tensor; the rows of each level sum to `change`.
     pub rows: Vec<ChangeRow>,
 }
 
@@ -170,7 +171,7 @@ pub struct Run {
     pub median_ns: u64,
     /// Half of the 95 % interval of the mean, from the variation within the run, as a share.
     pub half_share: Option<f64>,
-    /// Share of the time in which other tasks occupied its CPUs.
+    /// Share of the time that other programs with its CPUs, or its own threads sharing one, delayed it.
     pub disturbed_share: Option<f64>,
 }
 
@@ -198,10 +199,13 @@ pub struct Change {
 /// A part of the change.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ChangeRow {
-    /// `class`, `operator` or `tensor`. The rows of each level sum to `change`.
+    /// `step`, `operator` or `tensor`. The rows of each level sum to `change`.
     pub level: String,
-    /// Budget class.
-    pub class: String,
+    /// Step of the ladder. `above_floor` is all of the operators' time: their limits are those of a
+    /// recording. `small_causes` are programs below 0.5 % of the token time on both sides.
+    pub step: StepKind,
+    /// Name of the program; set for `program`. Programs of one name are one.
+    pub culprit: Option<String>,
     /// Operator; `null` for time outside of operators.
     pub op: Option<String>,
     /// Tensor name; `null` for rows of other levels.

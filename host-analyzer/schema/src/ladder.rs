@@ -191,6 +191,34 @@ pub struct Culprit {
     pub cpus: Vec<u16>,
 }
 
+/// The ladders of one question of many parts of a session as one.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct LadderSum {
+    /// What the ladders explain. First tokens and starts are not summed.
+    pub question: Question,
+    /// Parts with calls of it: pieces of a recording, or windows of `analyze watch`.
+    pub parts: u64,
+    /// Tokens, prompts or calls of all parts.
+    pub units: u64,
+    /// Their time, ns. The steps sum to it.
+    pub measured_ns: u64,
+    /// The steps of all parts, the longest first.
+    pub steps: Vec<LadderSumStep>,
+}
+
+/// One step of all parts. Programs of one name are one.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct LadderSumStep {
+    /// What it is. `above_floor` is all of the operators' time.
+    pub kind: StepKind,
+    /// The same in words.
+    pub label: String,
+    /// Name of the program; set for `program`.
+    pub culprit: Option<String>,
+    /// Time of all units, ns.
+    pub ns: u64,
+}
+
 /// Time that a remedy saves, of all units, ns.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LadderGain {

@@ -20,7 +20,7 @@ use super::graph::GraphRow;
 use super::heading::Heading;
 use super::health::Health;
 use super::kv::Kv;
-use super::ladder::Ladder;
+use super::ladder::{Ladder, LadderSum};
 use super::nested::NestedCalls;
 use super::op::{OpType, Operator};
 use super::sched::Sched;
@@ -57,6 +57,10 @@ pub struct Summary {
     /// Where the time of tokens and prompts goes, step by step, a row per question and process.
     #[serde(default)]
     pub ladders: Vec<Ladder>,
+    /// The ladders of all pieces of the recording (`--rotate`), a row per question; empty where the
+    /// other fields cover all pieces.
+    #[serde(default)]
+    pub ladders_of_pieces: Vec<LadderSum>,
     /// The engine in each process.
     pub engines: Vec<Engine>,
     /// Where the weights of each context are in memory.

@@ -8,6 +8,7 @@ use crate::published::{self, Publish};
 use crate::words::heading::heading;
 use profinfer_analysis::Analysis;
 use profinfer_analysis::findings::Findings;
+use profinfer_analysis::ladder::{LadderSum, Question};
 use profinfer_schema::{DRAFT, SCHEMA, Summary};
 use profinfer_trace::model::Model;
 
@@ -33,7 +34,8 @@ pub fn document(model: &Model, analysis: &Analysis) -> Summary {
         health: analysis.health.publish(),
         capture: analysis.capture.publish(),
         findings: findings.publish(),
-        ladders: crate::published::ladder::ladders(&analysis.ladder, &analysis.replay),
+        ladders: ladders(analysis),
+        ladders_of_pieces: ladder_sums(&analysis.ladders_of_pieces),
         engines: analysis.engine.publish(),
         weights: analysis.weight.publish(),
         tokens: analysis.token.publish(),
@@ -58,6 +60,18 @@ pub fn document(model: &Model, analysis: &Analysis) -> Summary {
         tracks: analysis.track.publish(),
         cost: analysis.cost.publish(),
     }
+}
+
+/// The ladders of a part of a session, in the form of `summary.json`.
+#[must_use]
+pub fn ladders(analysis: &Analysis) -> Vec<profinfer_schema::Ladder> {
+    published::ladder::ladders(&analysis.ladder, &analysis.replay)
+}
+
+/// The ladders of several parts as one per question.
+#[must_use]
+pub fn ladder_sums(sums: &[(Question, LadderSum)]) -> Vec<profinfer_schema::LadderSum> {
+    sums.iter().map(|(question, sum)| published::ladder::sum(*question, sum)).collect()
 }
 
 /// The findings of a part of a session, in the form of `summary.json`.

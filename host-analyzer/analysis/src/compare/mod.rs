@@ -9,6 +9,7 @@
 
 mod environment;
 mod gate;
+mod lead;
 mod power;
 mod read;
 mod rows;
@@ -17,11 +18,13 @@ mod select;
 mod side;
 mod verdict;
 
+use crate::ladder::Programs;
 pub use crate::shared::sessions::SPREAD;
 pub use crate::stats::blocking::half_width;
 pub use crate::stats::rank::{Interval, Shift, distribution, least_p, p_value, shift, stand};
 pub use environment::{Environment, Key, Kind, Thing, Value};
 pub use gate::{Found, Item};
+pub use lead::Lead;
 pub use power::{MOST_RUNS, POWER, Power};
 pub use rows::{FALSE_SHARE, Level, Row};
 pub use run::{Leaf, Run, Token};
@@ -91,8 +94,7 @@ pub enum Note {
     /// All runs of one side were made before those of the other. Anything that changed meanwhile
     /// looks like a difference.
     NotInTurn,
-    /// The operators of too few tokens were captured, so the rows show only classes that are known
-    /// without operators.
+    /// The operators of too few tokens were captured, so the change by operator is unknown.
     NotTraced,
     /// With so few runs, no single row can be significant.
     RowsNeedRuns {
@@ -122,6 +124,8 @@ pub struct Comparison {
     pub notes: Vec<Note>,
     /// Split of the change; empty where times are not compared.
     pub rows: Vec<Row>,
+    /// The programs of its steps.
+    pub programs: Programs,
     pub choices: Choices,
 }
 
@@ -139,11 +143,12 @@ impl Comparison {
         let other_work = gate.iter().any(Item::other_work);
         let positions = selection.any() && sides.iter().zip(runs).all(|(s, runs)| s.runs.len() == runs.len());
         let refused = !positions || other_work && !choices.different_work;
+        let mut programs = Programs::default();
         let (verdict, rows) = if refused {
             (Verdict::different_work(choices.practical), Vec::new())
         } else {
             let verdict = Verdict::new(&sides[0], &sides[1], choices.practical, choices.spread);
-            (verdict, rows::rows(runs, &selection))
+            (verdict, rows::rows(runs, &selection, &mut programs))
         };
         let power = (!refused).then(|| Power::compute(&sides, choices.practical)).flatten();
         let mut notes = Vec::new();
@@ -162,16 +167,20 @@ impl Comparison {
         }
         let calls = all.iter().fold(0_u64, |sum, run| sum.saturating_add(run.other_calls));
         notes.extend((calls > 0).then_some(Note::OtherContexts { calls }));
-        Self { gate, selection, sides, verdict, power, notes, rows, choices }
+        Self { gate, selection, sides, verdict, power, notes, rows, programs, choices }
+    }
+
+    /// The rows of the ladder's steps.
+    pub(super) fn steps(&self) -> impl Iterator<Item = &Row> {
+        self.rows.iter().filter(|row| row.level == Level::Step)
     }
 
     /// Time per token of each side in integer ns, which the rows sum to; `None` where times are not
     /// compared.
     #[must_use]
     pub fn token_ns(&self) -> Option<[i64; 2]> {
-        let classes = || self.rows.iter().filter(|row| row.level == Level::Class);
-        (!self.rows.is_empty())
-            .then(|| [0, 1].map(|side: usize| classes().map(|row| row.side_ns[side]).sum()))
+        let steps = || self.steps();
+        (!self.rows.is_empty()).then(|| [0, 1].map(|side: usize| steps().map(|row| row.side_ns[side]).sum()))
     }
 }
 

@@ -12,7 +12,13 @@ use profinfer_trace::model::{
 };
 
 /// The environment of the run with the `llama_decode` calls `calls`, all of process `pid`.
-pub(super) fn environment(model: &Model, phases: &Phases, pid: u32, calls: &[usize]) -> Environment {
+pub(super) fn environment(
+    model: &Model,
+    phases: &Phases,
+    conditions: &Conditions,
+    pid: u32,
+    calls: &[usize],
+) -> Environment {
     let mut found = Environment::default();
     let graphs = Graphs::compute(model, calls);
     found.set(Thing::Weights, graphs.weights(model));
@@ -29,7 +35,7 @@ pub(super) fn environment(model: &Model, phases: &Phases, pid: u32, calls: &[usi
     let prompt = calls.first().and_then(|i| phases.contexts[*i].n_past);
     found.set(Thing::Prompt, Value::number(prompt.map(f64::from)));
     of_machine(model, &mut found);
-    conditions(model, phases, pid, &mut found);
+    of_conditions(model, conditions, pid, &mut found);
     measured(model, phases, &mut found);
     found
 }
@@ -191,8 +197,7 @@ fn of_machine(model: &Model, found: &mut Environment) {
     found.set(Thing::Losses, Value::text(whole));
 }
 
-fn conditions(model: &Model, phases: &Phases, pid: u32, found: &mut Environment) {
-    let conditions = Conditions::compute(model, phases);
+fn of_conditions(model: &Model, conditions: &Conditions, pid: u32, found: &mut Environment) {
     let list = |cpus: &[u16]| cpus.iter().map(u16::to_string).collect::<Vec<_>>().join(",");
     if let Some(process) = conditions.process(pid) {
         let own = process.affinity.value().map(|cpus| format!("CPUs {}", list(cpus)));

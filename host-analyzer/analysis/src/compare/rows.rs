@@ -1,11 +1,12 @@
-//! Split of the change per token. The rows of each level sum to the change to the nanosecond.
+//! Split of the change per token, by the steps of the ladder. The rows of each level sum to the change
+//! to the nanosecond.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::run::{Leaf, Run};
 use super::select::Selection;
 use super::verdict::RUNS_FOR_RANKS;
-use crate::results::budget::Class;
+use crate::ladder::{Programs, SMALL, StepKind};
 use crate::stats::rank;
 
 /// Largest share of the significant rows that may be false.
@@ -15,11 +16,11 @@ pub const FALSE_SHARE: f64 = 0.05;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Row {
     pub level: Level,
-    /// Class of the budget.
-    pub class: Class,
-    /// Operator; empty in rows of classes, and for time outside of operators.
+    /// Step of the ladder. `AboveFloor` is all of the operators' time.
+    pub step: StepKind,
+    /// Operator; empty in rows of steps, and for time outside of operators.
     pub op: String,
-    /// Tensors; empty in rows of classes and operators.
+    /// Tensors; empty in rows of steps and operators.
     pub tensor: String,
     /// Time per token of each side, ns.
     pub side_ns: [i64; 2],
@@ -33,21 +34,21 @@ pub struct Row {
 /// What a row sums.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Level {
-    /// A class of the budget.
-    Class,
-    /// Operators of one type within a class.
+    /// A step of the ladder.
+    Step,
+    /// Operators of one type within a step.
     Operator,
     /// Tensors of one name within those.
     Tensor,
 }
 
 impl Level {
-    pub const ALL: [Self; 3] = [Self::Class, Self::Operator, Self::Tensor];
+    pub const ALL: [Self; 3] = [Self::Step, Self::Operator, Self::Tensor];
 
     #[must_use]
     pub const fn code(self) -> &'static str {
         match self {
-            Self::Class => "class",
+            Self::Step => "step",
             Self::Operator => "operator",
             Self::Tensor => "tensor",
         }
@@ -82,8 +83,10 @@ struct Means {
 
 /// The rows, level by level, largest change first.
 #[must_use]
-pub(super) fn rows(sides: [&[Run]; 2], selection: &Selection) -> Vec<Row> {
-    let runs = sides.map(|runs| runs.iter().map(|run| means(run, selection)).collect::<Vec<_>>());
+pub(super) fn rows(sides: [&[Run]; 2], selection: &Selection, programs: &mut Programs) -> Vec<Row> {
+    let mut runs =
+        sides.map(|runs| runs.iter().map(|run| means(run, selection, programs)).collect::<Vec<_>>());
+    merge_small(&mut runs);
     let leaves = runs.iter().flatten().flat_map(|run| run.keys().cloned()).collect();
     let means = Means { leaves, runs };
     let whole = [0, 1].map(|side| means.whole(side));
@@ -92,7 +95,9 @@ pub(super) fn rows(sides: [&[Run]; 2], selection: &Selection) -> Vec<Row> {
     all
 }
 
-fn means(run: &Run, selection: &Selection) -> BTreeMap<Leaf, f64> {
+/// Time of each leaf per token of one run, ns, with the programs of all runs.
+fn means(run: &Run, selection: &Selection, programs: &mut Programs) -> BTreeMap<Leaf, f64> {
+    let ids = programs.ids(run.programs.names());
     let (mut sums, mut n) = (vec![0_i64; run.leaves.len()], 0_u32);
     for token in selection.tokens(run) {
         n += 1;
@@ -100,8 +105,33 @@ fn means(run: &Run, selection: &Selection) -> BTreeMap<Leaf, f64> {
             sums[*leaf as usize] = sums[*leaf as usize].saturating_add(*ns);
         }
     }
-    let of = |(leaf, sum): (&Leaf, i64)| (leaf.clone(), sum as f64 / f64::from(n.max(1)));
+    let of = |(leaf, sum): (&Leaf, i64)| {
+        (Leaf { step: leaf.step.renumbered(&ids), ..leaf.clone() }, sum as f64 / f64::from(n.max(1)))
+    };
     run.leaves.iter().zip(sums).filter(|(_, sum)| *sum != 0).map(of).collect()
+}
+
+/// Makes one row of the programs that cost little on both sides: every row that is tested makes it
+/// harder for the others to stand.
+fn merge_small(sides: &mut [Vec<BTreeMap<Leaf, f64>>; 2]) {
+    let mut large: BTreeSet<StepKind> = BTreeSet::new();
+    for runs in &*sides {
+        let all: f64 = runs.iter().flat_map(BTreeMap::values).sum();
+        let mut of_step: BTreeMap<StepKind, f64> = BTreeMap::new();
+        for (leaf, ns) in runs.iter().flatten() {
+            *of_step.entry(leaf.step).or_default() += ns;
+        }
+        large.extend(of_step.into_iter().filter(|(_, ns)| *ns >= all * SMALL).map(|(step, _)| step));
+    }
+    for run in sides.iter_mut().flatten() {
+        let small = |leaf: &Leaf| leaf.step.program().is_some() && !large.contains(&leaf.step);
+        let (few, mut rest): (BTreeMap<Leaf, f64>, BTreeMap<Leaf, f64>) =
+            std::mem::take(run).into_iter().partition(|(leaf, _)| small(leaf));
+        for (leaf, ns) in few {
+            *rest.entry(Leaf { step: StepKind::SmallCauses, ..leaf }).or_default() += ns;
+        }
+        *run = rest;
+    }
 }
 
 impl Means {
@@ -137,7 +167,7 @@ impl Means {
                 let [a, b] = [0, 1].map(|side| self.runs[side].iter().map(of_run).collect::<Vec<_>>());
                 let side_ns = [0, 1].map(|side: usize| leaves.iter().map(|l| whole[side][*l]).sum());
                 let p = ranks.as_ref().map(|u| rank::p_of(u, &a, &b));
-                Row { level, class: key.class, op: key.op, tensor: key.tensor, side_ns, p, stands: None }
+                Row { level, step: key.step, op: key.op, tensor: key.tensor, side_ns, p, stands: None }
             })
             .collect();
         let p: Option<Vec<f64>> = rows.iter().map(|row| row.p).collect();

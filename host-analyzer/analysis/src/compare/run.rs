@@ -4,10 +4,13 @@ use std::collections::{BTreeMap, HashMap};
 
 use super::environment::Environment;
 use super::read;
-use crate::results::budget::{Budget, Class};
+use crate::ladder::{Programs, StepKind, steps_of};
+use crate::replay::{CallReplay, Culprit, Replay};
+use crate::results::fact::Conditions;
+use crate::results::module::Places;
 use crate::shared::name::without_layer;
 use crate::shared::phase::{Phase, Phases};
-use profinfer_trace::model::{Ends, Model, Text};
+use profinfer_trace::model::{LlamaCallId, Model, Text, Traced};
 
 #[derive(Debug, Clone, Default)]
 pub struct Run {
@@ -26,13 +29,15 @@ pub struct Run {
     pub scheduler: bool,
     /// The parts into which tokens are split.
     pub leaves: Vec<Leaf>,
+    /// The programs of their steps.
+    pub programs: Programs,
 }
 
 /// A part of a token's time.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Leaf {
-    /// Class of the budget.
-    pub class: Class,
+    /// Step of the ladder; the operators are one step, because their limits are those of a recording.
+    pub step: StepKind,
     /// Operator as described by the engine; empty for time outside of operators.
     pub op: String,
     /// Name of the tensors that it computed, without the layer number.
@@ -58,31 +63,34 @@ impl Run {
     #[must_use]
     pub fn compute(model: &Model) -> Self {
         let phases = Phases::compute(model);
-        let mut worked: HashMap<u32, HashMap<(Text, Text), u64>> = HashMap::new();
-        let budget = Budget::with_operators(model, &phases, &mut |call, node, ns| {
-            *worked.entry(call.0).or_default().entry((node.desc, node.name)).or_default() += ns;
-        });
+        let conditions = Conditions::compute(model, &phases);
         let (pid, calls) = most_used(model, &phases);
-        let class_of_work = if model.capture.ends == Ends::Both { Class::Work } else { Class::WorkAndWait };
+        let mut operators = Operators::new(model.llama_calls.len(), &calls);
+        let replay = Replay::with_operators(model, &phases, &conditions, &Places::compute(model), &mut |o| {
+            operators.add(o.call, (o.other_backend, o.node.desc, o.node.name), o.ns);
+        });
+        let by_call: HashMap<LlamaCallId, &CallReplay> = replay.calls.iter().map(|c| (c.call, c)).collect();
+        let mut programs = Programs::default();
+        let ids = programs.ids(replay.culprits.iter().map(Culprit::program));
         let mut leaves = Leaves::default();
         let mut tokens = Vec::with_capacity(calls.len());
-        let chosen: HashMap<u32, &_> = budget.tokens.iter().map(|t| (t.call, t)).collect();
         for call in &calls {
-            let Some(token) = u32::try_from(*call).ok().and_then(|c| chosen.get(&c)) else { continue };
+            let id = LlamaCallId(u32::try_from(*call).unwrap_or(u32::MAX));
+            let Some(token) = by_call.get(&id) else { continue };
             let mut parts: BTreeMap<u32, i64> = BTreeMap::new();
-            for (class, ns) in token.wall.iter() {
-                *parts.entry(leaves.id(class, "", "")).or_default() += ns.cast_signed();
+            for (step, ns) in steps_of(token) {
+                *parts.entry(leaves.id(step.renumbered(&ids), "", "")).or_default() += ns.cast_signed();
             }
-            let rest = leaves.id(class_of_work, "", "");
-            for ((desc, name), ns) in worked.get(&token.call).into_iter().flatten() {
+            for ((other_backend, desc, name), ns) in operators.of(id) {
+                let step = if *other_backend { StepKind::OtherBackend } else { StepKind::AboveFloor };
                 let tensor = without_layer(model.texts.get(*name));
-                let leaf = leaves.id(class_of_work, model.texts.get(*desc), &tensor);
+                let leaf = leaves.id(step, model.texts.get(*desc), &tensor);
                 *parts.entry(leaf).or_default() += ns.cast_signed();
-                *parts.entry(rest).or_default() -= ns.cast_signed();
+                *parts.entry(leaves.id(step, "", "")).or_default() -= ns.cast_signed();
             }
             tokens.push(Token {
                 position: phases.contexts[*call].n_past,
-                traced: token.traced,
+                traced: phases.tracing.llama_calls[*call] == Traced::Whole,
                 time_ns: token.time_ns,
                 parts: parts.into_iter().filter(|(_, ns)| *ns != 0).collect(),
             });
@@ -92,11 +100,36 @@ impl Run {
             start_unix_ns: model.session.start_unix_ns,
             start_ns: model.session.start_ns,
             other_calls: (all - calls.len()) as u64,
-            environment: read::environment(model, &phases, pid, &calls),
+            environment: read::environment(model, &phases, &conditions, pid, &calls),
             tokens,
-            scheduler: budget.scheduler,
+            scheduler: replay.scheduler,
             leaves: leaves.rows,
+            programs,
         }
+    }
+}
+
+/// An operator on another backend or not, its description, and its tensor.
+type Operator = (bool, Text, Text);
+
+/// Times of the operators of the compared calls, ns.
+struct Operators(Vec<Option<HashMap<Operator, u64>>>);
+
+impl Operators {
+    fn new(calls: usize, compared: &[usize]) -> Self {
+        let mut rows = vec![None; calls];
+        compared.iter().for_each(|call| rows[*call] = Some(HashMap::new()));
+        Self(rows)
+    }
+
+    fn add(&mut self, LlamaCallId(call): LlamaCallId, operator: Operator, ns: u64) {
+        if let Some(Some(sums)) = self.0.get_mut(call as usize) {
+            *sums.entry(operator).or_default() += ns;
+        }
+    }
+
+    fn of(&self, LlamaCallId(call): LlamaCallId) -> impl Iterator<Item = (&Operator, &u64)> {
+        self.0.get(call as usize).into_iter().flatten().flatten()
     }
 }
 
@@ -107,8 +140,8 @@ struct Leaves {
 }
 
 impl Leaves {
-    fn id(&mut self, class: Class, op: &str, tensor: &str) -> u32 {
-        let leaf = Leaf { class, op: op.to_owned(), tensor: tensor.to_owned() };
+    fn id(&mut self, step: StepKind, op: &str, tensor: &str) -> u32 {
+        let leaf = Leaf { step, op: op.to_owned(), tensor: tensor.to_owned() };
         if let Some(id) = self.ids.get(&leaf) {
             return *id;
         }

@@ -3,6 +3,7 @@
 
 use super::run::Run;
 use super::select::Selection;
+use crate::ladder::StepKind;
 use crate::stats::blocking::half_width;
 use crate::stats::percentile::percentile;
 
@@ -18,8 +19,8 @@ pub struct RunFigures {
     /// Half width of the mean's 95 % interval, by blocking, as a share of the mean; `None` for too
     /// few tokens.
     pub half_share: Option<f64>,
-    /// Share of their time during which other tasks had the CPUs: preempted, throttled,
-    /// interrupted, and waiting for such threads. `None` without the scheduler level.
+    /// Share of their time that is the delay of causes which take CPUs. `None` without the scheduler
+    /// level.
     pub disturbed_share: Option<f64>,
     /// Mean position; `None` when unknown.
     pub mean_position: Option<f64>,
@@ -98,7 +99,8 @@ fn disturbed(run: &Run, selection: &Selection) -> Option<f64> {
     if !run.scheduler {
         return None;
     }
-    let others = |leaf: u32| run.leaves.get(leaf as usize).is_some_and(|l| l.class.is_disturbed());
+    let takes_cpus = |step: StepKind| matches!(step, StepKind::Caused(cause) if cause.takes_cpus());
+    let others = |leaf: u32| run.leaves.get(leaf as usize).is_some_and(|l| takes_cpus(l.step));
     let (mut by_others, mut all) = (0_i64, 0_u64);
     for token in selection.tokens(run) {
         all = all.saturating_add(token.time_ns);

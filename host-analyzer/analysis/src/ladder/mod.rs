@@ -10,19 +10,24 @@ mod between;
 mod first_token;
 mod floor;
 mod gain;
+mod programs;
 mod question;
 mod retype;
 mod sources;
 mod start_up;
 mod step;
+mod sum;
 
 pub use crate::results::ceiling::limit::Limit;
 pub use crate::results::module::TensorGroup;
 pub use floor::{Floor, FloorGroup, FloorPart};
 pub use gain::Gain;
+pub use programs::Programs;
 pub use question::Question;
 pub use start_up::StartUp;
+pub(crate) use step::{SMALL, steps_of};
 pub use step::{Step, StepKind};
+pub use sum::{LadderSum, LadderSums, MOST_PROGRAMS};
 
 use crate::replay::{CallReplay, Replay};
 use crate::results::request::Request;

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::sources::{Calls, Sources, pid_of};
 use super::{between, first_token};
 use crate::replay::CallReplay;
-use crate::shared::phase::{Phase, Phases};
+use crate::shared::phase::Phase;
 use profinfer_trace::model::{DecodeFunction, Model};
 
 /// A question about time.
@@ -44,7 +44,7 @@ impl Question {
     }
 
     pub(super) fn calls<'a>(self, sources: &Sources<'a>, pid: u32) -> Calls<'a> {
-        let Sources { model, phases, replay, .. } = *sources;
+        let Sources { model, replay, .. } = *sources;
         let of = |phase: Phase| -> Vec<&'a CallReplay> {
             let own = |c: &&CallReplay| pid_of(model, c) == pid && !encodes(model, c);
             replay.phase(phase).filter(own).collect()
@@ -53,14 +53,31 @@ impl Question {
             Self::Decode => {
                 let (single, several) = (of(Phase::Decode), of(Phase::BatchDecode));
                 guesses(sources, (&single, &several), of(Phase::Draft))
-                    .unwrap_or_else(|| decode(model, phases, single, several))
+                    .unwrap_or_else(|| decode(sources, single, several))
             }
-            Self::Prompt => prompt(model, of(Phase::Prefill)),
+            Self::Prompt => self.all(sources, of(Phase::Prefill), vec![Phase::Prefill]),
             Self::FirstToken => first_token::calls(sources, pid),
             // It has no calls, see `super::start_up`.
             Self::StartUp => Calls { rows: Vec::new(), phases: Vec::new(), units: 0, traced_units: 0 },
             Self::Encode => encode(sources, pid),
             Self::BetweenCalls => between::calls(sources, pid),
+        }
+    }
+
+    fn all<'a>(self, sources: &Sources<'_>, rows: Vec<&'a CallReplay>, phases: Vec<Phase>) -> Calls<'a> {
+        let of_rows = self.units_of_rows(sources, &rows);
+        let units = of_rows.iter().fold(0, |sum: u64, n| sum.saturating_add(*n));
+        let traced = rows.iter().zip(&of_rows).filter(|(c, _)| c.traced);
+        let traced_units = traced.fold(0, |sum: u64, (_, n)| sum.saturating_add(*n));
+        Calls { rows, phases, units, traced_units }
+    }
+
+    /// Units that end or begin with each call, in the order of the calls. Not for requests and starts.
+    pub(super) fn units_of_rows(self, sources: &Sources<'_>, rows: &[&CallReplay]) -> Vec<u64> {
+        match self {
+            Self::Decode => rows.iter().map(|c| tokens(sources, c)).collect(),
+            Self::Prompt => begin_prompts(sources.model, rows).into_iter().map(u64::from).collect(),
+            Self::FirstToken | Self::StartUp | Self::Encode | Self::BetweenCalls => vec![1; rows.len()],
         }
     }
 }
@@ -79,8 +96,7 @@ fn encode<'a>(sources: &Sources<'a>, pid: u32) -> Calls<'a> {
         rows.iter().all(|c| c.phase == *phase) && replay.phase(*phase).all(|c| encodes(model, c))
     };
     let phase = rows.first().map(|c| c.phase).filter(alone);
-    let traced_units = rows.iter().filter(|c| c.traced).count() as u64;
-    Calls { units: rows.len() as u64, traced_units, rows, phases: phase.into_iter().collect() }
+    Question::Encode.all(sources, rows, phase.into_iter().collect())
 }
 
 /// All calls of a process that guesses tokens and verifies them: single tokens, verifications, and the
@@ -92,11 +108,6 @@ fn guesses<'a>(
     draft: Vec<&'a CallReplay>,
 ) -> Option<Calls<'a>> {
     let calls = &sources.model.llama_calls;
-    let came_out = |c: &CallReplay| match c.phase {
-        Phase::Draft => 0,
-        // A single token is no verification.
-        _ => u64::from(sources.emitted[c.call.0 as usize].unwrap_or(1)),
-    };
     let verifies = |c: &&CallReplay| sources.emitted[c.call.0 as usize].is_some();
     if draft.is_empty() && !several.iter().any(verifies) {
         return None;
@@ -116,51 +127,46 @@ fn guesses<'a>(
         }
     }
     rows.truncate(known);
-    let units = rows.iter().map(|c| came_out(c)).sum();
-    let traced_units = rows.iter().filter(|c| c.traced).map(|c| came_out(c)).sum();
-    let phases = vec![Phase::Decode, Phase::BatchDecode, Phase::Draft];
-    Some(Calls { rows, phases, units, traced_units })
+    Some(Question::Decode.all(sources, rows, vec![Phase::Decode, Phase::BatchDecode, Phase::Draft]))
 }
 
 /// Single tokens without the first one, which warms up caches; without any, the calls of several
 /// sequences.
-fn decode<'a>(
-    model: &Model,
-    phases: &Phases,
-    single: Vec<&'a CallReplay>,
-    several: Vec<&'a CallReplay>,
-) -> Calls<'a> {
-    if several.len() > single.len() {
-        let tokens = |rows: &[&CallReplay]| {
-            let of = |c: &&CallReplay| {
-                let call = c.call.0 as usize;
-                phases.logits[call].unwrap_or_else(|| u64::from(model.llama_calls.n_tokens[call]))
-            };
-            rows.iter().map(of).sum::<u64>()
-        };
-        let traced: Vec<&CallReplay> = several.iter().copied().filter(|c| c.traced).collect();
-        let (units, traced_units) = (tokens(&several), tokens(&traced));
-        return Calls { rows: several, phases: vec![Phase::BatchDecode], units, traced_units };
-    }
-    let rows: Vec<&CallReplay> = single.into_iter().skip(1).collect();
-    let (units, traced_units) = (rows.len() as u64, rows.iter().filter(|c| c.traced).count() as u64);
-    Calls { rows, phases: vec![Phase::Decode], units, traced_units }
+fn decode<'a>(sources: &Sources<'a>, single: Vec<&'a CallReplay>, several: Vec<&'a CallReplay>) -> Calls<'a> {
+    let (rows, phase) = if several.len() > single.len() {
+        (several, Phase::BatchDecode)
+    } else {
+        (single.into_iter().skip(1).collect(), Phase::Decode)
+    };
+    Question::Decode.all(sources, rows, vec![phase])
 }
 
-/// Prompts: runs of prefill calls of a context between other calls of it.
-fn prompt<'a>(model: &Model, rows: Vec<&'a CallReplay>) -> Calls<'a> {
-    let calls = &model.llama_calls;
-    let mut last_call: HashMap<u64, usize> = HashMap::new();
-    let mut prefill = vec![false; calls.len()];
-    rows.iter().for_each(|c| prefill[c.call.0 as usize] = true);
-    let (mut units, mut traced_units) = (0, 0);
-    let traced: HashMap<usize, bool> = rows.iter().map(|c| (c.call.0 as usize, c.traced)).collect();
-    for i in 0..calls.len() {
-        let before = last_call.insert(calls.context[i], i);
-        if prefill[i] && !before.is_some_and(|b| prefill[b]) {
-            units += 1;
-            traced_units += u64::from(traced.get(&i).copied().unwrap_or(false));
+/// Tokens that come out of a call of the decode ladder.
+fn tokens(sources: &Sources<'_>, call: &CallReplay) -> u64 {
+    let row = call.call.0 as usize;
+    match (call.phase, sources.emitted[row]) {
+        (Phase::Draft, _) => 0,
+        (_, Some(n)) => u64::from(n),
+        // A single token is no verification.
+        (Phase::Decode, None) => 1,
+        (_, None) => {
+            sources.phases.logits[row].unwrap_or_else(|| u64::from(sources.model.llama_calls.n_tokens[row]))
         }
     }
-    Calls { rows, phases: vec![Phase::Prefill], units, traced_units }
+}
+
+/// True for the calls that begin a prompt. A prompt is a run of prefill calls of a context between
+/// other calls of it.
+fn begin_prompts(model: &Model, rows: &[&CallReplay]) -> Vec<bool> {
+    let calls = &model.llama_calls;
+    let mut prefill = vec![false; calls.len()];
+    rows.iter().for_each(|c| prefill[c.call.0 as usize] = true);
+    let mut last_call: HashMap<u64, usize> = HashMap::new();
+    let begins: Vec<bool> = (0..calls.len())
+        .map(|i| {
+            let before = last_call.insert(calls.context[i], i);
+            prefill[i] && !before.is_some_and(|b| prefill[b])
+        })
+        .collect();
+    rows.iter().map(|c| begins[c.call.0 as usize]).collect()
 }

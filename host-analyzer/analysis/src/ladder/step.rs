@@ -59,7 +59,53 @@ pub struct Step {
 }
 
 /// Share of the time below which a cause is not listed.
-const SMALL: f64 = 0.005;
+pub(crate) const SMALL: f64 = 0.005;
+
+/// Steps of every call, in order. Causes come after them.
+const USUAL: [StepKind; 10] = [
+    StepKind::AboveFloor,
+    StepKind::Imbalance,
+    StepKind::Dispatch,
+    StepKind::Preparation,
+    StepKind::Application,
+    StepKind::Idle,
+    StepKind::OtherBackend,
+    StepKind::Probes,
+    StepKind::NotRecorded,
+    StepKind::Unexplained,
+];
+
+/// The steps of one call with their times, ns. They sum to its time. The limits of the board are those
+/// of a recording, so all of the operators' time is in one step, and no cause is too small.
+pub(crate) fn steps_of(call: &CallReplay) -> impl Iterator<Item = (StepKind, u64)> + '_ {
+    let causes = call.caused.iter().map(|(cause, _)| StepKind::Caused(cause));
+    USUAL.into_iter().chain(causes).map(|kind| (kind, time(call, kind))).filter(|(_, ns)| *ns > 0)
+}
+
+/// Time of a call in one of its steps, ns.
+fn time(call: &CallReplay, kind: StepKind) -> u64 {
+    match kind {
+        StepKind::AboveFloor => call.usual.work,
+        StepKind::Imbalance => call.usual.imbalance,
+        StepKind::Dispatch => call.usual.dispatch,
+        StepKind::Preparation => call.preparation_ns,
+        StepKind::Application => call.application_ns,
+        StepKind::Idle => call.idle_ns,
+        StepKind::OtherBackend => call.other_backend_ns,
+        StepKind::Probes => call.usual.probes,
+        StepKind::Caused(cause) => call.caused.get(cause),
+        StepKind::NotRecorded => call.not_recorded_ns,
+        StepKind::Unexplained => call.unexplained_ns,
+        // Steps of a set of calls, and of a start.
+        StepKind::Floor
+        | StepKind::SmallCauses
+        | StepKind::BeforeEngine
+        | StepKind::PageIn
+        | StepKind::PageFaults
+        | StepKind::Loading
+        | StepKind::WarmUp => 0,
+    }
+}
 
 /// The steps of some calls, without those that have no time.
 pub(super) fn steps(
@@ -68,14 +114,15 @@ pub(super) fn steps(
     measured_ns: u64,
     floor: Option<&Floor>,
 ) -> Vec<Step> {
-    let step = |kind: StepKind, of: &dyn Fn(&CallReplay) -> u64| {
+    let sum = |kind: StepKind, of: &dyn Fn(&CallReplay) -> u64| {
         let values: Vec<u64> = rows.iter().map(|c| of(c)).collect();
         let sum = values.iter().fold(0, |sum: u64, ns| sum.saturating_add(*ns));
         let half = Mean::new(&values).half * values.len() as f64;
         Step { kind, ns: i64::try_from(sum).unwrap_or(i64::MAX), half_ns: half as u64, gain: None }
     };
+    let step = |kind: StepKind| sum(kind, &|c| time(c, kind));
     let mut steps = Vec::new();
-    let work = step(StepKind::AboveFloor, &|c| c.usual.work);
+    let work = step(StepKind::AboveFloor);
     match floor {
         Some(floor) => {
             let least = i64::try_from(floor.ns).unwrap_or(i64::MAX);
@@ -84,29 +131,22 @@ pub(super) fn steps(
         }
         None => steps.push(work),
     }
-    steps.extend([
-        step(StepKind::Imbalance, &|c| c.usual.imbalance),
-        step(StepKind::Dispatch, &|c| c.usual.dispatch),
-        step(StepKind::Preparation, &|c| c.preparation_ns),
-        step(StepKind::Application, &|c| c.application_ns),
-        step(StepKind::Idle, &|c| c.idle_ns),
-        step(StepKind::OtherBackend, &|c| c.other_backend_ns),
-        step(StepKind::Probes, &|c| c.usual.probes),
-    ]);
+    let usual = |kind: &StepKind| *kind != StepKind::AboveFloor && *kind < StepKind::SmallCauses;
+    steps.extend(USUAL.into_iter().filter(usual).map(step));
     let mut small = Vec::new();
     for (cause, ns) in causes(rows) {
         if ns as f64 >= measured_ns as f64 * SMALL {
             let gain = Some(removal.without(|c| c == cause));
-            steps.push(Step { gain, ..step(StepKind::Caused(cause), &|c| c.caused.get(cause)) });
+            steps.push(Step { gain, ..step(StepKind::Caused(cause)) });
         } else {
             small.push(cause);
         }
     }
     let of_small = |c: &CallReplay| small.iter().map(|cause| c.caused.get(*cause)).sum();
     steps.extend([
-        step(StepKind::SmallCauses, &of_small),
-        step(StepKind::NotRecorded, &|c| c.not_recorded_ns),
-        step(StepKind::Unexplained, &|c| c.unexplained_ns),
+        sum(StepKind::SmallCauses, &of_small),
+        step(StepKind::NotRecorded),
+        step(StepKind::Unexplained),
     ]);
     steps.retain(|s| s.ns != 0);
     steps

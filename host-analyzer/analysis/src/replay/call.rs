@@ -13,11 +13,11 @@ use super::returning::Returning;
 use super::split::{Kind, ProbeCosts, Splitter, Usual};
 use super::typical::{Openings, Seen, Typical};
 use super::untraced::{self, Graphs};
-use super::{Amounts, CallReplay, ClassTimes};
+use super::{Amounts, CallReplay, ClassTimes, Heard, OperatorTime};
 use crate::results::module::Places;
 use crate::shared::interval::Interval;
 use crate::shared::phase::{Phase, Phases};
-use profinfer_trace::model::{Ends, GraphCallId, Model, ThreadId, Traced};
+use profinfer_trace::model::{Ends, GraphCallId, Model, Node, ThreadId, TopologyId, Traced};
 
 pub(super) struct Walk<'a> {
     model: &'a Model,
@@ -104,14 +104,19 @@ impl<'a> Walk<'a> {
     }
 
     /// All calls in the order of `intervals`. The captured ones come first, because the others
-    /// need their times.
-    pub(super) fn calls(&mut self, intervals: &[Interval], phases: &Phases) -> Vec<CallReplay> {
+    /// need their times. `heard` receives the captured operators.
+    pub(super) fn calls(
+        &mut self,
+        intervals: &[Interval],
+        phases: &Phases,
+        heard: &mut Heard<'_>,
+    ) -> Vec<CallReplay> {
         let traced = |i: &Interval| phases.tracing.llama_calls[i.call.0 as usize] == Traced::Whole;
         let mut calls: Vec<Option<CallReplay>> = vec![None; intervals.len()];
         for captured in [true, false] {
             for (call, interval) in calls.iter_mut().zip(intervals) {
                 if traced(interval) == captured {
-                    *call = Some(self.call(interval, captured && self.complete));
+                    *call = Some(self.call(interval, captured && self.complete, heard));
                 }
             }
         }
@@ -134,7 +139,7 @@ impl<'a> Walk<'a> {
         intervals.iter().filter_map(gap).collect()
     }
 
-    fn call(&mut self, interval: &Interval, traced: bool) -> CallReplay {
+    fn call(&mut self, interval: &Interval, traced: bool, heard: &mut Heard<'_>) -> CallReplay {
         let model = self.model;
         let caller = model.llama_calls.thread[interval.call.0 as usize];
         let mut call = empty(interval, traced, interval.end.saturating_sub(interval.start));
@@ -147,7 +152,7 @@ impl<'a> Walk<'a> {
             // Graphs may be nested or contradict each other in a damaged recording.
             let (start, end) = (start.clamp(at, interval.end), end.clamp(at, interval.end));
             outside::add(&mut call, &mut self.lookup, caller, (at, start), Does::Preparation);
-            self.graph(&mut call, *graph, caller, (start, end));
+            self.graph(&mut call, *graph, caller, (start, end), heard);
             at = end;
         }
         let rest = if interval.graphs.is_empty() { Does::NotRecorded } else { Does::Preparation };
@@ -155,10 +160,20 @@ impl<'a> Walk<'a> {
         call
     }
 
-    fn graph(&mut self, call: &mut CallReplay, graph: GraphCallId, caller: ThreadId, time: (u64, u64)) {
+    fn graph(
+        &mut self,
+        call: &mut CallReplay,
+        graph: GraphCallId,
+        caller: ThreadId,
+        time: (u64, u64),
+        heard: &mut Heard<'_>,
+    ) {
         let (model, i) = (self.model, graph.0 as usize);
         if model.texts.get(model.graph_calls.backend[i]) != "CPU" {
             outside::add(call, &mut self.lookup, caller, time, Does::OtherBackend);
+            if call.traced {
+                self.on_other_backend(call, i, time, heard);
+            }
             return;
         }
         let topology = model.graph_calls.topology[i];
@@ -168,7 +183,7 @@ impl<'a> Walk<'a> {
         let inside = || rows.clone().all(|i| model.spans.start_ns[i] >= time.0);
         if call.traced && !rows.is_empty() && inside() {
             let before = call.usual;
-            self.operators(call, graph, caller, time);
+            self.operators(call, graph, caller, time, heard);
             let usual = difference(&call.usual, &before);
             self.graphs.add(topology, alike, &usual);
             let team = self.teams.entry(pid).or_default();
@@ -184,6 +199,26 @@ impl<'a> Walk<'a> {
         }
     }
 
+    /// The operators of a graph of another backend, one after the other.
+    fn on_other_backend(
+        &self,
+        call: &CallReplay,
+        graph: usize,
+        (start, end): (u64, u64),
+        heard: &mut Heard<'_>,
+    ) {
+        let (spans, nodes) = (&self.model.spans, nodes(self.model, self.model.graph_calls.topology[graph]));
+        let mut at = start;
+        for i in self.rows[graph].clone() {
+            let stop = spans.start_ns[i].saturating_add(spans.work_ns[i]).min(end);
+            let ns = stop.saturating_sub(spans.start_ns[i].max(at));
+            if let Some(node) = nodes.get(spans.node[i].0 as usize) {
+                heard(&OperatorTime { call: call.call, node, other_backend: true, ns });
+            }
+            at = at.max(stop);
+        }
+    }
+
     /// A graph with captured operators, from `start` to `end`.
     fn operators(
         &mut self,
@@ -191,10 +226,13 @@ impl<'a> Walk<'a> {
         graph: GraphCallId,
         caller: ThreadId,
         (start, end): (u64, u64),
+        heard: &mut Heard<'_>,
     ) {
         let (spans, i) = (&self.model.spans, graph.0 as usize);
         self.meetings.read(spans, self.rows[i].clone());
-        let of_node = self.classes.of_topology(self.model.graph_calls.topology[i]);
+        let topology = self.model.graph_calls.topology[i];
+        let of_node = self.classes.of_topology(topology);
+        let nodes = nodes(self.model, topology);
         let times = &mut self.class_times[call.phase.index()];
         let pid = self.model.threads.get(caller).pid;
         let at_once = self.cpus.get(&pid).copied().unwrap_or(usize::MAX);
@@ -222,6 +260,9 @@ impl<'a> Walk<'a> {
                 _ => usual,
             };
             call.usual.add(&usual);
+            if let Some(node) = nodes.get(m.node.0 as usize) {
+                heard(&OperatorTime { call: call.call, node, other_backend: false, ns: usual.work });
+            }
             let delays = &self.splitter.delays;
             if !delays.caused.is_empty() || delays.unexplained > 0 {
                 call.caused.add_all(&delays.caused);
@@ -297,6 +338,10 @@ fn empty(interval: &Interval, traced: bool, time_ns: u64) -> CallReplay {
         alone: Amounts::default(),
         unexplained_ns: 0,
     }
+}
+
+fn nodes(model: &Model, topology: Option<TopologyId>) -> &[Node] {
+    topology.map_or(&[], |t| &model.topologies.get(t).nodes)
 }
 
 fn difference(now: &Usual, before: &Usual) -> Usual {

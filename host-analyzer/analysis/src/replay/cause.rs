@@ -36,6 +36,26 @@ pub enum Cause {
     Stopped,
 }
 
+impl Cause {
+    /// A thread of the engine lacked a CPU: others had it, or its own threads shared it.
+    #[must_use]
+    pub const fn takes_cpus(self) -> bool {
+        match self {
+            Self::Program(_)
+            | Self::Agent
+            | Self::Placement
+            | Self::TooManyThreads
+            | Self::SharedCpu
+            | Self::IdleTeam
+            | Self::Throttled
+            | Self::Steal
+            | Self::UnknownHolder
+            | Self::Interrupts => true,
+            Self::WakeUp | Self::Blocked | Self::Asleep | Self::Stopped => false,
+        }
+    }
+}
+
 /// Position in [`Culprits::rows`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CulpritId(pub u32);

@@ -39,7 +39,7 @@ use crate::shared::phase::{Phase, Phases};
 use crate::shared::tally::Tallies;
 use away::AwayTimes;
 use call::Walk;
-use profinfer_trace::model::{LlamaCallId, Model, TopologyId};
+use profinfer_trace::model::{LlamaCallId, Model, Node, TopologyId};
 
 /// One `llama_decode` call, with the time since the call before if it generates.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -81,6 +81,20 @@ impl CallReplay {
     }
 }
 
+/// One operator of a completely traced call.
+#[derive(Debug, Clone, Copy)]
+pub struct OperatorTime<'a> {
+    pub call: LlamaCallId,
+    pub node: &'a Node,
+    /// It is in `other_backend_ns` of the call, else in `usual.work`.
+    pub other_backend: bool,
+    /// Without what delayed it; on another backend, its time. ns.
+    pub ns: u64,
+}
+
+/// Receives operators.
+type Heard<'a> = dyn FnMut(&OperatorTime<'_>) + 'a;
+
 /// Usual time of the operators of one class in one phase, over completely traced calls.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ClassTimes {
@@ -116,12 +130,24 @@ pub struct Replay {
 impl Replay {
     #[must_use]
     pub fn compute(model: &Model, phases: &Phases, conditions: &Conditions, places: &Places) -> Self {
+        Self::with_operators(model, phases, conditions, places, &mut |_| {})
+    }
+
+    /// The replay of a session. `heard` receives each operator of the completely traced calls.
+    #[must_use]
+    pub fn with_operators(
+        model: &Model,
+        phases: &Phases,
+        conditions: &Conditions,
+        places: &Places,
+        heard: &mut Heard<'_>,
+    ) -> Self {
         let mut away = AwayTimes::compute(model, conditions);
         let culprits = std::mem::take(&mut away.culprits);
         let interrupts = lookup::interrupts(model);
         let intervals = interval::intervals(model, phases);
         let mut walk = Walk::new(model, &away, &interrupts, places);
-        let mut calls: Vec<CallReplay> = walk.calls(&intervals, phases);
+        let mut calls: Vec<CallReplay> = walk.calls(&intervals, phases, heard);
         let gaps = walk.gaps(&intervals);
         let start_waits = waits::waits(model, &away);
         let (classes, class_times) = walk.into_classes();

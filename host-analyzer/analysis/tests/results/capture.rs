@@ -212,12 +212,12 @@ fn switches_and_steps_are_tracks_of_the_timelines() {
     let expected = [slice(4_500, 14_500, "duty 10 %"), slice(14_500, end, "duty 30 %")];
     assert_eq!(slices(&json, "controller"), expected);
     let step = json["traceEvents"].as_array().unwrap().iter().find(|e| e["name"] == "duty 10 %").unwrap();
-    assert_eq!(step["args"]["reason"], "4.20 tok/s, below 5.00");
+    assert_eq!(step["args"]["reason"], "4.20 t/s, below 5.00");
     // The page and the Perfetto file have the same words.
     let packed = crate::sched::unpacked(&bytes(perfetto::perfetto, &m));
     let has = |bytes: &[u8], text: &str| bytes.windows(text.len()).any(|w| w == text.as_bytes());
     assert!(
-        ["operator probes", "controller", "duty 30 %", "6.10 tok/s, above 5.00"]
+        ["operator probes", "controller", "duty 30 %", "6.10 t/s, above 5.00"]
             .iter()
             .all(|t| has(&packed, t))
     );
@@ -236,8 +236,8 @@ fn health_lists_what_is_in_force_and_what_is_not() {
         "not in force: --requests 3-5: it cannot be observed",
         "filter: only operators of decode token 1-400; other operators have no probe",
         "part: figures of operators come from 4 of 40 decode calls (4 more at the edges of bursts are left out)",
-        "controller: 2 changes of the duty: at 4.50 µs to 10 % from 100 %: 4.20 tok/s, below 5.00; at 14.5 µs to 30 % from \
-         10 %: 6.10 tok/s, above 5.00",
+        "controller: 2 changes of the duty: at 4.50 µs to 10 % from 100 %: 4.20 t/s, below 5.00; at 14.5 µs to 30 % from \
+         10 %: 6.10 t/s, above 5.00",
     ] {
         assert!(lines.iter().any(|line| line.contains(part)), "{part}: {lines:#?}");
     }

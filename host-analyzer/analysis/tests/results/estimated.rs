@@ -135,7 +135,7 @@ fn fewer_threads() {
     assert_eq!((p.choice, two.plausible, one.plausible), (Some(1), true, false));
     let said = words::estimated(&p, Some("r.pfi"));
     assert!(
-        said[0].starts_with("Estimated, not measured: use t2@0-1: 1002004 (1002004 to 1002004) tokens/s"),
+        said[0].starts_with("Estimated, not measured: use t2@0-1: 1002004 (1002004 to 1002004) t/s"),
         "{said:?}"
     );
     assert!(said[1].contains("analyze tune r.pfi --run -- COMMAND"), "{said:?}");

@@ -19,6 +19,7 @@ mod gauges;
 mod health;
 mod invariants;
 mod kv;
+mod ladder_sums;
 mod models;
 mod phases;
 mod predict;

@@ -51,7 +51,7 @@ fn the_fewest_threads_that_are_as_fast() {
     assert!((low - 0.0).abs() < 1e-9 && (high - 6.0 / 450.0).abs() < 1e-9, "{low} {high}");
     let said = words::advice(&tuning, &settings);
     assert_eq!(said.len(), 1, "{said:?}");
-    assert!(said[0].starts_with("Use t3: 2202643 tokens/s, within 3.0 % of the fastest (t4, "), "{said:?}");
+    assert!(said[0].starts_with("Use t3: 2202643 t/s, within 3.0 % of the fastest (t4, "), "{said:?}");
 }
 
 /// Runs with a large spread decide nothing about two threads: the setting is named, and not

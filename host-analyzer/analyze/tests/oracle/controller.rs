@@ -56,7 +56,7 @@ fn operators_go_while_the_engine_is_disturbed_and_come_back() {
     let out = dir.path().join("trace.pfi");
     let mut agent = Command::new(&parts.agent);
     agent.args(["record", "--full", "--levels", "token,graph,op", "--out", out.to_str().unwrap()]);
-    agent.args(["--keep-above", &format!("{limit:.3}tok/s"), "--", nodes]);
+    agent.args(["--keep-above", &format!("{limit:.3}t/s"), "--", nodes]);
     agent.args(["-m", &gguf, "-t", "1", "-p", "5", "-n", "100", "-r", "100000", "-c", "512", "--fresh"]);
     let (mut agent, engine) = started(&mut agent, &out, 40_000);
     let last = |m: &Model, reason| m.controller_steps.last().is_some_and(|s| s.reason == reason);
@@ -69,7 +69,7 @@ fn operators_go_while_the_engine_is_disturbed_and_come_back() {
     let trace = read(&out);
     assert!(trace.health.ledger.is_some_and(|l| l.balances() && l.dropped() == 0));
     let steps = &trace.controller_steps;
-    println!("limit {limit:.2} tok/s, {:.2} undisturbed: {steps:#?}", 1e9 / token as f64);
+    println!("limit {limit:.2} t/s, {:.2} undisturbed: {steps:#?}", 1e9 / token as f64);
     let first = steps.first().expect("it was disturbed");
     assert_eq!((first.reason, first.before_permille), (StepReason::TooSlow, 1000));
     assert!(matches!(first.limit, ControllerLimit::KeepAbove(_)));

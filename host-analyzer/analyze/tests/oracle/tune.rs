@@ -80,7 +80,7 @@ fn the_curve_is_the_engines_own() {
     // The lower of two runs determines the fastest setting. Both may be as close as the clocks.
     let fastest = settings.iter().find(|s| s["name"] == json["fastest"]).unwrap();
     assert!(fastest["token_ns"].as_f64().unwrap() < least.0 * 1.005, "{json:#} {least:?}");
-    assert!(shown.contains("tokens/s") && shown.lines().any(|l| l.starts_with("t2@0-1 ")), "{shown}");
+    assert!(shown.contains("t/s") && shown.lines().any(|l| l.starts_with("t2@0-1 ")), "{shown}");
     // A second series replaces the first, and keeps other files.
     std::fs::create_dir(folder.join("mine")).unwrap();
     std::fs::write(folder.join("mine/notes.txt"), "").unwrap();

@@ -37,7 +37,7 @@ pub fn document(comparison: &Comparison, names: &Names) -> schema::Comparison {
             })
             .collect(),
         change: token.map(|[a_ns, b_ns]| schema::Change { a_ns, b_ns, change_ns: b_ns - a_ns }),
-        rows: comparison.rows.iter().map(|row| self::row(row, token)).collect(),
+        rows: comparison.rows.iter().map(|row| self::row(row, comparison, token)).collect(),
     }
 }
 
@@ -137,14 +137,16 @@ fn side(comparison: &Comparison, names: &Names, side: usize) -> schema::Side {
     }
 }
 
-fn row(row: &Row, token: Option<[i64; 2]>) -> schema::ChangeRow {
+fn row(row: &Row, comparison: &Comparison, token: Option<[i64; 2]>) -> schema::ChangeRow {
+    let programs = &comparison.programs;
     let text = |t: &str| (!t.is_empty()).then(|| t.to_owned());
     schema::ChangeRow {
         level: row.level.code().to_owned(),
-        class: row.class.key().to_owned(),
+        step: row.step.publish(),
+        culprit: row.step.program().map(|id| programs.name(id).to_owned()),
         op: text(&row.op),
         tensor: text(&row.tensor),
-        title: words::compare::row(row),
+        title: words::compare::row(row, programs),
         a_ns: row.side_ns[0],
         b_ns: row.side_ns[1],
         change_ns: row.change_ns(),

@@ -84,6 +84,22 @@ fn published(ladder: &Ladder, replay: &Replay) -> schema::Ladder {
     }
 }
 
+pub(crate) fn sum(question: ladder::Question, sum: &ladder::LadderSum) -> schema::LadderSum {
+    let step = |(kind, ns): (StepKind, u64)| schema::LadderSumStep {
+        kind: kind.publish(),
+        label: words::ladder::step(kind, &sum.programs),
+        culprit: kind.program().map(|id| sum.programs.name(id).to_owned()),
+        ns,
+    };
+    schema::LadderSum {
+        question: question.publish(),
+        parts: sum.parts,
+        units: sum.units,
+        measured_ns: sum.measured_ns,
+        steps: sum.steps().into_iter().map(step).collect(),
+    }
+}
+
 fn step(step: &ladder::Step, ladder: &Ladder, replay: &Replay) -> schema::LadderStep {
     let ladder::Step { kind, ns, half_ns, gain } = step;
     let half = i64::try_from(*half_ns).unwrap_or(i64::MAX);

@@ -86,16 +86,16 @@ fn rows(comparison: &Comparison, out: &mut Sheet<'_>) -> io::Result<()> {
     let Some([a, b]) = comparison.token_ns() else { return Ok(()) };
     let many = comparison.rows.iter().any(|row| row.p.is_some());
     for (level, what) in
-        [(Level::Class, "time per token"), (Level::Operator, "by operator"), (Level::Tensor, "by tensor")]
+        [(Level::Step, "time per token"), (Level::Operator, "by operator"), (Level::Tensor, "by tensor")]
     {
         let of_level: Vec<&Row> = comparison.rows.iter().filter(|row| row.level == level).collect();
-        // Levels below the classes repeat the classes without sublevels.
+        // The other levels repeat the steps without operators.
         let shows = |row: &&&Row| {
-            let own = level == Level::Class || !row.op.is_empty();
+            let own = level == Level::Step || !row.op.is_empty();
             own && row.change_ns().unsigned_abs() as f64 >= SMALL * a as f64
         };
         let shown: Vec<&&Row> = of_level.iter().filter(shows).take(SHOWN).collect();
-        if shown.is_empty() && level != Level::Class {
+        if shown.is_empty() && level != Level::Step {
             continue;
         }
         let headers = [what, "A", "B", "change", "of A's token", if many { "certain" } else { "" }];
@@ -103,7 +103,7 @@ fn rows(comparison: &Comparison, out: &mut Sheet<'_>) -> io::Result<()> {
         let mut rest = [a, b];
         for row in &shown {
             rest = [rest[0] - row.side_ns[0], rest[1] - row.side_ns[1]];
-            t.add_row(line(&words::row(row), row.side_ns, a, many, row.stands));
+            t.add_row(line(&words::row(row, &comparison.programs), row.side_ns, a, many, row.stands));
         }
         t.add_row(line("all others", rest, a, many, None));
         t.add_row(line("total", [a, b], a, many, None));

@@ -4,7 +4,9 @@ use std::io::{self, Write};
 
 use super::style::{Colour, Sheet, wrapped};
 use crate::words::{self, count};
-use profinfer_analysis::ladder::{Gain, HEADLINE, IGNORED, Ladder, Ladders, Question, Step, StepKind};
+use profinfer_analysis::ladder::{
+    Gain, HEADLINE, IGNORED, Ladder, LadderSum, Ladders, Question, Step, StepKind,
+};
 use profinfer_analysis::replay::Replay;
 
 /// Columns of a time.
@@ -51,48 +53,109 @@ fn largest(ladder: &Ladder, replay: &Replay) -> String {
     steps.iter().take(LARGEST).map(of).collect::<Vec<_>>().join("; ")
 }
 
-fn title(ladder: &Ladder) -> String {
+/// The question, and how long a unit takes.
+pub(crate) fn title(ladder: &Ladder) -> String {
     let name = words::ladder::title(ladder.question);
     let unit = words::ladder::unit(ladder.question);
     let ms = ladder.unit_ns() as f64 / 1e6;
-    let speed = match ladder.question {
-        Question::Decode if ladder.unit_ns() > 0 => format!(" ({:.1} t/s)", 1e3 / ms),
-        _ => String::new(),
-    };
+    let speed = speed(ladder.question, ladder.unit_ns());
     let traced = if ladder.traced_units == ladder.units {
         String::new()
     } else {
         format!(", operators from {} of them", count(ladder.traced_units))
     };
-    let plural = if ladder.units == 1 { "" } else { "s" };
-    format!("{name}: {} ms per {unit}{speed}, {} {unit}{plural}{traced}", figure(ms), count(ladder.units))
+    format!("{name}: {} ms per {unit}{speed}, {}{traced}", figure(ms), units(ladder.question, ladder.units))
+}
+
+/// ` (230.1 t/s)`, for tokens.
+fn speed(question: Question, unit_ns: u64) -> String {
+    match question {
+        Question::Decode if unit_ns > 0 => format!(" ({:.1} t/s)", 1e9 / unit_ns as f64),
+        _ => String::new(),
+    }
+}
+
+/// `1,200 tokens`
+pub(crate) fn units(question: Question, n: u64) -> String {
+    format!("{} {}{}", count(n), words::ladder::unit(question), if n == 1 { "" } else { "s" })
 }
 
 fn line(step: &Step, ladder: &Ladder, replay: &Replay, out: &mut Sheet<'_>) -> io::Result<()> {
-    let ms = step.ns as f64 / ladder.units.max(1) as f64 / 1e6;
+    let label = words::ladder::label(step, ladder, replay);
+    let (colour, lines) = step_lines(step, label, ladder, out.width());
+    paint(colour, &lines, out)
+}
+
+/// The lines of a step with its label, and their colour.
+pub(crate) fn step_lines(
+    step: &Step,
+    mut text: String,
+    ladder: &Ladder,
+    width: usize,
+) -> (Option<Colour>, Vec<String>) {
     let share = ladder.share(step.ns);
-    let mut text = words::ladder::label(step, ladder, replay);
     if let Some(gain) = step.gain.filter(|_| share >= IGNORED) {
         text += &format!("  → without it {}", without(ladder, gain));
     }
-    let caused = matches!(step.kind, StepKind::Caused(_));
-    let colour = match () {
+    let unit_ns = step.ns as f64 / ladder.units.max(1) as f64;
+    (colour(step.kind, share), row(unit_ns, share, &text, width))
+}
+
+/// How long a unit of several parts of a session takes.
+pub(crate) fn per_unit(question: Question, sum: &LadderSum) -> String {
+    let (unit, ms) = (words::ladder::unit(question), sum.unit_ns() as f64 / 1e6);
+    format!("{} ms per {unit}{}", figure(ms), speed(question, sum.unit_ns()))
+}
+
+/// The lines of the steps that matter, the longest first, and their colours.
+pub(crate) fn sum_lines(sum: &LadderSum, width: usize) -> Vec<(Option<Colour>, Vec<String>)> {
+    let share = |ns: u64| ns as f64 / sum.measured_ns.max(1) as f64;
+    let shown = sum.steps().into_iter().filter(|(_, ns)| share(*ns) >= IGNORED);
+    let lines = |(kind, ns): (StepKind, u64)| {
+        let name = words::ladder::step(kind, &sum.programs);
+        (colour(kind, share(ns)), row(ns as f64 / sum.units.max(1) as f64, share(ns), &name, width))
+    };
+    shown.map(lines).collect()
+}
+
+/// The ladders of tokens and prompts in all pieces of a session; summary.json has the others.
+pub(super) fn pieces(sums: &[(Question, LadderSum)], out: &mut Sheet<'_>) -> io::Result<()> {
+    for (question, sum) in sums.iter().filter(|(q, _)| matches!(q, Question::Decode | Question::Prompt)) {
+        let (name, time) = (words::ladder::title(*question), per_unit(*question, sum));
+        let title = format!("{name}, {} pieces: {time}, {}", count(sum.parts), units(*question, sum.units));
+        writeln!(out)?;
+        writeln!(out, "{}", Colour::Strong.paint(&title))?;
+        for (colour, lines) in sum_lines(sum, out.width()) {
+            paint(colour, &lines, out)?;
+        }
+    }
+    Ok(())
+}
+
+fn paint(colour: Option<Colour>, lines: &[String], out: &mut Sheet<'_>) -> io::Result<()> {
+    for line in lines {
+        writeln!(out, "{}", colour.map_or_else(|| line.clone(), |c| c.paint(line)))?;
+    }
+    Ok(())
+}
+
+/// Colour of a step by its share.
+fn colour(kind: StepKind, share: f64) -> Option<Colour> {
+    let caused = matches!(kind, StepKind::Caused(_));
+    match () {
         () if caused && share >= HEADLINE => Some(Colour::Bad),
         () if caused && share >= IGNORED => Some(Colour::Warn),
         () if share.abs() < IGNORED => Some(Colour::Dim),
         () => None,
-    };
-    let width = out.width().saturating_sub(TIME + 9);
-    for (i, part) in wrapped(&text, width).iter().enumerate() {
-        let head = if i == 0 {
-            format!("{:>TIME$} {:>4.0} %", figure(ms), share * 100.0)
-        } else {
-            " ".repeat(TIME + 7)
-        };
-        let line = format!("{head}  {part}");
-        writeln!(out, "{}", colour.map_or_else(|| line.clone(), |c| c.paint(&line)))?;
     }
-    Ok(())
+}
+
+/// A time in ms, its share, and a text.
+fn row(ns: f64, share: f64, text: &str, width: usize) -> Vec<String> {
+    let head = format!("{:>TIME$} {:>4.0} %", figure(ns / 1e6), share * 100.0);
+    let heads = std::iter::once(head).chain(std::iter::repeat(" ".repeat(TIME + 7)));
+    let parts = wrapped(text, width.saturating_sub(TIME + 9));
+    heads.zip(parts).map(|(head, part)| format!("{head}  {part}")).collect()
 }
 
 /// The time of a unit without a cause, with its interval.

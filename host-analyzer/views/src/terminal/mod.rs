@@ -16,7 +16,7 @@ mod experts;
 mod findings;
 mod gauges;
 mod kv;
-mod ladder;
+pub(crate) mod ladder;
 mod nested;
 mod operators;
 pub mod predict;
@@ -64,6 +64,7 @@ pub fn within(model: &Model, analysis: &Analysis, width: usize, out: &mut dyn Wr
     health(analysis, out)?;
     findings::write(&found, &analysis.ladder, out)?;
     ladder::write(&analysis.ladder, &analysis.replay, out)?;
+    ladder::pieces(&analysis.ladders_of_pieces, out)?;
     processes(&model.session, out)?;
     weights::write(&analysis.engine, &analysis.weight, out)?;
     let others = analysis.sched.other_programs.as_ref();

@@ -50,7 +50,7 @@ fn parts(p: &Prediction, out: &mut Sheet<'_>) -> io::Result<()> {
 
 fn others(peers: &Peers, p: &Prediction, out: &mut Sheet<'_>) -> io::Result<()> {
     writeln!(out)?;
-    let mut t = table(&["other rule", "tokens/s", "ratio"]);
+    let mut t = table(&["other rule", "t/s", "ratio"]);
     let rows = [
         ("one bandwidth for all", peers.one_parameter_ns),
         ("llmfit", Some(peers.llmfit_ns)),

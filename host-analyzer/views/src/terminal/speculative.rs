@@ -42,7 +42,7 @@ pub(super) fn write(all: &[Speculative], out: &mut Sheet<'_>) -> io::Result<()> 
 }
 
 fn verdict(s: &Speculative) -> String {
-    let with = s.tokens_per_s.map_or(String::new(), |r| format!("{r:.2} tok/s with the draft"));
+    let with = s.tokens_per_s.map_or(String::new(), |r| format!("{r:.2} t/s with the draft"));
     let (Some(plain), Some(speed), Some(cost)) = (s.plain, s.plain_tokens_per_s, s.break_even_per_round)
     else {
         return if with.is_empty() { "too few rounds to tell whether it pays off".to_owned() } else { with };

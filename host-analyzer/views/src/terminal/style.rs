@@ -55,7 +55,7 @@ impl Write for Sheet<'_> {
 }
 
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Colour {
+pub(crate) enum Colour {
     Good,
     Warn,
     Bad,

@@ -20,6 +20,6 @@ pub(super) fn tabs(screen: &Screen) -> Line<'static> {
 /// The keys.
 pub(super) fn keys(screen: &Screen) -> Line<'static> {
     let pause = if screen.is_paused() { "p resume" } else { "p pause" };
-    let text = format!("q stop and write the report   {pause}   1-5 Tab ←→ pane   ↑↓ scroll   ? help");
+    let text = format!("q stop and write the report   {pause}   1-6 Tab ←→ pane   ↑↓ scroll   ? help");
     Line::styled(text, Style::new().add_modifier(Modifier::REVERSED))
 }

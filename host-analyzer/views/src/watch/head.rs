@@ -25,7 +25,7 @@ pub(super) fn losses(screen: &Screen, width: u16) -> Vec<Line<'static>> {
     let more = lost.len().saturating_sub(LOSSES);
     let width = usize::from(width);
     let line = |(i, remark): (usize, &&Remark)| {
-        let rest = if more > 0 && i + 1 == LOSSES { format!(" (and {more} more: 5)") } else { String::new() };
+        let rest = if more > 0 && i + 1 == LOSSES { format!(" (and {more} more: 6)") } else { String::new() };
         let room = width.saturating_sub(rest.chars().count() + 1);
         let text = format!(" {}{rest}", cut(&words::health::line(remark), room));
         Line::styled(format!("{text:width$}"), BAD)
@@ -98,7 +98,7 @@ pub(super) fn sentence(screen: &Screen, width: u16) -> Vec<Line<'static>> {
     let mut last = vec![Span::styled(of, DIM)];
     if warnings > 0 {
         let s = if warnings == 1 { "" } else { "s" };
-        last.push(Span::styled(format!(" · {warnings} warning{s}: 5"), WARN));
+        last.push(Span::styled(format!(" · {warnings} warning{s}: 6"), WARN));
     }
     lines.push(Line::from(last));
     lines

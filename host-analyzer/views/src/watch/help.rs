@@ -8,7 +8,7 @@ use ratatui::widgets::Paragraph;
 const LINES: [&str; 12] = [
     "q Ctrl-C   stop and write recording and report; twice: without the last records",
     "p space    pause or resume the display; the capture continues",
-    "1 to 5     threads, operators, experts, gauges, findings and health",
+    "1 to 6     ladder, threads, operators, experts, gauges, findings and health",
     "Tab ← →    the next pane, the previous pane",
     "↑ ↓ PgUp PgDn Home   scroll",
     "",

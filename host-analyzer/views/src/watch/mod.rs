@@ -10,6 +10,7 @@ mod foot;
 mod gauges;
 mod head;
 mod help;
+mod ladder;
 mod operators;
 mod pane;
 mod screen;

@@ -7,7 +7,7 @@ use ratatui::widgets::Paragraph;
 
 use super::DIM;
 use super::screen::{Pane, Screen, Seen};
-use super::{experts, findings, gauges, operators, threads};
+use super::{experts, findings, gauges, ladder, operators, threads};
 
 /// Draws the pane.
 pub(super) fn draw(screen: &mut Screen, area: Rect, frame: &mut Frame<'_>) {
@@ -33,6 +33,7 @@ pub(super) fn draw(screen: &mut Screen, area: Rect, frame: &mut Frame<'_>) {
 
 fn lines(pane: Pane, seen: &Seen, width: usize) -> Vec<Line<'static>> {
     match pane {
+        Pane::Ladder => ladder::lines(seen, width),
         Pane::Threads => threads::lines(seen, width),
         Pane::Operators => operators::lines(seen, width),
         Pane::Experts => experts::lines(seen, width),

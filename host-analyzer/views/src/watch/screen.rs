@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use crate::words::one_line;
 use profinfer_analysis::Analysis;
 use profinfer_analysis::findings::Findings;
+use profinfer_analysis::ladder::{LadderSum, Question};
 
 /// The engine shown, if there are several.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,6 +28,8 @@ pub struct Seen {
     /// Results; the health is that of the complete session.
     pub analysis: Analysis,
     pub findings: Findings,
+    /// The ladders of all windows so far, of this engine.
+    pub totals: Vec<(Question, LadderSum)>,
     /// Tokens per second, one value per second of the last minutes; `None` without decoded tokens.
     pub speeds: Vec<Option<f64>>,
 }
@@ -44,8 +47,10 @@ pub struct Progress {
 /// The part of the screen below the speed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Pane {
-    /// Threads, with work and wait.
+    /// Where the time of a token goes.
     #[default]
+    Ladder,
+    /// Threads, with work and wait.
     Threads,
     /// Types of operators.
     Operators,
@@ -57,12 +62,14 @@ pub enum Pane {
 }
 
 impl Pane {
-    /// All, in the order of their keys 1 to 5.
-    pub const ALL: [Self; 5] = [Self::Threads, Self::Operators, Self::Experts, Self::Gauges, Self::Findings];
+    /// All, in the order of their keys 1 to 6.
+    pub const ALL: [Self; 6] =
+        [Self::Ladder, Self::Threads, Self::Operators, Self::Experts, Self::Gauges, Self::Findings];
 
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
+            Self::Ladder => "ladder",
             Self::Threads => "threads",
             Self::Operators => "operators",
             Self::Experts => "experts",

@@ -24,10 +24,10 @@ pub(super) fn draw(screen: &Screen, area: Rect, frame: &mut Frame<'_>) {
     let text = match last {
         Some(last) => vec![
             Line::raw(format!("{fastest:>8.2} max")),
-            Line::raw(format!("{last:>8.2} tok/s")),
+            Line::raw(format!("{last:>8.2} t/s")),
             Line::styled(format!("{:>8} s", shown.len()), DIM),
         ],
-        None => vec![Line::raw(""), Line::styled("tok/s: none yet", DIM)],
+        None => vec![Line::raw(""), Line::styled("t/s: none yet", DIM)],
     };
     frame.render_widget(Paragraph::new(text), scale);
     // In thousandths of the maximum: the bars have eighths of a line.

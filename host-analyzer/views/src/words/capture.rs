@@ -208,7 +208,7 @@ pub fn steps(steps: &[Step]) -> String {
     format!("controller: {changes} of the duty: {}{more}", shown.join("; "))
 }
 
-/// One change: `at 12.3 s to 10 % from 100 %: 4.20 tok/s, below 5.00`.
+/// One change: `at 12.3 s to 10 % from 100 %: 4.20 t/s, below 5.00`.
 #[must_use]
 pub fn step(s: &Step) -> String {
     let share = |part: f64| format!("{:.0} %", part * 100.0);
@@ -227,7 +227,7 @@ pub fn reason(s: &Step) -> String {
     let unknown = || "unknown".to_owned();
     if let Some(limit) = s.keep_above_per_s {
         let side = if s.reason == "too_slow" { "below" } else { "above" };
-        let speed = s.tokens_per_s.map_or_else(unknown, |v| format!("{v:.2} tok/s"));
+        let speed = s.tokens_per_s.map_or_else(unknown, |v| format!("{v:.2} t/s"));
         return format!("{speed}, {side} {limit:.2}");
     }
     let side = if s.reason == "too_dear" { "above" } else { "below" };

@@ -1,11 +1,13 @@
 //! The sentences of a comparison. They never say "significant": the intervals show how certain a
 //! difference is.
 
-use super::budget::name as class_name;
+use super::ladder::step as step_name;
 use super::{count, duration, one_line, quantity};
 use profinfer_analysis::compare::{
-    Code, Comparison, Found, Item, Level, MOST_RUNS, Method, Note, POWER, Power, Row, Thing, Value, Verdict,
+    Code, Comparison, Found, Item, Lead, Level, MOST_RUNS, Method, Note, POWER, Power, Row, Thing, Value,
+    Verdict,
 };
+use profinfer_analysis::ladder::{Programs, StepKind};
 
 /// Maximum number of texts of a thing that are listed; of more, only the number is shown.
 const SHOWN: usize = 4;
@@ -40,24 +42,24 @@ pub fn change_ns(ns: i64) -> String {
 #[must_use]
 pub fn verdict(comparison: &Comparison) -> String {
     let verdict = &comparison.verdict;
-    let runs = comparison.sides.each_ref().map(|side| side.runs.len());
-    let between = interval(verdict);
+    let between = interval(verdict).map_or_else(String::new, |ends| format!(" ({ends})"));
     match verdict.code {
-        Code::Faster => format!("B is faster: a token takes {}{between}.", shift(verdict)),
-        Code::Slower => format!("B is slower: a token takes {}{between}.", shift(verdict)),
+        Code::Faster => format!("B is faster: {}{}", times(comparison), runs_and_lead(comparison)),
+        Code::Slower => format!("B is slower: {}{}", times(comparison), runs_and_lead(comparison)),
         Code::NoDifferenceBeyond => {
             let bound = verdict.bound().unwrap_or_default();
             format!("No difference beyond ±{}{between}.", share(bound))
         }
         Code::TooFewRuns => {
-            let seen = match verdict.shift {
-                Some(_) => format!(" A token of B took {}{between}.", shift(verdict)),
-                None => String::new(),
+            // Of disturbed runs, only what happened in these is certain.
+            let what = match verdict.interval {
+                Some((low, _)) if low > verdict.practical => "B was slower",
+                Some((_, high)) if high < -verdict.practical => "B was faster",
+                _ => "Too few runs to tell",
             };
-            format!(
-                "Too few runs ({} of A, {} of B).{seen} An exact interval needs four runs on each side, made alternately.",
-                runs[0], runs[1]
-            )
+            let times = verdict.shift.map_or_else(|| ".".to_owned(), |_| times(comparison));
+            let lead = runs_and_lead(comparison);
+            format!("{what}: {times}{lead} An exact interval needs four runs on each side, made alternately.")
         }
         Code::Undecided => format!(
             "Inconclusive: a token of B takes {}{between}. The interval includes both no difference and one beyond ±{}. Make more runs.",
@@ -90,6 +92,75 @@ pub fn power(power: &Power, practical: f64) -> String {
     format!("Run-to-run variation is {}. {detected}; {runs}.", share(power.scatter))
 }
 
+/// `28.3 vs 6.10 ms per token (4.6×; its interval).`
+fn times(comparison: &Comparison) -> String {
+    let verdict = &comparison.verdict;
+    let [a, b] = comparison.token_ns().unwrap_or_default().map(|ns| duration(ns.unsigned_abs()));
+    let (number, unit) = b.split_once(' ').unwrap_or((&b, ""));
+    let b = if a.ends_with(&format!(" {unit}")) { number } else { &b };
+    let by = match verdict.shift.unwrap_or_default() {
+        more if more >= 1.0 => format!("{:.1}×", more + 1.0),
+        shift => change(shift),
+    };
+    let ends = interval(verdict).map_or_else(String::new, |ends| format!("; {ends}"));
+    format!("{b} vs {a} per token ({by}{ends}).")
+}
+
+/// How many runs decided, if they are few, and what the change comes from.
+fn runs_and_lead(comparison: &Comparison) -> String {
+    let verdict = &comparison.verdict;
+    let runs = match (&verdict.method, comparison.sides.each_ref().map(|side| side.runs.len())) {
+        (Some(Method::Ranks { .. }), _) => None,
+        (_, [1, 1]) => Some("One run each".to_owned()),
+        (_, [a, b]) => Some(format!("{a} and {b} runs")),
+    };
+    let matters = verdict.shift.is_some_and(|shift| shift.abs() > verdict.practical);
+    let lead = comparison.lead().filter(|_| matters).map(|lead| self::lead(&lead, &comparison.programs));
+    match (runs, lead) {
+        (Some(runs), Some(lead)) => format!(" {runs}; {lead}."),
+        (Some(runs), None) => format!(" {runs}."),
+        (None, Some(lead)) => format!(" {}.", capital(&lead)),
+        (None, None) => String::new(),
+    }
+}
+
+fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}
+
+/// `the cause is other programs in B (+16.3 ms), most of all python3 (+9.1 ms)`.
+fn lead(lead: &Lead<'_>, programs: &Programs) -> String {
+    let Lead { change_ns, most, side, steps, operator } = lead;
+    let Some(first) = steps.first() else { return String::new() };
+    let (side, by) = (["A", "B"][*side], self::change_ns(*change_ns));
+    let of = |row: &Row, name: &str| format!(", most of all {name} ({})", self::change_ns(row.change_ns()));
+    let program = |row: &Row| row.step.program().map(|id| one_line(programs.name(id)));
+    match (program(first), first.step) {
+        (Some(name), _) => {
+            let intro = if *most { "the cause is" } else { "the largest change is" };
+            match steps.len() {
+                1 => format!("{intro} the program {name} in {side} ({by})"),
+                _ => format!("{intro} other programs in {side} ({by}){}", of(first, &name)),
+            }
+        }
+        (None, StepKind::Caused(_)) => {
+            let intro = if *most { "the cause" } else { "the largest change" };
+            format!("{intro} in {side}: {} ({by})", row(first, programs))
+        }
+        (None, kind) => {
+            let intro = if *most { "the difference is in" } else { "the largest change is in" };
+            let name = match kind {
+                StepKind::Unexplained => "unexplained delays".to_owned(),
+                StepKind::NotRecorded => "what is not recorded".to_owned(),
+                _ => row(first, programs),
+            };
+            let operator = operator.map_or_else(String::new, |row| of(row, &one_line(&row.op)));
+            format!("{intro} {name} ({by}){operator}")
+        }
+    }
+}
+
 /// `3.2 % longer`.
 fn shift(verdict: &Verdict) -> String {
     let Some(shift) = verdict.shift else { return "an unknown time".to_owned() };
@@ -100,19 +171,17 @@ fn shift(verdict: &Verdict) -> String {
     }
 }
 
-fn interval(verdict: &Verdict) -> String {
-    let Some((low, high)) = verdict.interval else { return String::new() };
+fn interval(verdict: &Verdict) -> Option<String> {
+    let (low, high) = verdict.interval?;
     let ends = format!("{} to {}", change(low), change(high));
-    match verdict.method {
-        Some(Method::Ranks { coverage }) => {
-            format!(" ({ends}, exact rank interval, {:.1} %)", coverage * 100.0)
-        }
+    Some(match verdict.method {
+        Some(Method::Ranks { coverage }) => format!("{ends}, exact rank interval, {:.1} %", coverage * 100.0),
         Some(Method::Spread { within, between, seen }) => {
-            let of = if seen { "between the runs of one side" } else { "assumed between sessions" };
-            format!(" ({ends}: ±{} within the runs, ±{} {of})", share(within), share(between))
+            let of = if seen { "between the runs of one side" } else { "run-to-run variation assumed" };
+            format!("{ends}: ±{} within the runs, ±{} {of}", share(within), share(between))
         }
-        None => format!(" ({ends})"),
-    }
+        None => ends,
+    })
 }
 
 #[must_use]
@@ -260,7 +329,7 @@ pub fn note(note: &Note) -> String {
         Note::NotInTurn => "All runs of one side were made before those of the other: a change of temperature or load looks like a \
                             difference. Alternate the runs (A B B A)."
             .to_owned(),
-        Note::NotTraced => "Some runs have too few tokens with captured operators: the change within the graphs is unknown.".to_owned(),
+        Note::NotTraced => "Some runs have too few tokens with captured operators: the change by operator is unknown.".to_owned(),
         Note::RowsNeedRuns { least_p, rows } => format!(
             "No single one of {rows} rows can be conclusive: with this many runs the smallest possible p-value is {least_p:.3}. The rows show what was measured."
         ),
@@ -288,12 +357,10 @@ pub const fn note_code(note: &Note) -> &'static str {
 
 /// The name of a row.
 #[must_use]
-pub fn row(row: &Row) -> String {
+pub fn row(row: &Row, programs: &Programs) -> String {
     match row.level {
-        Level::Class => class_name(row.class).to_owned(),
-        Level::Operator if row.op.is_empty() => class_name(row.class).to_owned(),
-        Level::Operator => one_line(&row.op),
-        Level::Tensor if row.op.is_empty() => class_name(row.class).to_owned(),
+        _ if row.op.is_empty() => step_name(row.step, programs),
+        Level::Step | Level::Operator => one_line(&row.op),
         Level::Tensor => one_line(&format!("{} {}", row.op, row.tensor)),
     }
 }

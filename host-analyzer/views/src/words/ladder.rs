@@ -1,8 +1,10 @@
 //! Texts of the ladder.
 
 use super::{count, one_line, size};
-use profinfer_analysis::ladder::{Floor, FloorGroup, Ladder, Question, Step, StepKind, TensorGroup};
-use profinfer_analysis::replay::{Cause, Culprit, Replay};
+use profinfer_analysis::ladder::{
+    Floor, FloorGroup, Ladder, Programs, Question, Step, StepKind, TensorGroup,
+};
+use profinfer_analysis::replay::{Cause, Culprit, CulpritId, Replay};
 use profinfer_trace::model::CeilingSource;
 
 /// Number of tensor groups that are named.
@@ -42,27 +44,55 @@ pub fn label(step: &Step, ladder: &Ladder, replay: &Replay) -> String {
             Some(floor) => format!("operators above that limit{}", parts(floor)),
             None => "operators; the limit of this board is not known".to_owned(),
         },
+        StepKind::PageIn => format!("asleep while data was read from storage{}", read(ladder)),
+        StepKind::PageFaults => format!("in the kernel: page faults, copies of files{}", faults(ladder)),
+        StepKind::Caused(Cause::Asleep) if ladder.question == Question::StartUp => "asleep".to_owned(),
+        StepKind::Probes if ladder.question == Question::StartUp => {
+            "the agent attached its probes, and the probes of this recording".to_owned()
+        }
+        kind => name(kind, |id| replay.culprit(id).map_or_else(String::new, culprit)),
+    }
+}
+
+/// The same without figures of the operators: for few columns.
+#[must_use]
+pub fn short_label(step: &Step, ladder: &Ladder, replay: &Replay) -> String {
+    match step.kind {
+        StepKind::Floor => name(step.kind, |_| String::new()),
+        StepKind::AboveFloor if ladder.floor.is_some() => "operators above that limit".to_owned(),
+        _ => label(step, ladder, replay),
+    }
+}
+
+/// The name of a step in any ladder; `program` names a program that had CPUs.
+#[must_use]
+pub fn name(kind: StepKind, program: impl FnOnce(CulpritId) -> String) -> String {
+    match kind {
+        StepKind::Floor => "operators at this board's limits".to_owned(),
+        StepKind::AboveFloor => "operators".to_owned(),
         StepKind::Imbalance => "uneven split of work between threads".to_owned(),
         StepKind::Dispatch => "barriers and starting operators".to_owned(),
         StepKind::Preparation => "building the graph, inputs and outputs".to_owned(),
         StepKind::Application => "sampling and application".to_owned(),
         StepKind::Idle => "asleep between calls".to_owned(),
         StepKind::BeforeEngine => "before the engine's code was loaded: exec and linking".to_owned(),
-        StepKind::PageIn => format!("asleep while data was read from storage{}", read(ladder)),
-        StepKind::PageFaults => format!("in the kernel: page faults, copies of files{}", faults(ladder)),
+        StepKind::PageIn => "asleep while data was read from storage".to_owned(),
+        StepKind::PageFaults => "in the kernel: page faults, copies of files".to_owned(),
         StepKind::Loading => "loading: repacking, allocation, tokenizer".to_owned(),
         StepKind::WarmUp => "trial calls of the engine".to_owned(),
         StepKind::OtherBackend => "other backends".to_owned(),
-        StepKind::Caused(Cause::Asleep) if ladder.question == Question::StartUp => "asleep".to_owned(),
-        StepKind::Probes if ladder.question == Question::StartUp => {
-            "the agent attached its probes, and the probes of this recording".to_owned()
-        }
         StepKind::Probes => "probes of this recording".to_owned(),
-        StepKind::Caused(cause) => caused(cause, replay),
+        StepKind::Caused(cause) => caused(cause, program),
         StepKind::SmallCauses => "other small delays".to_owned(),
         StepKind::NotRecorded => "not recorded".to_owned(),
         StepKind::Unexplained => "unexplained".to_owned(),
     }
+}
+
+/// The same for programs of several recordings or parts.
+#[must_use]
+pub fn step(kind: StepKind, programs: &Programs) -> String {
+    name(kind, |id| format!("{} had a CPU", one_line(programs.name(id))))
 }
 
 fn read(ladder: &Ladder) -> String {
@@ -76,9 +106,9 @@ fn faults(ladder: &Ladder) -> String {
     format!(" ({} minor, {} major)", count(start.minor_faults), count(start.major_faults))
 }
 
-fn caused(cause: Cause, replay: &Replay) -> String {
+fn caused(cause: Cause, program: impl FnOnce(CulpritId) -> String) -> String {
     match cause {
-        Cause::Program(id) => replay.culprit(id).map_or_else(String::new, culprit),
+        Cause::Program(id) => program(id),
         Cause::Agent => "the agent had a CPU".to_owned(),
         Cause::Placement => "engine threads shared a CPU although another one was free".to_owned(),
         Cause::TooManyThreads => "more running threads than CPUs".to_owned(),
@@ -95,19 +125,10 @@ fn caused(cause: Cause, replay: &Replay) -> String {
     }
 }
 
-/// The program of a command line, as in the page's list of programs: tasks name themselves as they
-/// like. The task's name where the command is unknown.
-fn program<'a>(command: &'a str, task: &'a str) -> &'a str {
-    let path = command.split(' ').next().unwrap_or("");
-    path.rsplit('/').next().filter(|p| !p.is_empty()).unwrap_or(task)
-}
-
 /// A program, and the CPUs that it had.
 #[must_use]
 pub fn culprit(culprit: &Culprit) -> String {
-    // Without a process, it may stand for tasks of many commands.
-    let command = if culprit.pid == 0 && !culprit.name.is_empty() { "" } else { &culprit.command };
-    let name = one_line(program(command, &culprit.name));
+    let name = one_line(culprit.program());
     let who = match (culprit.tasks, culprit.pid) {
         (n, 0) if n > 1 => format!("{n} tasks named {name}"),
         (_, 0) => format!("{name} (thread {})", culprit.tid),
@@ -124,7 +145,7 @@ pub fn culprit(culprit: &Culprit) -> String {
 
 fn floor(floor: &Floor, ladder: &Ladder) -> String {
     let bytes = size(floor.bytes / ladder.units.max(1));
-    let Some(per_s) = floor.bytes_per_s else { return "operators at this board's limits".to_owned() };
+    let Some(per_s) = floor.bytes_per_s else { return name(StepKind::Floor, |_| String::new()) };
     let rate = per_s as f64 / 1e9;
     match floor.source {
         Some(CeilingSource::BestSeen) => format!(

@@ -37,7 +37,7 @@ fn ends(interval: &Interval, tokens: f64) -> String {
 
 fn predicted(p: &Prediction) -> Vec<String> {
     let mut all = vec![format!(
-        "Decode: {} tokens/s ({}) on {} with {} KV cells; including the application between two tokens: {} tokens/s.",
+        "Decode: {} t/s ({}) on {} with {} KV cells; including the application between two tokens: {} t/s.",
         speed(p.decode_per_s()),
         ends(&p.decode.interval, 1.0),
         threads(p.threads as usize),
@@ -46,7 +46,7 @@ fn predicted(p: &Prediction) -> Vec<String> {
     )];
     if let (Some(per_s), Some(prefill)) = (p.prefill_per_s(), &p.prefill) {
         all.push(format!(
-            "Prompt processing: {} tokens/s ({}) for {} tokens at once.",
+            "Prompt processing: {} t/s ({}) for {} tokens at once.",
             speed(per_s),
             ends(&prefill.interval, p.prompt as f64),
             p.prompt
@@ -92,7 +92,7 @@ fn recurrent(census: &Census) -> Option<String> {
 fn bracket(census: &Census, bracket: &Bracket) -> Vec<String> {
     let per_s = |ns: f64| speed(1e9 / ns.max(1.0));
     let mut all = vec![format!(
-        "Decode: between {} and {} tokens/s on {}. This is a bracket: a token reads {}, and decode reaches {:.0} to {:.0} % of the bandwidth{}, \
+        "Decode: between {} and {} t/s on {}. This is a bracket: a token reads {}, and decode reaches {:.0} to {:.0} % of the bandwidth{}, \
          depending on types and processors. A recording of any model on the board gives a figure.",
         per_s(bracket.decode_ns.1),
         per_s(bracket.decode_ns.0),
@@ -103,11 +103,7 @@ fn bracket(census: &Census, bracket: &Bracket) -> Vec<String> {
         read_from(&bracket.read),
     )];
     if let Some((low, high)) = bracket.prefill_ns {
-        all.push(format!(
-            "Prompt processing: between {} and {} tokens/s, likewise.",
-            per_s(high),
-            per_s(low)
-        ));
+        all.push(format!("Prompt processing: between {} and {} t/s, likewise.", per_s(high), per_s(low)));
     }
     all.extend(recurrent(census));
     all

@@ -87,6 +87,19 @@ fn ladders(page: &Value, expected: &Value) {
     }
 }
 
+/// The ladders of all pieces are folded, and name programs by the file name of their command.
+pub(crate) fn pieces(Shown { page, summary, .. }: &Shown) {
+    let sums = summary["ladders_of_pieces"].as_array().unwrap();
+    assert_eq!(sums[0]["question"], "decode");
+    let program = |step: &Value| step["kind"] == "program" && step["culprit"] == "script><img";
+    assert!(sums[0]["steps"].as_array().unwrap().iter().any(program), "{}", sums[0]);
+    for sum in sums {
+        let question = format!("pieces {}", sum["question"].as_str().unwrap());
+        let shown = json!({"question": question, "measured_ns": sum["measured_ns"], "steps": sum["steps"]});
+        ladders(page, &json!([shown]));
+    }
+}
+
 /// The pieces of each bar are the times of the summary, and fill it.
 fn bars(page: &Value, budget: &Value, ladders: &Value) {
     let phases = budget["phases"].as_array().unwrap();

@@ -78,7 +78,7 @@ fn the_page_of_a_comparison_shows_its_data() {
     assert_eq!(dots.iter().map(|d| d.0).collect::<Vec<_>>(), means);
     assert!(dots.windows(2).all(|w| w[0].1 <= w[1].1), "{dots:?}");
     // Every row of every level, the largest change first, as in the file.
-    for level in ["class", "operator", "tensor"] {
+    for level in ["step", "operator", "tensor"] {
         let rows: Vec<&Value> = list(&data["rows"]).iter().filter(|r| r["level"] == level).collect();
         let table = list(&shown["tables"][format!("rows-{level}")]);
         assert_eq!(table.len(), rows.len(), "{level}");
@@ -103,6 +103,6 @@ fn the_page_of_different_work_has_no_rows() {
         (&shown["code"], &data["verdict"]["code"]),
         (&"different_work".into(), &"different_work".into())
     );
-    assert_eq!(shown["tables"]["rows-class"], Value::Null);
+    assert_eq!(shown["tables"]["rows-step"], Value::Null);
     assert!(list(&shown["differs"]).iter().any(|d| d.as_str().unwrap().starts_with("different work")));
 }

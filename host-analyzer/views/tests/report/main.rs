@@ -14,6 +14,7 @@ mod size;
 use std::collections::{BTreeMap, BTreeSet};
 
 use profinfer_analysis::Analysis;
+use profinfer_analysis::ladder::LadderSums;
 use profinfer_trace::model::{EndingKind, EndingRow, Health, Ledger, Model};
 use profinfer_views as views;
 use serde_json::{Value, json};
@@ -30,6 +31,10 @@ struct Shown {
 
 fn show(model: Model) -> Option<Shown> {
     let analysis = Analysis::compute(&model);
+    show_results(model, analysis)
+}
+
+fn show_results(model: Model, analysis: Analysis) -> Option<Shown> {
     let page = browser::open(&model, &analysis)?;
     let summary = browser::json(views::summary::summary, &model, &analysis);
     let dag = browser::json(views::dag::dag, &model, &analysis);
@@ -347,7 +352,12 @@ fn names_from_the_traced_process_stay_text() {
 /// Another task, with a name that tries to become part of the page, takes a CPU of the engine in every decode call.
 #[test]
 fn the_page_of_a_disturbed_session_shows_who_disturbed_it() {
-    let Some(shown) = show(disturbed::disturbed(HOSTILE)) else { return };
+    let model = disturbed::disturbed(HOSTILE);
+    let mut analysis = Analysis::compute(&model);
+    let mut pieces = LadderSums::default();
+    pieces.add_model(&model);
+    analysis.ladders_of_pieces = pieces.of(pieces.latest().unwrap());
+    let Some(shown) = show_results(model, analysis) else { return };
     complains_about_nothing(&shown.page);
     assert_eq!(shown.page["hostile"]["executed"], "undefined");
     assert_eq!(shown.page["hostile"]["images"], 0);
@@ -356,6 +366,7 @@ fn the_page_of_a_disturbed_session_shows_who_disturbed_it() {
     answer::links_lead_somewhere(&shown.page);
     answer::statements_have_evidence(&shown);
     answer::interference(&shown);
+    answer::pieces(&shown);
     answer::thread_states(&shown.page);
     answer::conditions(&shown);
     answer::ceilings(&shown);

@@ -122,20 +122,6 @@ impl Class {
         matches!(self, Self::GraphPreparation | Self::Application)
     }
 
-    /// Other tasks had the CPU of a thread, or of the thread that it waited for.
-    #[must_use]
-    pub const fn is_disturbed(self) -> bool {
-        matches!(
-            self,
-            Self::Preempted
-                | Self::Throttled
-                | Self::Interrupted
-                | Self::WaitPreempted
-                | Self::WaitThrottled
-                | Self::WaitInterrupted
-        )
-    }
-
     /// Waiting at the barrier, for any cause.
     #[must_use]
     pub const fn is_wait(self) -> bool {

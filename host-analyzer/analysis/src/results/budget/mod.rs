@@ -36,9 +36,7 @@ pub use disturbed::disturbed;
 use habit::Habits;
 use lateness::Causes;
 use off_cpu::Scheduler;
-use profinfer_trace::model::{
-    FactScope, FactValue, GraphCallId, LlamaCallId, Model, Node, Text, ThreadId, Traced,
-};
+use profinfer_trace::model::{FactScope, FactValue, GraphCallId, Model, Text, ThreadId, Traced};
 use thread::ThreadWalk;
 use token::Scratch;
 use worked::{WorkSums, Worked};
@@ -136,25 +134,12 @@ fn is_cpu(model: &Model, call: GraphCallId) -> bool {
 impl Budget {
     #[must_use]
     pub fn compute(model: &Model, phases: &Phases) -> Self {
-        Self::with_operators(model, phases, &mut |_, _, _| {})
-    }
-
-    /// The budget of a session. `worked` receives the work along the last arrivers in each
-    /// completely traced call: the call, the node, and the time, ns. These times sum to the call's
-    /// `work`, or to `work_and_wait` without end probes. The exception is graphs whose times
-    /// contradict each other; they are in `unknown`.
-    #[must_use]
-    pub fn with_operators(
-        model: &Model,
-        phases: &Phases,
-        worked: &mut impl FnMut(LlamaCallId, &Node, u64),
-    ) -> Self {
         let mut rows = CallRows::of_all(model);
         let habits = Habits::compute(model, &phases.tracing, &mut rows);
         let scheduler = Scheduler::compute(model);
         let all = Tokens { model, phases, scheduler: &scheduler, habits: &habits, rows: &rows };
         let (sums, tokens) =
-            if scheduler.has_rows() { all.classify::<true>(worked) } else { all.classify::<false>(worked) };
+            if scheduler.has_rows() { all.classify::<true>() } else { all.classify::<false>() };
         let classes = Class::ALL.map(Class::key).to_vec();
         Self { scheduler: model.sched.recorded, classes, phases: sums.phases(model), tokens }
     }
@@ -178,10 +163,7 @@ struct Tokens<'a> {
 
 impl Tokens<'_> {
     /// All tokens, and their sums. `SCHED`: the scheduler level has rows.
-    fn classify<const SCHED: bool>(
-        &self,
-        worked: &mut impl FnMut(LlamaCallId, &Node, u64),
-    ) -> (Sums, Vec<TokenBudget>) {
+    fn classify<const SCHED: bool>(&self) -> (Sums, Vec<TokenBudget>) {
         let Self { model, phases, scheduler, habits, rows } = *self;
         let cost = model.health.probe_cost;
         let inside = cost.map_or(0, |c| c.inside_ns);
@@ -197,7 +179,7 @@ impl Tokens<'_> {
         for interval in &intervals {
             let traced = phases.tracing.llama_calls[interval.call.0 as usize] == Traced::Whole;
             let way = ThreadWalk { model, causes: &causes, costs, interval, traced };
-            tokens.push(sums.token(&way, rows, &mut scratch, worked));
+            tokens.push(sums.token(&way, rows, &mut scratch));
         }
         (sums, tokens)
     }
@@ -222,14 +204,13 @@ impl Sums {
         way: &ThreadWalk<'_, SCHED>,
         rows: &[CallRows],
         scratch: &mut Scratch,
-        heard: &mut impl FnMut(LlamaCallId, &Node, u64),
     ) -> TokenBudget {
         let (model, interval) = (way.model, way.interval);
         let sum = &mut self.0[interval.phase.index()][usize::from(!way.traced)];
         let time_ns = interval.end.saturating_sub(interval.start);
         let caller = model.llama_calls.thread[interval.call.0 as usize];
         let threads = threads(way, rows, caller);
-        let mut worked = Worked { model, call: interval.call, sums: &mut sum.work, heard };
+        let mut worked = Worked { model, sums: &mut sum.work };
         let parts_of_token = way.token(&threads, rows, scratch, &mut worked);
         sum.calls += 1;
         sum.time_ns = sum.time_ns.saturating_add(time_ns);

@@ -11,7 +11,6 @@ use super::habit::HabitsOf;
 use super::lateness::{Causes, Late, Shares};
 use super::wall::Wall;
 use super::worked::OfGraph;
-use profinfer_trace::model::{LlamaCallId, Node};
 
 /// Data of one operator that all threads of a call need.
 #[derive(Debug, Clone, Copy)]
@@ -29,7 +28,7 @@ pub(super) fn read<const SCHED: bool>(
     barriers: impl Iterator<Item = Barrier>,
     mut wall: Wall<'_, SCHED>,
     operators: &mut Vec<Operator>,
-    worked: &mut OfGraph<'_, impl FnMut(LlamaCallId, &Node, u64)>,
+    worked: &mut OfGraph<'_>,
 ) -> Parts {
     operators.clear();
     for m in barriers {

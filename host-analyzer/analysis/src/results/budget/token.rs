@@ -13,7 +13,7 @@ use super::wall::{self, Wall};
 use super::worked::{OfGraph, Worked};
 use super::{arrival, is_cpu, orderly};
 use crate::shared::steps::Steps;
-use profinfer_trace::model::{GraphCallId, LlamaCallId, Node, ThreadId};
+use profinfer_trace::model::{GraphCallId, ThreadId};
 
 /// The time of a token by class, along the last arrivers and by thread.
 pub(super) struct TokenParts {
@@ -53,7 +53,7 @@ impl<const SCHED: bool> ThreadWalk<'_, SCHED> {
         threads: &[ThreadId],
         rows: &[CallRows],
         scratch: &mut Scratch,
-        worked: &mut Worked<'_, impl FnMut(LlamaCallId, &Node, u64)>,
+        worked: &mut Worked<'_>,
     ) -> TokenParts {
         let (outside, interval) = (self.outside(), self.interval);
         let mut wall = Allocation::new(interval.start, interval.end);
@@ -105,7 +105,7 @@ impl<const SCHED: bool> ThreadWalk<'_, SCHED> {
         fills: &mut Fills<'_>,
         wall: Wall<'_, SCHED>,
         scratch: &mut Scratch,
-        worked: &mut OfGraph<'_, impl FnMut(LlamaCallId, &Node, u64)>,
+        worked: &mut OfGraph<'_>,
     ) -> Parts {
         let (spans, causes) = (&self.model.spans, self.causes);
         let (habits, operators) = (self.habits(graph), &mut scratch.operators);
@@ -141,7 +141,7 @@ impl<const SCHED: bool> ThreadWalk<'_, SCHED> {
         mut wall: Wall<'_, SCHED>,
         end: u64,
         scratch: &mut Scratch,
-        worked: &mut OfGraph<'_, impl FnMut(LlamaCallId, &Node, u64)>,
+        worked: &mut OfGraph<'_>,
     ) -> Parts {
         let (spans, causes) = (&self.model.spans, self.causes);
         let habits = self.habits(graph);

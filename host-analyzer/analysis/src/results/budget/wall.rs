@@ -7,7 +7,6 @@ use super::arrival::{Barrier, end};
 use super::class::{Allocation, Class, Parts};
 use super::lateness::{Causes, Late};
 use super::worked::OfGraph;
-use profinfer_trace::model::{LlamaCallId, Node};
 
 /// The wall time of one graph call of the CPU backend by class, barrier by barrier.
 pub(super) struct Wall<'a, const SCHED: bool> {
@@ -103,7 +102,7 @@ pub(super) fn other<const SCHED: bool>(
     causes: &Causes<'_, SCHED>,
     rows: Range<usize>,
     (start, stop): (u64, u64),
-    worked: &mut OfGraph<'_, impl FnMut(LlamaCallId, &Node, u64)>,
+    worked: &mut OfGraph<'_>,
 ) -> Parts {
     let (mut fill, model) = (Allocation::new(start, stop), causes.model);
     for i in rows {

@@ -152,6 +152,31 @@ fn of_one_thing_few_are_called_different() {
     assert!((20..=100).contains(&different), "{different} of 2000");
 }
 
+/// The verdict of few runs is about these, and names the program that is to blame.
+#[test]
+fn few_runs_are_said_with_the_cause() {
+    let slower = words::verdict(&compare(&[run_of(0)], &[run_of(900)]));
+    assert!(slower.starts_with("B is slower: 1.35 µs vs 450 ns per token (3.0×; "), "{slower}");
+    assert!(slower.contains("±7.8 % run-to-run variation assumed"), "{slower}");
+    assert!(
+        slower.ends_with(" One run each; the difference is in sampling and application (+900 ns)."),
+        "{slower}"
+    );
+    // Disturbed runs decide nothing.
+    let disturbed = super::rows::with_programs(&[("python3", 900), ("make", 90)]);
+    let said = words::verdict(&compare(
+        &[super::rows::with_programs(&[("make", 80)])],
+        &[Run { scheduler: true, ..disturbed }],
+    ));
+    assert!(said.starts_with("B was slower: 1.44 µs vs 530 ns per token (2.7×; "), "{said}");
+    let cause = "One run each; the cause is other programs in B (+910 ns), most of all python3 (+900 ns).";
+    assert!(said.contains(cause), "{said}");
+    let unclear = words::verdict(&compare(&[run_of(0)], &[run_of(30)]));
+    assert!(unclear.starts_with("Too few runs to tell: 480 vs 450 ns per token (+6.7 %; "), "{unclear}");
+    let faster = words::verdict(&compare(&[run_of(900)], &[run_of(0)]));
+    assert!(faster.starts_with("B is faster: 450 ns vs 1.35 µs per token (-67 %; "), "{faster}");
+}
+
 /// No text uses the word significant.
 #[test]
 fn nothing_is_called_significant() {

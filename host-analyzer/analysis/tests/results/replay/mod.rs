@@ -2,7 +2,7 @@
 //! computation comes out as that delay.
 
 mod holders;
-mod insert;
+pub(crate) mod insert;
 mod left_out;
 mod questions;
 mod stops;

@@ -1,6 +1,7 @@
 //! `analyze [--board B] [SOURCE]`: writes the views of a stream.
 
 mod output;
+mod pieces;
 
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
@@ -21,6 +22,7 @@ use crate::{
     Diagnostic, Result, accelerator, capture::interrupts, capture::live, ceilings, command::boards,
     diagnostic, scratch, write,
 };
+use profinfer_analysis::ladder::LadderSums;
 use profinfer_trace::decode::Decoder;
 use profinfer_trace::ingest::Ingest;
 use profinfer_trace::model::{Model, RefusedPlan};
@@ -77,6 +79,8 @@ pub(crate) struct Input {
     recording: Vec<PathBuf>,
     /// Files that the model covers. Only the last piece of a large capture.
     reported: Vec<PathBuf>,
+    /// Ladders of all pieces, if the model covers only the last one.
+    ladders: Option<LadderSums>,
     messages: Vec<String>,
     /// `None` if it was not captured now.
     link: Option<LinkReport>,
@@ -84,7 +88,8 @@ pub(crate) struct Input {
 
 impl Input {
     fn new(model: Model, recording: Vec<PathBuf>) -> Self {
-        Self { model, reported: recording.clone(), recording, messages: Vec::new(), link: None }
+        let reported = recording.clone();
+        Self { model, reported, recording, ladders: None, messages: Vec::new(), link: None }
     }
 }
 
@@ -115,7 +120,7 @@ pub(crate) fn received(captured: Captured, options: &Record) -> Result<Input> {
     print_messages(&captured.said);
     let mut input = match captured.model {
         Some(model) => Input::new(model, vec![options.out.join(rotate::WHOLE)]),
-        None => pieces(&options.out)?,
+        None => pieces::read(&options.out, pieces::JOINED_AT_MOST)?,
     };
     input.messages.splice(0..0, captured.said);
     input.link = Some(captured.link);
@@ -136,7 +141,7 @@ pub(crate) fn write_views(
     options: &Record,
     print: impl FnOnce(Recorded) -> Result<()>,
 ) -> Result<ExitCode> {
-    let Input { mut model, recording, reported, mut messages, link } = input;
+    let Input { mut model, recording, reported, ladders, mut messages, link } = input;
     if let Some(RefusedPlan { tried, answer, help }) = &model.health.refused {
         // An older agent sends one text, which is the answer.
         let tried = if tried.is_empty() { "capturing" } else { tried };
@@ -150,10 +155,14 @@ pub(crate) fn write_views(
     accelerator::settle(&mut model, &options.accelerator_profile)?;
     let engines = model.engines();
     let mut output = Output::new(options.format.format);
+    let ladders = ladders.as_ref();
     let status = match options.pid {
-        Some(pid) => report(&engine(&model, pid, &engines)?, Some(pid), options, &options.out, &mut output),
-        None if engines.len() > 1 => each(&model, &engines, options, &mut output),
-        None => report(&model, None, options, &options.out, &mut output),
+        Some(pid) => {
+            let model = engine(&model, pid, &engines)?;
+            report(&model, Some(pid), ladders, options, &options.out, &mut output)
+        }
+        None if engines.len() > 1 => each(&model, &engines, ladders, options, &mut output),
+        None => report(&model, None, ladders, options, &options.out, &mut output),
     }?;
     if let Output::Json(results) = output {
         print(Recorded {
@@ -216,7 +225,13 @@ pub(crate) fn one_engine(paths: &[PathBuf]) -> Result<Model> {
 }
 
 /// Writes one complete result per engine, each in its folder.
-fn each(model: &Model, engines: &[u32], options: &Record, output: &mut Output) -> Result<u8> {
+fn each(
+    model: &Model,
+    engines: &[u32],
+    ladders: Option<&LadderSums>,
+    options: &Record,
+    output: &mut Output,
+) -> Result<u8> {
     if !options.only.is_empty() {
         let answer = format!("the recording has several engines: {}", named(model, engines));
         return Err(Diagnostic::new("writing the files of --only", answer, "name one of them with --pid"));
@@ -231,7 +246,7 @@ fn each(model: &Model, engines: &[u32], options: &Record, output: &mut Output) -
         let heading = views::words::one_line(&format!("process {pid} · {name} · {command}"));
         output.text(|out| writeln!(out, "\n{}\n", views::terminal::heading(&heading, columns())));
         let folder = options.out.join(write::folder_name(*pid, name));
-        status = status.max(report(&one, Some(*pid), options, &folder, output)?);
+        status = status.max(report(&one, Some(*pid), ladders, options, &folder, output)?);
     }
     Ok(status)
 }
@@ -240,11 +255,16 @@ fn each(model: &Model, engines: &[u32], options: &Record, output: &mut Output) -
 fn report(
     model: &Model,
     pid: Option<u32>,
+    ladders: Option<&LadderSums>,
     options: &Record,
     folder: &Path,
     output: &mut Output,
 ) -> Result<u8> {
-    let analysis = analyse(model);
+    let mut analysis = analyse(model);
+    if let Some(ladders) = ladders {
+        let engine = pid.or_else(|| model.engines().first().copied()).or_else(|| ladders.latest());
+        analysis.ladders_of_pieces = engine.map_or_else(Vec::new, |pid| ladders.of(pid));
+    }
     let extra = write::Extra {
         only: &options.only,
         csv: options.csv,
@@ -262,29 +282,6 @@ fn report(
         }
     }
     Ok(if analysis.ending.nothing_traced() { NOTHING_TRACED } else { 0 })
-}
-
-/// Limit for joining pieces after a capture, bytes. The tables take about 20 times that size in
-/// memory.
-const JOINED_AT_MOST: u64 = 64 << 20;
-
-/// The result of a capture in pieces: all pieces, or the last one if they are large.
-fn pieces(folder: &Path) -> Result<Input> {
-    let mut source = rotate::of(&[folder.to_owned()]).map_err(unopened)?;
-    source.paths.sort();
-    let (recording, mut messages) = (source.paths.clone(), Vec::new());
-    let bytes = size(&source.paths);
-    if bytes > JOINED_AT_MOST && !profinfer_scratch::has_begun() {
-        let n = source.paths.len();
-        source.paths.drain(..n - 1);
-        messages.push(format!(
-            "{n} pieces, {:.0} MB: the report covers only the last one; `analyze {}` reads all, `analyze PIECE...` some",
-            bytes as f64 / 1e6,
-            folder.display(),
-        ));
-        print_messages(&messages);
-    }
-    Ok(Input { model: files(&source)?, recording, reported: source.paths, messages, link: None })
 }
 
 /// Reads a recording or its pieces from disk.

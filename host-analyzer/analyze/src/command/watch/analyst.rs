@@ -13,6 +13,7 @@ use crate::ceilings::{self, Measured, store::Store};
 use profinfer_analysis::Analysis;
 use profinfer_analysis::findings::Findings;
 use profinfer_analysis::health::Remark;
+use profinfer_analysis::ladder::LadderSums;
 use profinfer_trace::decode::Found;
 use profinfer_trace::ingest::Ingest;
 use profinfer_trace::model::{DamageKind, Model};
@@ -47,11 +48,11 @@ impl Analyst {
 }
 
 fn work(asked: &Receiver<Last>, news: &Sender<News>, measured: Option<&Measured>, busy: &AtomicBool) {
-    let mut speeds = Speeds::default();
+    let (mut speeds, mut sums) = (Speeds::default(), LadderSums::default());
     let store = Store::of_user();
     while let Ok(last) = asked.recv() {
         let begun = Instant::now();
-        if let Some(mut seen) = seen(&last, measured, store.as_ref()) {
+        if let Some(mut seen) = seen(&last, measured, store.as_ref(), &mut sums) {
             speeds.add(&seen.analysis.budget.tokens);
             seen.speeds = speeds.all().collect();
             if news.send(News::Seen(Box::new(seen))).is_err() {
@@ -64,7 +65,13 @@ fn work(asked: &Receiver<Last>, news: &Sender<News>, measured: Option<&Measured>
 }
 
 /// Results and findings of the last seconds. `None` if they cannot be read.
-pub(super) fn seen(last: &Last, measured: Option<&Measured>, store: Option<&Store>) -> Option<Seen> {
+/// `sums` receives the ladders of the calls that it has not seen.
+pub(super) fn seen(
+    last: &Last,
+    measured: Option<&Measured>,
+    store: Option<&Store>,
+    sums: &mut LadderSums,
+) -> Option<Seen> {
     let mut model = profinfer_trace::read(&last.stream).ok()?;
     damage(&mut model, last);
     ceilings::complete(&mut model, measured, store);
@@ -83,7 +90,10 @@ pub(super) fn seen(last: &Last, measured: Option<&Measured>, store: Option<&Stor
     analysis.health.remarks.retain(of_the_session);
     let findings = Findings::compute(&model, &analysis);
     let spans = model.spans.len() as u64;
-    Some(Seen { window_ns: length(&model), spans, engine, analysis, findings, speeds: Vec::new() })
+    sums.add(&model, &analysis.phases, &analysis.replay);
+    let totals = sums.latest().map_or_else(Vec::new, |pid| sums.of(pid));
+    let window_ns = length(&model);
+    Some(Seen { window_ns, spans, engine, analysis, findings, totals, speeds: Vec::new() })
 }
 
 /// True if a remark on a part of a running session applies to the session. Spans between the kernel

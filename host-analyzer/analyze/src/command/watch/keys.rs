@@ -18,7 +18,7 @@ pub(super) fn press(key: KeyEvent, screen: &mut Screen) {
         KeyCode::Char('q') => interrupts::one_more(),
         KeyCode::Char('p' | ' ') => screen.pause(),
         KeyCode::Char('?' | 'h') => screen.help = true,
-        KeyCode::Char(c @ '1'..='5') => {
+        KeyCode::Char(c @ '1'..='6') => {
             screen.show(Pane::ALL[usize::try_from(u32::from(c) - u32::from('1')).unwrap_or(0)]);
         }
         KeyCode::Tab | KeyCode::Right => screen.show(screen.pane.next()),

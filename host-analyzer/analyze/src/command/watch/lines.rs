@@ -15,7 +15,7 @@ use crate::capture::rotate::Last;
 use crate::ceilings::Measured;
 use crate::command::record::Recorded;
 use crate::json::{self, Object};
-use profinfer_schema::Findings;
+use profinfer_schema::{Findings, Ladder, LadderSum};
 use profinfer_trace::ingest::Live;
 use profinfer_views::summary;
 use profinfer_views::watch::{Progress, Seen};
@@ -39,6 +39,8 @@ struct Update {
     llama_calls: u64,
     graph_calls: u64,
     operator_spans: u64,
+    /// The ladders of all windows so far, of the engine of the window; a call counts once.
+    ladders: Vec<LadderSum>,
     window: WindowSeen,
 }
 
@@ -49,6 +51,7 @@ struct WindowSeen {
     operator_spans: u64,
     /// Of several engines the one that called last; the window covers it alone.
     engine: Option<EngineSeen>,
+    ladders: Vec<Ladder>,
     findings: Findings,
 }
 
@@ -132,10 +135,12 @@ impl Update {
             llama_calls: progress.llama_calls,
             graph_calls: progress.graph_calls,
             operator_spans: progress.spans,
+            ladders: summary::ladder_sums(&seen.totals),
             window: WindowSeen {
                 duration_ns: seen.window_ns,
                 operator_spans: seen.spans,
                 engine,
+                ladders: summary::ladders(&seen.analysis),
                 findings: summary::findings(&seen.findings),
             },
         }

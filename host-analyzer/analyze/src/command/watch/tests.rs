@@ -10,6 +10,7 @@ use ratatui::crossterm::event::{KeyCode, KeyEvent};
 use super::{analyst, keys};
 use crate::capture::rotate::{Last, Window};
 use crate::sample::{stream, stream_with_a_loss};
+use profinfer_analysis::ladder::LadderSums;
 use profinfer_trace::decode::Decoder;
 use profinfer_trace::model::Model;
 use profinfer_views::watch::{LEAST, Pane, Progress, Screen, Seen, draw};
@@ -24,6 +25,10 @@ fn last(stream: &[u8], seconds: u64) -> Last {
         window.take(part, begun + Duration::from_millis(200) * i);
     }
     window.last().unwrap()
+}
+
+fn seen(last: &Last) -> Option<Seen> {
+    analyst::seen(last, None, None, &mut LadderSums::default())
 }
 
 fn screen(seen: Option<Seen>) -> Screen {
@@ -70,11 +75,66 @@ fn the_speed_is_that_of_the_recording_in_these_seconds() {
     let (first, n) = (calls.start, calls.end - 1);
     assert!(n - first >= 3 && d.n_tokens[first..=n].iter().all(|n| *n == 1));
     let token_ns = (end(n) - end(first)) / (n - first) as u64;
-    let lines = drawn(&mut screen(analyst::seen(&last, None, None)), LEAST);
+    let lines = drawn(&mut screen(seen(&last)), LEAST);
     let said = lines.iter().find(|l| l.starts_with("Decode: ")).unwrap();
     let speed: f64 = said.split(' ').nth(1).unwrap().parse().unwrap();
     assert!((speed - 1e9 / token_ns as f64).abs() < 0.006, "{said}: {}", 1e9 / token_ns as f64);
     assert!(said.contains(&format!("on 2 threads, {} per token", duration(token_ns))), "{said}");
+}
+
+/// Sum of the times that begin the steps of a ladder, ms. A label may continue on the next line.
+fn sum_ms(lines: &[String]) -> f64 {
+    let step = |line: &String| {
+        let mut words = line.split_whitespace();
+        let (ms, _, percent) = (words.next()?, words.next()?, words.next()?);
+        ms.parse::<f64>().ok().filter(|_| percent == "%")
+    };
+    lines.iter().take_while(|l| !l.trim().is_empty()).filter_map(step).sum()
+}
+
+#[test]
+fn the_ladder_is_that_of_the_recording_in_these_seconds() {
+    let whole = profinfer_trace::read(&stream()).unwrap();
+    let last = last(&stream(), 1);
+    let d = &whole.llama_calls;
+    let end = |i: usize| d.start_ns[i] + d.duration_ns[i];
+    let calls = calls(&whole, &last);
+    let (first, n) = (calls.start, calls.end - 1);
+    let token_ms = (end(n) - end(first)) as f64 / (n - first) as f64 / 1e6;
+    let lines = drawn(&mut screen(seen(&last)), (120, 60));
+    let title = lines.iter().position(|l| l.starts_with("decode: ")).unwrap();
+    assert!(lines[title].contains(&format!("{} tokens", n - first)), "{lines:#?}");
+    let sum = sum_ms(&lines[title + 1..]);
+    // Each of the steps is rounded.
+    assert!((sum - token_ms).abs() < token_ms * 0.01 + 0.05, "{sum} {token_ms} {lines:#?}");
+}
+
+/// Windows overlap, and every token counts once.
+#[test]
+fn the_ladders_of_all_windows_add_up() {
+    let stream = stream();
+    let whole = profinfer_trace::read(&stream).unwrap();
+    let (begun, mut decoder) = (Instant::now(), Decoder::new());
+    let mut window = Window::new(Duration::from_secs(1), 8 << 20);
+    let (mut total, mut windows) = (LadderSums::default(), 0);
+    for (part, i) in stream.split_inclusive(|b| *b == 0).zip(0..) {
+        decoder.feed(part, &mut |found| window.see(&found)).unwrap();
+        window.take(part, begun + Duration::from_millis(200) * i);
+        if let Some(last) = Some(&mut window).filter(|w| w.is_fresh()).and_then(Window::last) {
+            analyst::seen(&last, None, None, &mut total).unwrap();
+            windows += 1;
+        }
+    }
+    let d = &whole.llama_calls;
+    let end = |i: usize| d.start_ns[i] + d.duration_ns[i];
+    let single: Vec<usize> = (0..d.len()).filter(|i| d.n_tokens[*i] == 1).collect();
+    let (first, last) = (single[0], *single.last().unwrap());
+    assert!(windows > 3 && single.len() > 5, "{windows} {}", single.len());
+    let (_, total) = total.of(total.latest().unwrap()).swap_remove(0);
+    // The first token warms up.
+    assert_eq!(total.units, single.len() as u64 - 1);
+    assert_eq!(total.measured_ns, end(last) - end(first));
+    assert_eq!(total.steps().iter().map(|(_, ns)| ns).sum::<u64>(), total.measured_ns);
 }
 
 #[test]
@@ -85,7 +145,8 @@ fn threads_and_operators_are_those_of_the_recording_in_these_seconds() {
     let time = d.start_ns[calls.start]..d.start_ns[calls.end - 1] + d.duration_ns[calls.end - 1];
     let s = &whole.spans;
     let rows = || (0..s.len()).filter(|i| time.contains(&s.start_ns[*i]));
-    let mut screen = screen(analyst::seen(&last, None, None));
+    let mut screen = screen(seen(&last));
+    screen.show(Pane::Threads);
     let threads = drawn(&mut screen, LEAST);
     let mut ids: Vec<u32> = rows().map(|i| whole.threads.get(s.thread[i]).tid).collect();
     ids.sort_unstable();
@@ -127,9 +188,9 @@ fn threads_and_operators_are_those_of_the_recording_in_these_seconds() {
 #[test]
 fn what_was_lost_stands_first_and_stays() {
     // A frame is lost, and the window no longer contains its place.
-    let lines = drawn(&mut screen(analyst::seen(&last(&stream_with_a_loss(), 1), None, None)), LEAST);
+    let lines = drawn(&mut screen(seen(&last(&stream_with_a_loss(), 1))), LEAST);
     assert!(lines[0].contains("frames missing"), "{lines:#?}");
-    let lines = drawn(&mut screen(analyst::seen(&last(&stream(), 1), None, None)), LEAST);
+    let lines = drawn(&mut screen(seen(&last(&stream(), 1))), LEAST);
     assert!(!lines.concat().contains("missing") && !lines.concat().contains("lost"), "{lines:#?}");
 }
 
@@ -152,7 +213,7 @@ fn it_says_what_it_waits_for() {
 
 #[test]
 fn names_do_not_steer_the_terminal() {
-    let mut seen = analyst::seen(&last(&stream(), 1), None, None).unwrap();
+    let mut seen = seen(&last(&stream(), 1)).unwrap();
     let evil = "\u{1b}[2J\u{9b}31m\u{202e}\u{7}\n\r\u{200b}x";
     seen.analysis.thread[0].name = evil.to_owned();
     for kind in &mut seen.analysis.op.types {
@@ -176,7 +237,7 @@ fn names_do_not_steer_the_terminal() {
 
 #[test]
 fn no_size_and_no_key_makes_it_panic() {
-    let seen = analyst::seen(&last(&stream(), 1), None, None).unwrap();
+    let seen = seen(&last(&stream(), 1)).unwrap();
     for (width, height) in
         [(0, 0), (1, 1), (5, 50), (79, 24), (80, 23), (80, 24), (81, 25), (132, 60), (400, 200)]
     {
@@ -200,14 +261,14 @@ fn no_size_and_no_key_makes_it_panic() {
 
 #[test]
 fn keys_choose_what_is_shown_and_stop_the_display() {
-    let mut screen = screen(analyst::seen(&last(&stream(), 1), None, None));
+    let mut screen = screen(seen(&last(&stream(), 1)));
     let press = |screen: &mut Screen, code| keys::press(KeyEvent::from(code), screen);
-    for (key, pane) in ('1'..='5').zip(Pane::ALL) {
+    for (key, pane) in ('1'..='6').zip(Pane::ALL) {
         press(&mut screen, KeyCode::Char(key));
         assert_eq!(screen.pane, pane);
     }
     press(&mut screen, KeyCode::Tab);
-    assert_eq!(screen.pane, Pane::Threads);
+    assert_eq!(screen.pane, Pane::Ladder);
     press(&mut screen, KeyCode::Left);
     assert_eq!(screen.pane, Pane::Findings);
     press(&mut screen, KeyCode::Char('?'));

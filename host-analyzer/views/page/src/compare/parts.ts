@@ -8,7 +8,7 @@ import { change, changeTime } from "./change.ts";
 import type { ChangeRow, Comparison } from "../data/schema.ts";
 
 const LEVELS: [string, string, string][] = [
-  ["class", "By budget class", "Class"],
+  ["step", "By step of the ladder", "Step"],
   ["operator", "By operator", "Operator"],
   ["tensor", "By tensor", "Tensor"],
 ];
@@ -35,7 +35,7 @@ function level(rows: ChangeRow[], name: string, title: string, of: string): HTML
     rows: shown,
     limit: 14,
     columns: [
-      { key: "title", title: of, value: (r) => r.title },
+      { key: "title", title: of, value: (r) => r.title, class: "part" },
       { key: "a_ns", title: "A", numeric: true, value: (r) => r.a_ns, cell: (r) => time(r.a_ns) },
       { key: "b_ns", title: "B", numeric: true, value: (r) => r.b_ns, cell: (r) => time(r.b_ns) },
       {

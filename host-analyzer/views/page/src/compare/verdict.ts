@@ -58,7 +58,7 @@ export function verdict(comparison: Comparison): HTMLElement {
       h("b", {}, i === 0 ? "A" : "B"),
       h("code", {}, side.name ?? DASH),
       h("span", {}, figure(`side.${i}.mean_ns`, side.mean_ns, time(side.mean_ns)), " per token"),
-      h("span", { class: "muted" }, `${side.tokens_per_s?.toFixed(2) ?? DASH} tok/s`),
+      h("span", { class: "muted" }, `${side.tokens_per_s?.toFixed(2) ?? DASH} t/s`),
     ),
   );
   return h(

@@ -240,7 +240,8 @@ export interface Change {
 /** A part of the change. */
 export interface ChangeRow {
   level: string;
-  class: string;
+  step: StepKind;
+  culprit: string | null;
   op: string | null;
   tensor: string | null;
   title: string;
@@ -1000,6 +1001,23 @@ export interface LadderStep {
   high_ns: number;
   culprit: Culprit | null;
   gain: LadderGain | null;
+}
+
+/** The ladders of one question of many parts of a session as one. */
+export interface LadderSum {
+  question: Question;
+  parts: number;
+  units: number;
+  measured_ns: number;
+  steps: LadderSumStep[];
+}
+
+/** One step of all parts. */
+export interface LadderSumStep {
+  kind: StepKind;
+  label: string;
+  culprit: string | null;
+  ns: number;
 }
 
 /** A process whose first calls may be missing, because its engine was already loaded. */
@@ -1945,6 +1963,7 @@ export interface Summary {
   capture: Capture;
   findings: Findings;
   ladders: Ladder[];
+  ladders_of_pieces: LadderSum[];
   engines: Engine[];
   weights: Weights[];
   tokens: Tokens;

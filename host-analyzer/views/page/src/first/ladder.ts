@@ -1,7 +1,15 @@
 // The ladder as a waterfall: each step begins where the one before ends.
 
 import { list } from "../data/read.ts";
-import type { Ladder, LadderFloorGroup, LadderGain, LadderStep, Summary } from "../data/schema.ts";
+import type {
+  Culprit,
+  Ladder,
+  LadderFloorGroup,
+  LadderGain,
+  LadderStep,
+  LadderSum,
+  Summary,
+} from "../data/schema.ts";
 import { h, type Child } from "../ui/dom.ts";
 import { bytes, count, percent, plural, time } from "../ui/format.ts";
 import { choice, section } from "../ui/parts.ts";
@@ -32,23 +40,29 @@ const TITLES: Record<string, string> = {
 /** Steps that the line of a folded ladder names. */
 const LARGEST = 3;
 
-function unit(ladder: Ladder): string {
+type Units = Pick<Ladder, "question" | "measured_ns" | "units">;
+
+function unit(ladder: Units): string {
   return UNITS[ladder.question] ?? "unit";
 }
 
+function name(question: Ladder["question"]): string {
+  return question.replaceAll("_", " ");
+}
+
 /** `430 ms (423 to 433 ms)` */
-function without(ladder: Ladder, gain: LadderGain): string {
+function without(ladder: Units, gain: LadderGain): string {
   const at = (ns: number): string => time(Math.max(0, ladder.measured_ns - ns) / ladder.units);
   return `${at(gain.likely_ns)} (${at(gain.high_ns)} to ${at(gain.low_ns)})`;
 }
 
-function tip(step: LadderStep, ladder: Ladder): string {
+function tip(step: LadderStep, ladder: Units): string {
   const per = (ns: number): string => time(ns / ladder.units);
   const range = step.low_ns < step.high_ns ? `${per(step.low_ns)} to ${per(step.high_ns)}.` : "";
   return [definition(step.kind), range, step.culprit?.command].filter(Boolean).join("\n");
 }
 
-function line(step: LadderStep, bar: Bar, ladder: Ladder): HTMLElement {
+function line(step: LadderStep, bar: Bar, ladder: Units): HTMLElement {
   const share = step.ns / ladder.measured_ns;
   const fill = h("span", { class: `fill ${family(step.kind)}` });
   fill.style.left = `${bar.from * 100}%`;
@@ -165,7 +179,7 @@ function steps(ladder: Ladder, scheduler: boolean): HTMLElement {
   );
 }
 
-function heading(ladder: Ladder): string {
+function heading(ladder: Units): string {
   const times = ladder.units > 1 ? `, mean of ${plural(ladder.units, unit(ladder))}` : "";
   return `${time(ladder.measured_ns / ladder.units)} per ${unit(ladder)}${times}`;
 }
@@ -192,10 +206,55 @@ function folded(ladder: Ladder, scheduler: boolean): HTMLElement {
     h(
       "summary",
       {},
-      h("b", {}, TITLES[ladder.question] ?? ladder.question.replaceAll("_", " ")),
+      h("b", {}, TITLES[ladder.question] ?? name(ladder.question)),
       ` ${heading(ladder)}: ${largestSteps(ladder)}`,
     ),
     steps(ladder, scheduler),
+  );
+}
+
+const NOBODY: Culprit = {
+  tid: 0,
+  pid: 0,
+  name: "",
+  program: "",
+  command: "",
+  cgroup: "",
+  engine: false,
+  tasks: 0,
+  cpus: [],
+};
+
+/** The ladder of all pieces of a recording of which the other figures cover one. */
+function ofPieces(sum: LadderSum): HTMLElement {
+  const steps = sum.steps.map((step): LadderStep => {
+    const { kind, label, ns } = step;
+    const culprit =
+      step.culprit == null ? null : { ...NOBODY, name: step.culprit, program: step.culprit };
+    return { kind, label, ns, low_ns: ns, high_ns: ns, culprit, gain: null };
+  });
+  const { question, measured_ns, units } = sum;
+  const ladder = { question, steps, measured_ns, units };
+  const bars = waterfall(ladder);
+  return h(
+    "details",
+    { class: "step-details" },
+    h(
+      "summary",
+      {},
+      h("b", {}, `${plural(sum.parts, "piece")}, ${name(question)}`),
+      ` ${heading(ladder)}: ${largestSteps(ladder)}`,
+    ),
+    h(
+      "div",
+      { data: { ladder: `pieces ${question}`, measured: measured_ns, units } },
+      h("ol", { class: "waterfall" }, ...steps.map((step, i) => line(step, bars[i]!, ladder))),
+      h(
+        "p",
+        { class: "hint" },
+        "Of all pieces; the rest of this page covers the last one. Operators are one step here.",
+      ),
+    ),
   );
 }
 
@@ -204,7 +263,8 @@ export function ladderSection(summary: Summary): HTMLElement | null {
   const all = mainLadders(summary);
   const ladders = all.filter((l) => FIRST.includes(l.question));
   const others = all.filter((l) => !FIRST.includes(l.question));
-  if (all.length === 0) {
+  const pieces = list(summary.ladders_of_pieces);
+  if (all.length === 0 && pieces.length === 0) {
     return null;
   }
   const scheduler = summary.sched?.recorded === true;
@@ -229,7 +289,13 @@ export function ladderSection(summary: Summary): HTMLElement | null {
     "ladder",
     "Where the time goes",
     lead,
-    h("div", { class: "panel" }, ...bodies, ...others.map((l) => folded(l, scheduler))),
+    h(
+      "div",
+      { class: "panel" },
+      ...bodies,
+      ...others.map((l) => folded(l, scheduler)),
+      ...pieces.map(ofPieces),
+    ),
   );
   if (tabs) {
     element.querySelector("header")?.append(h("span", { class: "grow" }), tabs);

@@ -82,7 +82,7 @@ function one(s: Speculative): Child {
     h(
       "p",
       { class: "lead", data: { key: "speculative.wins", value: s.wins ?? "" } },
-      `${count(s.rounds)} rounds: ${figure(s.emitted_per_round)} tokens per round, break-even at ${least}${figure(s.break_even_per_round)}. ${figure(s.tokens_per_s, " tok/s")} with the draft, ${least}${figure(s.plain_tokens_per_s, " tok/s")} without. ${verdict}`,
+      `${count(s.rounds)} rounds: ${figure(s.emitted_per_round)} tokens per round, break-even at ${least}${figure(s.break_even_per_round)}. ${figure(s.tokens_per_s, " t/s")} with the draft, ${least}${figure(s.plain_tokens_per_s, " t/s")} without. ${verdict}`,
     ),
     h(
       "div",

@@ -27,7 +27,7 @@ pub fn tune(tuning: &Tuning, settings: &[Setting], width: usize, out: &mut dyn W
         }
     }
     writeln!(out)?;
-    let mut t = table(&["setting", "token", "tokens/s", "", "", "longer by", "prompt token", "runs"]);
+    let mut t = table(&["setting", "token", "t/s", "", "", "longer by", "prompt token", "runs"]);
     let fastest = tuning.fastest.and_then(|i| tuning.tried[i].as_ref()).map_or(0, |t| t.token_ns);
     for (setting, tried) in settings.iter().zip(&tuning.tried) {
         let name = cut(&one_line(&setting.name), 24);

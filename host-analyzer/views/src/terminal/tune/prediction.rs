@@ -31,7 +31,7 @@ pub fn prediction(
     }
     writeln!(out)?;
     let best = prediction.settings.iter().map(|s| s.token_ns).fold(f64::INFINITY, f64::min);
-    let mut t = table(&["estimated", "cores", "token", "tokens/s", "", ""]);
+    let mut t = table(&["estimated", "cores", "token", "t/s", "", ""]);
     for setting in &prediction.settings {
         t.add_row([
             cut(&words::name(setting), 24),

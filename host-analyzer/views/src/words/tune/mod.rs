@@ -56,10 +56,10 @@ pub fn advice(tuning: &Tuning, settings: &[Setting]) -> Vec<String> {
     sentences
 }
 
-/// `12.3 tokens/s`.
+/// `12.3 t/s`.
 #[must_use]
 pub fn tokens_per_s(tried: &Tried) -> String {
-    format!("{} tokens/s", figure(1e9 / tried.token_ns.max(1) as f64))
+    format!("{} t/s", figure(1e9 / tried.token_ns.max(1) as f64))
 }
 
 /// The additional time per token, with its interval: `+1.2 % (+0.4 % to +2.0 %)`.
@@ -106,11 +106,11 @@ pub fn cpus(cpus: &[u16]) -> String {
     cpus.chunk_by(next).map(range).collect::<Vec<_>>().join(",")
 }
 
-/// The last run of a setting: `t2@0-1 12.3 tokens/s`.
+/// The last run of a setting: `t2@0-1 12.3 t/s`.
 #[must_use]
 pub fn one_run(setting: &Setting, warm_up: usize) -> String {
     let last = setting.trials.last().and_then(|t| t.mean_ns(warm_up));
-    let speed = last.map_or_else(|| "–".to_owned(), |ns| format!("{} tokens/s", figure(1e9 / ns)));
+    let speed = last.map_or_else(|| "–".to_owned(), |ns| format!("{} t/s", figure(1e9 / ns)));
     format!("{} {speed}", one_line(&setting.name))
 }
 
@@ -123,6 +123,6 @@ pub fn best_so_far(settings: &[Setting], warm_up: usize) -> String {
     };
     let best = settings.iter().filter_map(|s| Some((s, mean(s)?))).min_by(|a, b| a.1.total_cmp(&b.1));
     best.map_or_else(String::new, |(s, ns)| {
-        format!("fastest so far: {} with {} tokens/s", one_line(&s.name), figure(1e9 / ns))
+        format!("fastest so far: {} with {} t/s", one_line(&s.name), figure(1e9 / ns))
     })
 }

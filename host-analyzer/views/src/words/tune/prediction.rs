@@ -55,7 +55,7 @@ pub fn name(setting: &EstimatedSetting) -> String {
 #[must_use]
 pub fn estimated(prediction: &Prediction, source: Option<&str>) -> Vec<String> {
     let settings = &prediction.settings;
-    let speed = |i: usize| format!("{}: {} tokens/s", name(&settings[i]), range(&settings[i]));
+    let speed = |i: usize| format!("{}: {} t/s", name(&settings[i]), range(&settings[i]));
     let best = (0..settings.len()).min_by(|a, b| settings[*a].token_ns.total_cmp(&settings[*b].token_ns));
     let mut sentences = Vec::new();
     let most = format!("{:.1}", prediction.practical * 100.0);
