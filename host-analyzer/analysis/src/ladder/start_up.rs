@@ -8,7 +8,7 @@ use super::gain::{Gain, Removal};
 use super::question::Question;
 use super::sources::{Sources, pid_of};
 use super::step::{self, Step, StepKind};
-use crate::replay::{Amounts, CallReplay, Cause};
+use crate::replay::{Amounts, CallReplay, Cause, StartWaits};
 use crate::shared::phase::Phase;
 use profinfer_trace::model::{LlamaCallId, StartMoment, StartSample};
 
@@ -69,8 +69,8 @@ pub(super) fn ladder(sources: &Sources<'_>, pid: u32) -> Option<Ladder> {
     let rows: Vec<&CallReplay> =
         replay.calls.iter().filter(trials).chain(replay.gaps.iter().filter(gap)).collect();
 
-    let mut parts = parts(&samples, exec_ns, first_ns);
     let waits = replay.start_waits.iter().find(|w| w.pid == pid && w.exec_ns == exec_ns);
+    let mut parts = parts(&samples, exec_ns, first_ns, waits);
     // At a stop it waits for the agent, which counts from when it sees the stop.
     let unseen = waits.map_or(0, |w| w.stopped_ns.saturating_sub(parts.held)).min(parts.asleep);
     (parts.held, parts.asleep) = (parts.held + unseen, parts.asleep - unseen);
@@ -106,7 +106,7 @@ pub(super) fn ladder(sources: &Sources<'_>, pid: u32) -> Option<Ladder> {
 }
 
 /// The parts of the samples. They sum to the time from exec to the first call.
-fn parts(samples: &[&StartSample], exec_ns: u64, first_ns: u64) -> Parts {
+fn parts(samples: &[&StartSample], exec_ns: u64, first_ns: u64, waits: Option<&StartWaits>) -> Parts {
     let mut parts = Parts::default();
     let mut at = exec_ns;
     let loaded = samples.iter().find(|s| s.moment == StartMoment::EngineLoaded).map(|s| s.at_ns);
@@ -116,16 +116,35 @@ fn parts(samples: &[&StartSample], exec_ns: u64, first_ns: u64) -> Parts {
     for pair in samples.windows(2) {
         let end = pair[1].at_ns.clamp(at, first_ns);
         let before_engine = loaded.is_some_and(|l| pair[1].at_ns <= l);
-        between(pair[0], pair[1], end - at, before_engine, &mut parts);
+        let asleep = between(pair[0], pair[1], end - at, before_engine, &mut parts);
+        if reads(pair[0], pair[1]) {
+            // Readings are 50 ms apart, and it may have slept for other reasons as well.
+            let storage = waits.map_or(asleep, |w| w.storage_ns(asleep, (at, end)));
+            parts.reading += end - at;
+            parts.page_in += storage;
+            parts.asleep += asleep - storage;
+        } else {
+            parts.asleep += asleep;
+        }
         at = end;
     }
     parts.not_recorded += first_ns - at;
     parts
 }
 
-/// Splits the `time` between two samples.
-fn between(a: &StartSample, b: &StartSample, time: u64, before_engine: bool, parts: &mut Parts) {
-    let grown = |of: fn(&StartSample) -> Option<u64>| Some(of(b)?.saturating_sub(of(a)?));
+fn grown(a: &StartSample, b: &StartSample, of: fn(&StartSample) -> Option<u64>) -> Option<u64> {
+    Some(of(b)?.saturating_sub(of(a)?))
+}
+
+/// Something was read from storage between two samples.
+fn reads(a: &StartSample, b: &StartSample) -> bool {
+    let more = |of| grown(a, b, of).is_some_and(|n| n > 0);
+    more(|s| s.read_bytes) || more(|s| s.major_faults)
+}
+
+/// Splits the `time` between two samples. Returns how long the thread slept.
+fn between(a: &StartSample, b: &StartSample, time: u64, before_engine: bool, parts: &mut Parts) -> u64 {
+    let grown = |of| grown(a, b, of);
     let mut left = time;
     let mut take = |ns: u64| {
         let taken = ns.min(left);
@@ -136,16 +155,10 @@ fn between(a: &StartSample, b: &StartSample, time: u64, before_engine: bool, par
     let (run, wait) = (grown(|s| s.run_ns), grown(|s| s.wait_ns));
     let on_cpu = take(run.unwrap_or(0));
     parts.wait += take(wait.unwrap_or(0));
-    let reads =
-        grown(|s| s.read_bytes).is_some_and(|n| n > 0) || grown(|s| s.major_faults).is_some_and(|n| n > 0);
-    if reads {
-        parts.reading += time;
-    }
-    match (run, reads) {
+    if run.is_none() {
         // Without the time on the CPU it is not known whether it slept.
-        (None, _) => parts.not_recorded += left,
-        (_, true) => parts.page_in += left,
-        (_, false) => parts.asleep += left,
+        parts.not_recorded += left;
+        left = 0;
     }
     if before_engine {
         parts.before_engine += on_cpu;
@@ -154,6 +167,7 @@ fn between(a: &StartSample, b: &StartSample, time: u64, before_engine: bool, par
         parts.user += grown(|s| s.user_ns).unwrap_or(0);
         parts.system += grown(|s| s.system_ns).unwrap_or(0);
     }
+    left
 }
 
 fn of_parts(parts: &Parts, waits: &Amounts) -> Vec<Step> {

@@ -15,6 +15,19 @@ pub struct StartWaits {
     pub amounts: Amounts,
     /// Time in which it was stopped, by the agent in most cases, ns.
     pub stopped_ns: u64,
+    /// When it slept uninterruptibly, as a thread does that waits for storage: starts and ends, ns. `None` if
+    /// the scheduler level did not see the thread.
+    pub blocked: Option<Vec<(u64, u64)>>,
+}
+
+impl StartWaits {
+    /// Time of a sleep of `asleep_ns` between two times that may be a wait for storage, ns.
+    #[must_use]
+    pub fn storage_ns(&self, asleep_ns: u64, (from, to): (u64, u64)) -> u64 {
+        let Some(blocked) = &self.blocked else { return asleep_ns };
+        let overlap = |(start, end): &(u64, u64)| end.min(&to).saturating_sub(*start.max(&from));
+        blocked.iter().map(overlap).fold(0, u64::saturating_add).min(asleep_ns)
+    }
 }
 
 /// The waits of all sampled starts.
@@ -23,27 +36,49 @@ pub(super) fn waits(model: &Model, away: &AwayTimes) -> Vec<StartWaits> {
     for sample in &model.start_ups {
         let (pid, exec_ns) = (sample.pid, sample.exec_ns);
         if !rows.iter().any(|r| r.pid == pid && r.exec_ns == exec_ns) {
-            let (amounts, stopped_ns) = before_first_call(model, away, pid, exec_ns);
-            rows.push(StartWaits { pid, exec_ns, amounts, stopped_ns });
+            rows.push(before_first_call(model, away, pid, exec_ns));
         }
     }
     rows
 }
 
-fn before_first_call(model: &Model, away: &AwayTimes, pid: u32, exec_ns: u64) -> (Amounts, u64) {
-    let (mut amounts, mut stopped_ns) = (Amounts::default(), 0);
+fn before_first_call(model: &Model, away: &AwayTimes, pid: u32, exec_ns: u64) -> StartWaits {
+    let mut waits = StartWaits { pid, exec_ns, ..StartWaits::default() };
     let Some(first) = first_call(model, pid, exec_ns).map(|i| model.llama_calls.start_ns[i]) else {
-        return (amounts, stopped_ns);
+        return waits;
     };
     for (thread, _) in model.threads.iter().filter(|(_, t)| t.tid == pid) {
-        for a in away.of(thread) {
-            let ns = a.end.min(first).saturating_sub(a.start.max(exec_ns));
+        for a in away.of(thread).iter().filter(|a| a.start < first) {
+            let (start, end) = (a.start.max(exec_ns), a.end.min(first));
+            let ns = end.saturating_sub(start);
+            let blocked = waits.blocked.get_or_insert_default();
             match a.cause {
-                Cause::Stopped => stopped_ns += ns,
-                Cause::Asleep | Cause::Blocked | Cause::Interrupts => {}
-                cause => amounts.add(cause, ns),
+                Cause::Stopped => waits.stopped_ns += ns,
+                Cause::Blocked => blocked.push((start, end)),
+                Cause::Asleep | Cause::Interrupts => {}
+                cause => waits.amounts.add(cause, ns),
             }
         }
     }
-    (amounts, stopped_ns)
+    waits
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_an_uninterruptible_sleep_may_be_a_wait_for_storage() {
+        let waits = |blocked: Option<&[(u64, u64)]>| StartWaits {
+            blocked: blocked.map(<[_]>::to_vec),
+            ..StartWaits::default()
+        };
+        // 30 ns between 100 and 150: 5 of them, then 20.
+        let seen = waits(Some(&[(90, 105), (120, 140), (200, 300)]));
+        assert_eq!(seen.storage_ns(30, (100, 150)), 25);
+        assert_eq!(seen.storage_ns(10, (100, 150)), 10);
+        assert_eq!(waits(Some(&[])).storage_ns(30, (100, 150)), 0);
+        // Without states it may be all.
+        assert_eq!(waits(None).storage_ns(30, (100, 150)), 30);
+    }
 }
