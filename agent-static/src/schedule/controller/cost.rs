@@ -134,12 +134,12 @@ impl Cost {
     }
 
     /// Slowdown of the traced calls if they bear all that the burst costs, millionths: the time of its
-    /// calls and of as many after it, beyond what the calls after it take at their fastest. While the
+    /// calls and of as many after it, beyond the median of the calls after it. While the
     /// kernel removes the probes, a worker of it spins (from Linux 6.13 on), and the agent reads: that
     /// makes a few calls much longer, which medians do not show. Other tasks only make calls longer, so
     /// this is an upper bound.
     fn of_burst(&self) -> Option<i64> {
-        let usual = self.untraced.part(4)?;
+        let usual = self.untraced.median()?;
         let calls = |n: usize| i64::try_from(n).unwrap_or(i64::MAX).saturating_mul(usual);
         let all = self.traced.sum().saturating_add(self.untraced.sum());
         let excess = all.saturating_sub(calls(self.traced.n + self.untraced.n));
