@@ -21,6 +21,7 @@ mod outside;
 mod returning;
 mod split;
 mod steal;
+mod sum;
 mod typical;
 mod untraced;
 mod waits;

@@ -5,25 +5,10 @@
 //! before they began, less that of threads that stayed on it. A mean of each, because a single thread may
 //! be slow or fast by chance.
 
+use super::sum::Sum;
+
 /// Fewest times of each kind.
 const FEWEST: u64 = 5;
-
-#[derive(Debug, Clone, Copy, Default)]
-struct Sum {
-    times: u64,
-    ns: u64,
-}
-
-impl Sum {
-    const fn add(&mut self, ns: u64) {
-        self.times += 1;
-        self.ns = self.ns.saturating_add(ns);
-    }
-
-    fn mean(self) -> Option<u64> {
-        (self.times >= FEWEST).then(|| self.ns / self.times)
-    }
-}
 
 /// Times on the CPU of the operators of one class.
 #[derive(Debug, Clone, Copy, Default)]
@@ -51,8 +36,9 @@ impl Returning {
 
     /// How much longer a thread computes after it came back, by class, ns.
     pub(super) fn longer(&self) -> Vec<u64> {
+        let mean = |sum: Sum| sum.mean().filter(|_| sum.times >= FEWEST);
         let of = |seen: &Seen| {
-            let means = seen.returned.mean().zip(seen.stayed.mean());
+            let means = mean(seen.returned).zip(mean(seen.stayed));
             means.map_or(0, |(returned, stayed)| returned.saturating_sub(stayed))
         };
         self.0.iter().map(of).collect()

@@ -9,6 +9,7 @@ use super::away::{Away, union};
 use super::cause::{Amounts, Cause};
 use super::lookup::Lookup;
 use super::meeting::end;
+use super::sum::Sum;
 use profinfer_trace::model::Spans;
 
 /// Work of a thread that has nothing to do in an operator, where the probes' cost is unknown, ns.
@@ -138,31 +139,10 @@ impl Delays {
 pub(super) struct Splitter {
     members: Vec<Member>,
     claims: Amounts,
-    wakers: Wakers,
+    /// Time on the CPU that a thread needs to wake others: seen between operators, where the first thread
+    /// that begins has woken those that sleep at the barrier.
+    wakers: Sum,
     pub(super) delays: Delays,
-}
-
-/// Time on the CPU that a thread needs to wake others: seen between operators, where the first
-/// thread that begins has woken those that sleep at the barrier.
-#[derive(Debug, Default)]
-struct Wakers {
-    times: u64,
-    ns: u64,
-}
-
-impl Wakers {
-    const fn add(&mut self, ns: u64) {
-        self.times += 1;
-        self.ns = self.ns.saturating_add(ns);
-    }
-
-    /// Mean, ns.
-    const fn mean(&self) -> u64 {
-        match self.ns.checked_div(self.times) {
-            Some(mean) => mean,
-            None => 0,
-        }
-    }
 }
 
 /// What is known of the operator of a meeting.
@@ -308,7 +288,7 @@ impl Splitter {
         }
         if kind.inner && self.members.iter().any(|m| m.inside.iter().any(|(cause, _)| sleeps(cause))) {
             // At the barrier inside, the last thread that comes wakes the others while it computes.
-            all.wakes(self.wakers.mean());
+            all.wakes(self.wakers.mean().unwrap_or(0));
         }
         // What the threads computed, when none was away.
         let threads = self.members.len().min(kind.at_once).max(1);

@@ -133,8 +133,8 @@ pub(super) struct Openings {
 /// is not visible. The least, because it is the fast machines whose operators are as short.
 const SPINNING_NS: u64 = 400;
 
-/// In so many meetings there is one whose threads are all awake. Measured with more threads than CPUs: the
-/// fastest hundredth takes as long as the median of a recording without sleep.
+/// One in this many meetings has all its threads awake. Measured with more threads than CPUs: the fastest
+/// hundredth takes as long as the median of a recording without sleep.
 const FASTEST: u32 = 100;
 
 impl Openings {

@@ -63,18 +63,22 @@ fn calls(whole: &Model, last: &Last) -> std::ops::Range<usize> {
     first..first + shown.len()
 }
 
+/// Time of a token in the window: from the end of one call to the end of the next. The window's first call
+/// has none before it, and the first token after that is the warm-up. ns.
+fn token_ns(whole: &Model, last: &Last) -> u64 {
+    let d = &whole.llama_calls;
+    let end = |i: usize| d.start_ns[i] + d.duration_ns[i];
+    let calls = calls(whole, last);
+    let (first, n) = (calls.start, calls.end - 1);
+    assert!(n - first >= 3 && d.n_tokens[first..=n].iter().all(|n| *n == 1));
+    (end(n) - end(first)) / (n - first) as u64
+}
+
 #[test]
 fn the_speed_is_that_of_the_recording_in_these_seconds() {
     let whole = profinfer_trace::read(&stream()).unwrap();
     let last = last(&stream(), 1);
-    let d = &whole.llama_calls;
-    let end = |i: usize| d.start_ns[i] + d.duration_ns[i];
-    // The time of a token is from the end of one call to the end of the next. The window's first
-    // call has none before it, and the first token after that is the warm-up.
-    let calls = calls(&whole, &last);
-    let (first, n) = (calls.start, calls.end - 1);
-    assert!(n - first >= 3 && d.n_tokens[first..=n].iter().all(|n| *n == 1));
-    let token_ns = (end(n) - end(first)) / (n - first) as u64;
+    let token_ns = token_ns(&whole, &last);
     let lines = drawn(&mut screen(seen(&last)), LEAST);
     let said = lines.iter().find(|l| l.starts_with("Decode: ")).unwrap();
     let speed: f64 = said.split(' ').nth(1).unwrap().parse().unwrap();
@@ -96,14 +100,10 @@ fn sum_ms(lines: &[String]) -> f64 {
 fn the_ladder_is_that_of_the_recording_in_these_seconds() {
     let whole = profinfer_trace::read(&stream()).unwrap();
     let last = last(&stream(), 1);
-    let d = &whole.llama_calls;
-    let end = |i: usize| d.start_ns[i] + d.duration_ns[i];
-    let calls = calls(&whole, &last);
-    let (first, n) = (calls.start, calls.end - 1);
-    let token_ms = (end(n) - end(first)) as f64 / (n - first) as f64 / 1e6;
+    let token_ms = token_ns(&whole, &last) as f64 / 1e6;
     let lines = drawn(&mut screen(seen(&last)), (120, 60));
     let title = lines.iter().position(|l| l.starts_with("decode: ")).unwrap();
-    assert!(lines[title].contains(&format!("{} tokens", n - first)), "{lines:#?}");
+    assert!(lines[title].contains(&format!("{} tokens", calls(&whole, &last).len() - 1)), "{lines:#?}");
     let sum = sum_ms(&lines[title + 1..]);
     // Each of the steps is rounded.
     assert!((sum - token_ms).abs() < token_ms * 0.01 + 0.05, "{sum} {token_ms} {lines:#?}");
