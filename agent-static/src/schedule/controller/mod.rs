@@ -46,6 +46,15 @@ pub struct Limits {
     pub max_slowdown_ppm: u32,
 }
 
+impl Limits {
+    /// Highest slowdown by operators, millionths. Traced and untraced tokens both bear the token and
+    /// graph levels, the scheduler level and what the agent reads of them, so their comparison does not
+    /// show it: 0.6 to 1.7 % measured (docs/performance.md). A third of the limit is for that.
+    const fn operators_ppm(self) -> u32 {
+        self.max_slowdown_ppm / 3 * 2
+    }
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Direction {
     Down,
@@ -104,7 +113,7 @@ impl Controller {
             return;
         }
         if let Some(slowdown) = self.cost.at_first() {
-            self.duty = first_duty(self.limits.max_slowdown_ppm, slowdown, self.full);
+            self.duty = first_duty(self.limits.operators_ppm(), slowdown, self.full);
         }
     }
 
@@ -166,9 +175,11 @@ impl Controller {
         if keep > 0 && self.speed.milli(self.duty).is_some_and(|speed| speed < keep) {
             return Some((StepReason::TooSlow, ControllerLimit::KeepAbove(keep)));
         }
-        let dear =
-            |most: u32| self.cost.at(self.duty).is_some_and(|s| i64::from(s.low_ppm) > i64::from(most));
-        (most > 0 && dear(most)).then_some((StepReason::TooDear, ControllerLimit::MaxSlowdown(most)))
+        let dear = || {
+            let limit = i64::from(self.limits.operators_ppm());
+            self.cost.at(self.duty).is_some_and(|s| i64::from(s.low_ppm) > limit)
+        };
+        (most > 0 && dear()).then_some((StepReason::TooDear, ControllerLimit::MaxSlowdown(most)))
     }
 
     /// A limit that leaves enough margin for a higher duty. All limits must.
@@ -183,7 +194,7 @@ impl Controller {
             return None;
         }
         let cheap = || match self.cost.at(higher) {
-            Some(s) => i64::from(s.high_ppm) * 1000 < i64::from(most) * SLOWDOWN_MARGIN,
+            Some(s) => i64::from(s.high_ppm) * 1000 < i64::from(self.limits.operators_ppm()) * SLOWDOWN_MARGIN,
             None => false,
         };
         let retry = self.duty == 0 && self.since_last(now_ns) >= RETRY_NS;
