@@ -138,7 +138,7 @@ class Host:
                 if pid and (files["log"].stat().st_size or files["text"].stat().st_size):
                     plants.progress(calls_so_far(files["text"]) if setup["tool"] == "nodes" else 0, int(pid))
             # Whoever waits for a certain call looks often; otherwise this process stays off the CPUs.
-            time.sleep(0.005 if plants.watching() else 0.1)
+            time.sleep(0.005 if plants.watching() else 0.1 if setup["plant"] else 0.5)
 
     def verdict(self, run, places=()):
         """What `analyze` concludes from the recording, and the values at these places of its summary."""

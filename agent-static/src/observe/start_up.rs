@@ -9,11 +9,11 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use nix::unistd::{SysconfVar, sysconf};
+use nix::unistd::SysconfVar;
 use profinfer_wire::record::Record;
 use profinfer_wire::record::start_up::{StartUp, moment};
 
-use super::fact::read::{Open, field, number, stat, words};
+use super::fact::read::{Open, configured, field, number, stat, ticks, words};
 use crate::clock;
 use crate::link::emit::Emitter;
 use crate::link::output::Weight;
@@ -178,15 +178,6 @@ impl Files {
 
 fn text<'b>(file: Option<&Open>, buffer: &'b mut [u8]) -> Option<&'b [u8]> {
     file?.read(buffer).ok().filter(|text| !text.is_empty())
-}
-
-fn configured(of: SysconfVar, usual: u64) -> u64 {
-    sysconf(of).ok().flatten().and_then(|n| u64::try_from(n).ok()).filter(|n| *n > 0).unwrap_or(usual)
-}
-
-/// ns of clock ticks.
-fn ticks(n: u64) -> u64 {
-    n.saturating_mul(1_000_000_000 / configured(SysconfVar::CLK_TCK, 100))
 }
 
 /// Bytes of pages.

@@ -30,6 +30,7 @@ fn memory_and_faults_when_they_change() {
         ("rss.shared", "3072"),
         ("faults.minor", "5 9"),
         ("faults.major", "1"),
+        ("kernel_ns", "10000000"),
         ("threads", "2"),
         ("nice", "-5"),
         ("affinity", "0-1"),

@@ -158,6 +158,8 @@ pub enum MissingKind {
     OtherType,
     /// A recording with keys of another type.
     OtherKvType,
+    /// A recording without the programs that ran on other CPUs, or in which they come and go.
+    WithoutNeighbours,
     /// A value of a newer `analyze`.
     #[serde(untagged)]
     #[schemars(skip)]

@@ -155,6 +155,8 @@ pub enum StepKind {
     Asleep,
     /// Stopped by a signal or a debugger.
     Stopped,
+    /// A program on another CPU shared memory, caches or the clock.
+    SharedMemory,
     /// Causes that are too small to list.
     SmallCauses,
     /// Operators that were not captured.

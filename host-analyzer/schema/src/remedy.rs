@@ -17,6 +17,11 @@ pub enum Remedy {
         /// Their threads' ids and names.
         tasks: Vec<(u32, String)>,
     },
+    /// Stop these tasks, which run on other CPUs, or run them while the engine is idle.
+    MoveNeighbours {
+        /// Their processes' ids and names.
+        tasks: Vec<(u32, String)>,
+    },
     /// Raise the quota of the engine's control group, or use fewer threads.
     Quota {
         /// CPUs that the threads need.

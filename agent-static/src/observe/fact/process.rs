@@ -7,14 +7,17 @@ use profinfer_wire::record::fact::FactScope;
 use super::affinity::{self, Affinity};
 use super::cgroup::Cgroup;
 use super::environment;
-use super::read::{self, Open, kib, number};
+use super::read::{self, Open, kib, number, ticks};
 use super::send::{Changing, Sender};
 
 /// Facts of /proc/PID/status in KiB, of /proc/PID/stat by the index after the name, of
 /// /proc/PID/io, and of /proc/PID/smaps_rollup in KiB.
 const STATUS: [(&str, &str); 3] =
     [("rss.anonymous", "RssAnon:"), ("rss.file", "RssFile:"), ("rss.shared", "RssShmem:")];
-const STAT: [(&str, usize); 3] = [("faults.minor", 7), ("faults.major", 9), ("threads", 17)];
+const STAT: [(&str, usize); 4] =
+    [("faults.minor", 7), ("faults.major", 9), ("kernel_ns", KERNEL), ("threads", 17)];
+/// Clock ticks that its threads spent in the kernel.
+const KERNEL: usize = 12;
 const NICE: usize = 16;
 const IO: (&str, &str) = ("io.read_bytes", "read_bytes:");
 const SMAPS: [(&str, &str); 2] = [("huge.anonymous", "AnonHugePages:"), ("huge.file", "FilePmdMapped:")];
@@ -25,7 +28,7 @@ pub(super) struct Process {
     pub(super) pid: u32,
     pub(super) affinity: Affinity,
     status: File<3>,
-    stat: File<3>,
+    stat: File<4>,
     io: File<1>,
     smaps: File<2>,
     cgroup: Cgroup,
@@ -72,7 +75,8 @@ fn of_status(text: &[u8], i: usize) -> Option<u64> {
 }
 
 fn of_stat(text: &[u8], i: usize) -> Option<u64> {
-    read::stat(text, STAT[i].1).and_then(number)
+    let value = read::stat(text, STAT[i].1).and_then(number);
+    if STAT[i].1 == KERNEL { value.map(ticks) } else { value }
 }
 
 fn of_io(text: &[u8], _: usize) -> Option<u64> {

@@ -5,6 +5,8 @@ use std::io::{self, ErrorKind, Read};
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
+use nix::unistd::{SysconfVar, sysconf};
+
 /// Longest text of a file that is read as one value, in bytes.
 const SHORT: u64 = 4096;
 
@@ -71,6 +73,16 @@ pub(in crate::observe) fn number(text: &[u8]) -> Option<u64> {
 /// Bytes from a value in KiB after `key`: `MemTotal:  8048836 kB`.
 pub(super) fn kib(text: &[u8], key: &str) -> Option<u64> {
     words(field(text, key)?).next().and_then(number)?.checked_mul(1024)
+}
+
+/// A setting of the kernel.
+pub(in crate::observe) fn configured(of: SysconfVar, usual: u64) -> u64 {
+    sysconf(of).ok().flatten().and_then(|n| u64::try_from(n).ok()).filter(|n| *n > 0).unwrap_or(usual)
+}
+
+/// ns of clock ticks.
+pub(in crate::observe) fn ticks(n: u64) -> u64 {
+    n.saturating_mul(1_000_000_000 / configured(SysconfVar::CLK_TCK, 100))
 }
 
 /// Word `nth` of /proc/PID/stat after the name, which may contain anything; the state is word 0.

@@ -49,9 +49,9 @@ pub struct Limits {
 impl Limits {
     /// Highest slowdown by operators, millionths. Traced and untraced tokens both bear the token and
     /// graph levels, the scheduler level and what the agent reads of them, so their comparison does not
-    /// show it: 0.6 to 1.7 % measured (docs/performance.md). A third of the limit is for that.
+    /// show it: 0.6 to 1.7 % measured (docs/performance.md), half of the default limit.
     const fn operators_ppm(self) -> u32 {
-        self.max_slowdown_ppm / 3 * 2
+        self.max_slowdown_ppm / 2
     }
 }
 
@@ -194,7 +194,9 @@ impl Controller {
             return None;
         }
         let cheap = || match self.cost.at(higher) {
-            Some(s) => i64::from(s.high_ppm) * 1000 < i64::from(self.limits.operators_ppm()) * SLOWDOWN_MARGIN,
+            Some(s) => {
+                i64::from(s.high_ppm) * 1000 < i64::from(self.limits.operators_ppm()) * SLOWDOWN_MARGIN
+            }
             None => false,
         };
         let retry = self.duty == 0 && self.since_last(now_ns) >= RETRY_NS;

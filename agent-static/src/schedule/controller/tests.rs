@@ -132,8 +132,8 @@ fn the_first_duty_is_the_limit_over_the_slowdown() {
 
 #[test]
 fn only_a_significant_slowdown_changes_the_duty() {
-    // A third of the limit is for the other levels.
-    let most = Limits { max_slowdown_ppm: 15_000, ..Limits::default() };
+    // Half of the limit is for the other levels.
+    let most = Limits { max_slowdown_ppm: 20_000, ..Limits::default() };
     // 5 % per traced token are 1 % at 20 %.
     let mut s = Script::new(most, 1000);
     assert_eq!(s.controller.duty(), 900);
@@ -143,7 +143,7 @@ fn only_a_significant_slowdown_changes_the_duty() {
     s.decode(1_000, |traced| if traced { 120 * MS } else { 100 * MS });
     assert_eq!(s.duties(), [100, 50]);
     let first = s.steps[0];
-    assert_eq!((first.reason, first.limit), (StepReason::TooDear, ControllerLimit::MaxSlowdown(15_000)));
+    assert_eq!((first.reason, first.limit), (StepReason::TooDear, ControllerLimit::MaxSlowdown(20_000)));
     // It costs next to nothing now.
     s.decode(2_000, |traced| if traced { 100 * MS + MS / 2 } else { 100 * MS });
     assert_eq!(s.duties()[2..], [100, 200, 500, 900]);

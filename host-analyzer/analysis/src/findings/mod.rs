@@ -116,6 +116,8 @@ pub enum Requirement {
     OtherType,
     /// A recording with keys of another type.
     OtherKvType,
+    /// A recording without the programs that ran on other CPUs, or in which they come and go.
+    WithoutNeighbours,
 }
 
 #[derive(Debug, Clone, PartialEq)]

@@ -59,14 +59,23 @@ impl StepKind {
     #[must_use]
     pub fn renumbered(self, ids: &[CulpritId]) -> Self {
         let number = |CulpritId(id)| ids.get(id as usize).copied().unwrap_or(CulpritId(u32::MAX));
-        self.program().map_or(self, |id| Self::Caused(Cause::Program(number(id))))
+        self.program().map_or(self, |id| self.of_program(number(id)))
+    }
+
+    /// The same step of another program, if it is one of a program.
+    pub(super) const fn of_program(self, id: CulpritId) -> Self {
+        match self {
+            Self::Caused(Cause::Program(_)) => Self::Caused(Cause::Program(id)),
+            Self::Caused(Cause::SharedMemory(_)) => Self::Caused(Cause::SharedMemory(id)),
+            other => other,
+        }
     }
 
     /// The program that is to blame.
     #[must_use]
     pub const fn program(self) -> Option<CulpritId> {
         match self {
-            Self::Caused(Cause::Program(id)) => Some(id),
+            Self::Caused(Cause::Program(id) | Cause::SharedMemory(id)) => Some(id),
             _ => None,
         }
     }

@@ -6,7 +6,7 @@ use super::question::Question;
 use super::sources::Sources;
 use super::step::{SMALL, steps_of};
 use super::{MAX_PROCESSES, Programs, StepKind, processes};
-use crate::replay::{CallReplay, Cause, Culprit, Replay};
+use crate::replay::{CallReplay, Culprit, Replay};
 use crate::results::fact::Conditions;
 use crate::results::module::Places;
 use crate::results::speculative::emitted;
@@ -101,7 +101,9 @@ impl LadderSum {
             self.counted_ns = self.counted_ns.max(end(call));
             for (kind, ns) in steps_of(call) {
                 let kind = match kind.program() {
-                    Some(id) => self.program(sources.replay.culprit(id).map_or("", Culprit::program)),
+                    Some(id) => {
+                        self.of_program(kind, sources.replay.culprit(id).map_or("", Culprit::program))
+                    }
                     None => kind,
                 };
                 let sum = self.steps.entry(kind).or_default();
@@ -129,9 +131,9 @@ impl LadderSum {
         steps
     }
 
-    /// The step of a program.
-    fn program(&mut self, name: &str) -> StepKind {
+    /// The step for the program of this name.
+    fn of_program(&mut self, kind: StepKind, name: &str) -> StepKind {
         let id = self.programs.id_within(name, MOST_PROGRAMS);
-        id.map_or(StepKind::SmallCauses, |id| StepKind::Caused(Cause::Program(id)))
+        id.map_or(StepKind::SmallCauses, |id| kind.of_program(id))
     }
 }

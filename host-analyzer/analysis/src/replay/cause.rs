@@ -34,6 +34,8 @@ pub enum Cause {
     Asleep,
     /// A thread was stopped by a signal or a debugger.
     Stopped,
+    /// A program on another CPU shared memory, caches or the clock: row of [`Culprits`].
+    SharedMemory(CulpritId),
 }
 
 impl Cause {
@@ -51,7 +53,7 @@ impl Cause {
             | Self::Steal
             | Self::UnknownHolder
             | Self::Interrupts => true,
-            Self::WakeUp | Self::Blocked | Self::Asleep | Self::Stopped => false,
+            Self::WakeUp | Self::Blocked | Self::Asleep | Self::Stopped | Self::SharedMemory(_) => false,
         }
     }
 }
@@ -60,7 +62,7 @@ impl Cause {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CulpritId(pub u32);
 
-/// A program that had CPUs of the engine.
+/// A program that had CPUs of the engine, or others next to it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Culprit {
     /// Thread id of its busiest task; 0 where it stands for many short tasks.
@@ -76,7 +78,7 @@ pub struct Culprit {
     pub engine: bool,
     /// Number of tasks that were grouped.
     pub tasks: u32,
-    /// CPUs on which it held up the engine, sorted.
+    /// CPUs on which it held up the engine, or ran next to it, sorted.
     pub cpus: Vec<u16>,
 }
 

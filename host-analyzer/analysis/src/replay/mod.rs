@@ -15,10 +15,13 @@ mod class;
 mod computing;
 mod holders;
 mod inner;
+mod kernel;
 mod lookup;
 mod meeting;
+mod neighbours;
 mod outside;
 mod returning;
+mod rise;
 mod split;
 mod steal;
 mod sum;
@@ -28,6 +31,7 @@ mod waits;
 
 pub use cause::{Amounts, Cause, Culprit, CulpritId};
 pub use class::{Class, ClassId};
+pub use neighbours::{Neighbours, Share};
 pub use split::Usual;
 pub use waits::StartWaits;
 
@@ -80,6 +84,39 @@ impl CallReplay {
     pub fn undisturbed_ns(&self) -> u64 {
         self.time_ns.saturating_sub(self.caused.total())
     }
+
+    /// Its process.
+    fn pid(&self, model: &Model) -> u32 {
+        model.threads.get(model.llama_calls.thread[self.call.0 as usize]).pid
+    }
+
+    /// Its start and end, ns.
+    fn bounds(&self, model: &Model) -> (u64, u64) {
+        let row = self.call.0 as usize;
+        let end = model.llama_calls.start_ns[row].saturating_add(model.llama_calls.duration_ns[row]);
+        (end.saturating_sub(self.time_ns), end)
+    }
+
+    /// Gives time to a cause that no operator shows: what is unexplained first, then the uneven split,
+    /// then the work.
+    fn claim(&mut self, cause: Cause, ns: u64) {
+        let mut left = ns;
+        let usual = &mut self.usual;
+        for part in [
+            &mut self.unexplained_ns,
+            &mut usual.imbalance,
+            &mut usual.work,
+            &mut usual.dispatch,
+            &mut self.preparation_ns,
+            &mut self.application_ns,
+        ] {
+            let taken = left.min(*part);
+            *part -= taken;
+            left -= taken;
+        }
+        self.caused.add(cause, ns - left);
+        self.alone.add(cause, ns - left);
+    }
 }
 
 /// One operator of a completely traced call.
@@ -109,7 +146,7 @@ pub struct ClassTimes {
 }
 
 /// The replay of a session.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Replay {
     /// The scheduler level was recorded. Without it, delays hide in the time of operators.
     pub scheduler: bool,
@@ -126,6 +163,8 @@ pub struct Replay {
     /// By [`Phase::index`], then class.
     pub class_times: Vec<Vec<ClassTimes>>,
     pub culprits: Vec<Culprit>,
+    /// Programs on other CPUs, by process.
+    pub neighbours: Vec<Neighbours>,
 }
 
 impl Replay {
@@ -144,7 +183,7 @@ impl Replay {
         heard: &mut Heard<'_>,
     ) -> Self {
         let mut away = AwayTimes::compute(model, conditions);
-        let culprits = std::mem::take(&mut away.culprits);
+        let mut culprits = std::mem::take(&mut away.culprits);
         let interrupts = lookup::interrupts(model);
         let intervals = interval::intervals(model, phases);
         let mut walk = Walk::new(model, &away, &interrupts, places);
@@ -154,8 +193,20 @@ impl Replay {
         let (classes, class_times) = walk.into_classes();
         let (classes, class_of_node) = classes.into_parts();
         steal::assign(model, conditions, &mut calls);
+        kernel::assign(model, &away, &mut calls);
+        let neighbours = neighbours::assign(model, &mut culprits, &mut calls);
         let scheduler = model.sched.recorded;
-        Self { scheduler, calls, gaps, start_waits, classes, class_of_node, class_times, culprits }
+        Self {
+            scheduler,
+            calls,
+            gaps,
+            start_waits,
+            classes,
+            class_of_node,
+            class_times,
+            culprits,
+            neighbours,
+        }
     }
 
     /// The classes of the nodes of a topology.

@@ -317,16 +317,9 @@ impl Splitter {
         usual
     }
 
-    /// Time of a thread on the CPU that is out of the ordinary. Where a page was read from storage,
-    /// the kernel made room for it, and mapped it and its neighbours; elsewhere nothing explains it.
-    pub(super) fn claim(&mut self, strange: u64) {
-        let Delays { caused, alone, unexplained } = &mut self.delays;
-        if strange > 0 && caused.get(Cause::Blocked) > 0 {
-            caused.add(Cause::Blocked, strange);
-            alone.add(Cause::Blocked, strange);
-        } else {
-            *unexplained = unexplained.saturating_add(strange);
-        }
+    /// Adds time of a thread on the CPU that is out of the ordinary.
+    pub(super) const fn unexplained(&mut self, ns: u64) {
+        self.delays.unexplained = self.delays.unexplained.saturating_add(ns);
     }
 
     /// Distributes the excess to causes: first to those of the threads that came last.

@@ -49,6 +49,11 @@ impl<'m> CpuUseIndex<'m> {
         })
     }
 
+    /// The CPUs on which tasks were seen, in no order.
+    pub fn cpus(&self) -> impl Iterator<Item = u16> {
+        self.cpus.keys().copied()
+    }
+
     /// Time between two times in which tasks may be missing, because records were lost, ns.
     #[must_use]
     pub fn unknown(&self, from_ns: u64, to_ns: u64) -> u64 {

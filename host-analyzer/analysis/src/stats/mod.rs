@@ -8,4 +8,5 @@ pub(crate) mod fit;
 pub(crate) mod mean;
 pub mod percentile;
 pub(crate) mod rank;
+pub(crate) mod slope;
 pub(crate) mod student;

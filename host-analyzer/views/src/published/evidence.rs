@@ -60,6 +60,7 @@ impl Publish for findings::Requirement {
             Self::Culprit => (Kind::Culprit, None),
             Self::OtherType => (Kind::OtherType, None),
             Self::OtherKvType => (Kind::OtherKvType, None),
+            Self::WithoutNeighbours => (Kind::WithoutNeighbours, None),
         };
         let why = match self {
             Self::NoCeiling(_, why) => Some(why.name().to_owned()),

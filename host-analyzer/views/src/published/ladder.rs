@@ -103,10 +103,7 @@ pub(crate) fn sum(question: ladder::Question, sum: &ladder::LadderSum) -> schema
 fn step(step: &ladder::Step, ladder: &Ladder, replay: &Replay) -> schema::LadderStep {
     let ladder::Step { kind, ns, half_ns, gain } = step;
     let half = i64::try_from(*half_ns).unwrap_or(i64::MAX);
-    let culprit = match kind {
-        StepKind::Caused(Cause::Program(id)) => replay.culprit(*id),
-        _ => None,
-    };
+    let culprit = kind.program().and_then(|id| replay.culprit(id));
     schema::LadderStep {
         kind: kind.publish(),
         label: words::ladder::label(step, ladder, replay),
@@ -153,6 +150,7 @@ impl Publish for StepKind {
                 Cause::Blocked => To::Blocked,
                 Cause::Asleep => To::Asleep,
                 Cause::Stopped => To::Stopped,
+                Cause::SharedMemory(_) => To::SharedMemory,
             },
             Self::SmallCauses => To::SmallCauses,
             Self::NotRecorded => To::NotRecorded,

@@ -17,6 +17,7 @@ const NAMES: &[(&str, &str)] = &[
     ("best_read_rate_seen", "fastest operator"),
     ("break_even_per_round", "tokens per round that pay off"),
     ("break_even_per_round_at_least", "tokens per round that pay off, at least"),
+    ("busy_cpus", "other CPUs busy, in the mean"),
     ("bytes_per_token", "read per token"),
     ("cells", "KV cells"),
     ("changed_at", "changed at"),

@@ -211,11 +211,13 @@ fn group(missing: &Requirement) -> (Group, Option<&'static str>, u64) {
         Requirement::Culprit => (Group::Other, Some("a record of what these delays come from"), 0),
         Requirement::OtherType => (Group::Other, Some(OTHER_TYPE), 0),
         Requirement::OtherKvType => (Group::Other, Some(OTHER_KV_TYPE), 0),
+        Requirement::WithoutNeighbours => (Group::Other, Some(WITHOUT_NEIGHBOURS), 0),
     }
 }
 
 const OTHER_TYPE: &str = "a recording of the same model with weights of another type";
 const OTHER_KV_TYPE: &str = "a recording with keys of another type (-ctk f16)";
+const WITHOUT_NEIGHBOURS: &str = "a recording without the programs on other CPUs";
 
 /// What a rule needs.
 #[must_use]
@@ -239,6 +241,7 @@ pub fn needed(missing: &Requirement) -> String {
         Requirement::Culprit => "a record of what these delays come from".to_owned(),
         Requirement::OtherType => OTHER_TYPE.to_owned(),
         Requirement::OtherKvType => OTHER_KV_TYPE.to_owned(),
+        Requirement::WithoutNeighbours => WITHOUT_NEIGHBOURS.to_owned(),
     }
 }
 
@@ -252,6 +255,10 @@ fn remedy(rule: &Rule, remedy: &Remedy) -> String {
         Remedy::MoveTasks { tasks } if !tasks.is_empty() => {
             let names: Vec<_> = tasks.iter().map(|(tid, name)| format!("{} ({tid})", short(name))).collect();
             format!("Stop {}, or keep it off these CPUs (taskset, cpuset).", names.join(", "))
+        }
+        Remedy::MoveNeighbours { tasks } if !tasks.is_empty() => {
+            let names: Vec<_> = tasks.iter().map(|(pid, name)| format!("{} ({pid})", short(name))).collect();
+            format!("Run {} while the engine is idle, and compare.", names.join(", "))
         }
         Remedy::Quota { cpus, threads } => {
             format!("Raise the quota to {cpus} CPUs, or give the engine {threads} threads (-t {threads}).")
@@ -273,6 +280,7 @@ fn remedy(rule: &Rule, remedy: &Remedy) -> String {
         }
         Remedy::OneCopy { bytes } => format!("{} Saves {}.", rule.remedy, size(*bytes)),
         Remedy::MoveTasks { .. }
+        | Remedy::MoveNeighbours { .. }
         | Remedy::PinThreads
         | Remedy::SpinAtBarriers
         | Remedy::SleepWhenIdle

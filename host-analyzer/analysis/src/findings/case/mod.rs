@@ -2,6 +2,7 @@
 
 mod attention;
 mod conditions;
+mod core_types;
 mod gauges;
 mod noise;
 mod scheduler;
@@ -128,7 +129,8 @@ impl<'a> Case<'a> {
             | Requirement::Rounds
             | Requirement::Culprit
             | Requirement::OtherType
-            | Requirement::OtherKvType => true,
+            | Requirement::OtherKvType
+            | Requirement::WithoutNeighbours => true,
             Requirement::Gauge(kind) => {
                 model.gauges.iter().any(|g| g.kind.name() == kind && g.values.iter().any(Option::is_some))
             }

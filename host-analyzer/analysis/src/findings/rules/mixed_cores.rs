@@ -13,7 +13,7 @@ pub(super) const RULE: Rule = Rule {
     title: "Threads span slow and fast cores",
     question: "Why did it become slower with more threads, or after an update?",
     condition: "Decode threads run on CPUs of different capacity (or highest clock), the work takes at least 1.1 times as long on the slow ones, and the threads on fast ones wait for those on slow ones.",
-    formula: "With the fast cores alone the token takes the work of all threads, each weighted with its CPU's speed, divided by the fast threads. The difference to the token, if it is a gain, but at most 0.6 of the class `wait_slower_core`, is the lower end. The upper end is all of the token but the work that the fast cores do already: where rows are handed out as threads ask for them, that is most of it.",
+    formula: "Replay operator by operator: on the fast cores alone each takes their work and that of the slow ones, which a fast one does in a shorter time, divided by the fast threads. How much shorter is seen in this recording: the mean time on slow cores over that on fast ones, of all operators together (least) and of the type of operator where it is largest (most), because where threads ask for rows, a slow one gets fewer.",
     remedy: "Give the engine one thread for each fast core and keep it there (-t, --cpu-mask with --cpu-strict, taskset).",
     source: "llama.cpp #7176 (RK3588: 4 big cores instead of 8 threads), #16164; decode on 4 A76 is 19 to 66 % faster than on 8 cores of an RK3588",
     requires: &[
@@ -60,15 +60,10 @@ fn judge(case: &Case<'_>) -> Verdict {
     if !uneven || case.share(waits.mean) < MIN_GAIN_SHARE {
         return Verdict::RuledOut(evidence);
     }
-    // What all did, at the speed of the fast ones, on these alone.
-    let work = used.iter().map(|(cpu, ns)| *ns as f64 * speed(cpu) as f64 / fastest as f64).sum::<f64>();
-    let now = used.iter().map(|(_, ns)| *ns).max().unwrap_or(0) as f64;
-    let alone = work / fast.len() as f64;
-    let saved = (now - alone).max(0.0) / case.traced_tokens();
-    let low = saved.min(waits.low() * 0.6);
-    // What the fast ones do now they go on doing. It may be nearly all, where rows are handed out as threads ask for them.
-    let least = mean(true) / case.traced_tokens();
-    let gain = Gain::new(case.token_ns(), low, case.token_ns() as f64 - least);
+    let types = case.core_types(&fast);
+    let saved = |ratio: f64| types.saved(ratio) / case.traced_tokens();
+    let gain = Gain::new(case.token_ns(), saved(types.ratio.0), saved(types.ratio.1))
+        .in_another_session(case.token_ns());
     Verdict::Found(Found {
         evidence,
         remedy: Remedy::Pin { threads: fast.len() as u64, cpus: fast },

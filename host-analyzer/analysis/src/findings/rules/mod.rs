@@ -31,6 +31,7 @@ mod regimes;
 mod repacking;
 mod sampling;
 mod shared_cpu;
+mod shared_memory;
 mod small_batches;
 mod speculation;
 mod splits;
@@ -53,6 +54,7 @@ pub const RULES: &[&Rule] = &[
     &steal::RULE,
     &interrupts::RULE,
     &asleep::RULE,
+    &shared_memory::RULE,
     &mixed_cores::RULE,
     &migrations::RULE,
     &passive_wait::RULE,
@@ -92,6 +94,11 @@ pub enum Remedy {
     /// Stop these tasks, or keep them off the engine's CPUs.
     MoveTasks {
         /// Their threads' ids and names.
+        tasks: Vec<(u32, String)>,
+    },
+    /// Stop these tasks, which run on other CPUs, or run them while the engine is idle.
+    MoveNeighbours {
+        /// Their processes' ids and names.
         tasks: Vec<(u32, String)>,
     },
     /// Raise the quota of the engine's control group, or use fewer threads.

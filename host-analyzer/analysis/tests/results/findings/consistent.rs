@@ -106,6 +106,7 @@ fn nothing_is_inferred_from_no_operators() {
             "kernels",
             "long_context",
             "kv_type",
+            "shared_memory",
             "cpu_variant",
         ];
         let decided =

@@ -134,11 +134,10 @@ fn uneven(work: u64, capacity: u64) -> Model {
 #[test]
 fn cores_of_two_speeds() {
     let m = uneven(400, 512);
-    // The slow one takes 540 ns and the fast one 140. Even cores would save half of 400. On the
-    // fast one alone both take 140 + 540 / 2 = 410, which is 130 less; of this, 0.6 of the waiting,
-    // 120, is credible. The gain is at most all of the token's 850 except the 140 that the fast one
-    // already works.
-    assert_eq!(answer(&m, "mixed_cores"), Found(120, 710));
+    // The slow one takes 540 ns and the fast one 140, so 3.86 times as long, and 500 instead of 100 in
+    // the type of operator where it is slowest. On the fast one alone both take 140 + 540 / 3.86 = 280 of
+    // the 540, or 140 + 540 / 5 = 248, which is 260 or 292 less; with 7.8 % of the other 574 ns, added as squares.
+    assert_eq!(answer(&m, "mixed_cores"), Found(228, 324));
     assert_eq!(remedy(&m, "mixed_cores"), Remedy::Pin { threads: 1, cpus: vec![0] });
     assert_eq!(evidence(&m, "mixed_cores", "slowest_to_fastest"), Some(Value::Share(0.5)));
     assert_eq!(evidence(&m, "mixed_cores", "wait_slower_core_ns_per_token"), Some(Value::Nanoseconds(200)));

@@ -2,14 +2,14 @@
 
 use profinfer_analysis::Analysis;
 use profinfer_analysis::ceiling::NoCeiling;
-use profinfer_analysis::findings::{Findings, Remedy, Requirement, Rule, Value};
+use profinfer_analysis::findings::{Confidence, Findings, Remedy, Requirement, Rule, Value};
 use profinfer_analysis::phase::Phase;
 use profinfer_analysis::roof::Top;
 use profinfer_trace::model::*;
 
 use super::Answer::{Found, NotKnown, RuledOut, Silent};
-use super::{PROCESS, answer, evidence, number, remedy, rises};
-use crate::models::planted::{DELAY, TOKENS, state, tokens};
+use super::{PROCESS, answer, confidence, evidence, number, remedy, rises};
+use crate::models::planted::{DELAY, Plant, TOKENS, each, state, tokens};
 use crate::models::routed::{self, Routed};
 use crate::models::rows::{self, sources};
 use crate::models::small::PID;
@@ -105,6 +105,23 @@ fn pages_from_disk() {
     assert_eq!(others.map(|m| answer(&m, "paging")), [RuledOut, unknown]);
     let fact = Requirement::Fact("faults.major");
     assert_eq!(answer(&tokens(0, 0, 0, false), "paging"), NotKnown(vec![fact]));
+}
+
+/// The kernel's own work for the faults seems to be that of the operators.
+#[test]
+fn the_kernel_works_for_pages() {
+    let mut m = paged(76, ThreadState::Blocked);
+    // 2 microseconds of sleep, and 100 ns of both threads in the kernel, per token of 2450 ns.
+    rises(&mut m, "kernel_ns", 38 * 200);
+    let Found(low, high) = answer(&m, "paging") else { panic!() };
+    assert!((2_060..2_140).contains(&u64::midpoint(low, high)), "{low} to {high}");
+    let Some(Value::Nanoseconds(lost)) = evidence(&m, "paging", "lost_ns") else { panic!() };
+    // Less the probes: 6 ns.
+    assert_eq!(lost, DELAY + 100 - 6);
+    // Time in the kernel is not for pages if no thread slept for them.
+    let mut running = paged(76, ThreadState::Running);
+    rises(&mut running, "kernel_ns", 38 * 200);
+    assert_eq!(answer(&running, "paging"), RuledOut);
 }
 
 #[test]
@@ -240,4 +257,54 @@ fn experts_from_disk() {
     let others = [with(0, |token| token % 2), with(9, |token| token % 8)];
     assert_eq!(others.map(|m| answer(&m, "experts")), [RuledOut, RuledOut]);
     assert_eq!(answer(&tokens(0, 0, 0, false), "experts"), Silent);
+}
+
+/// A task on CPU 3 in tokens that `runs` selects. In those that `slow` selects, the first operator takes
+/// 60 of its 100 ns longer on both threads.
+fn neighbour(runs: impl Fn(u64) -> bool, slow: impl Fn(u64) -> bool) -> Model {
+    let mut m = each(|i| Plant { work: if slow(i) { 60 } else { 0 }, ..Plant::default() });
+    // The main thread waits for as long in its first operator.
+    for i in 0..m.spans.len() {
+        if m.spans.thread[i] == ThreadId(0) && m.spans.wait_ns[i] == 70 {
+            m.spans.work_ns[i] += 60;
+            m.spans.wait_ns[i] -= 60;
+        }
+    }
+    (m.sched.recorded, m.sched.cpu_use_recorded) = (true, true);
+    let (none, name) = (Text::default(), m.texts.intern("hog"));
+    m.sched.tasks.push(Task { tid: 4243, pid: 4242, name, command: none, cgroup: none });
+    for i in (0..TOKENS).filter(|i| runs(*i)) {
+        let call = i as usize;
+        let rows = &mut m.sched.cpu_use;
+        rows.cpu.push(3);
+        rows.start_ns.push(m.llama_calls.start_ns[call]);
+        rows.duration_ns.push(m.llama_calls.duration_ns[call]);
+        rows.task.push(TaskId(0));
+        rows.busy_ns.push(m.llama_calls.duration_ns[call]);
+    }
+    m
+}
+
+#[test]
+fn a_program_on_another_cpu() {
+    let every_other = |i: u64| i / 3 % 2 == 1;
+    let m = neighbour(every_other, every_other);
+    // In 19 of 39 tokens 60 ns, of 450 and 510.
+    let Found(low, high) = answer(&m, "shared_memory") else { panic!("{:?}", answer(&m, "shared_memory")) };
+    let Some(Value::Nanoseconds(lost)) = evidence(&m, "shared_memory", "lost_ns") else { panic!() };
+    assert!((25..=33).contains(&lost) && low <= lost && lost <= high, "{low} to {high}, {lost}");
+    let tasks = vec![(4242, "hog".to_owned())];
+    assert_eq!(remedy(&m, "shared_memory"), Remedy::MoveNeighbours { tasks });
+    assert_eq!(evidence(&m, "shared_memory", "task_cpus"), Some(Value::Cpus(vec![3])));
+    // It comes and goes, and the tokens do not follow.
+    assert_eq!(answer(&neighbour(every_other, |_| false), "shared_memory"), RuledOut);
+    // Nobody there.
+    assert_eq!(answer(&neighbour(|_| false, every_other), "shared_memory"), RuledOut);
+    // Always there: the time above a measured limit may be due to it.
+    let mut always = neighbour(|_| true, |_| true);
+    assert_eq!(answer(&always, "shared_memory"), NotKnown(vec![Requirement::WithoutNeighbours]));
+    ceiling(&mut always, CeilingKind::Read, 200_000_000_000);
+    let Found(0, high) = answer(&always, "shared_memory") else { panic!() };
+    assert!((60..150).contains(&high), "{high}");
+    assert_eq!(confidence(&always, "shared_memory"), Confidence::Low);
 }

@@ -1129,7 +1129,8 @@ export type MissingKind =
   | "rounds"
   | "culprit"
   | "other_type"
-  | "other_kv_type";
+  | "other_kv_type"
+  | "without_neighbours";
 
 /** Which, or how many. */
 export type MissingName = number | string;
@@ -1541,6 +1542,7 @@ export interface RefusedOption {
 export type Remedy =
   | { kind: "threads"; threads: number }
   | { kind: "move_tasks"; tasks: [number, string][] }
+  | { kind: "move_neighbours"; tasks: [number, string][] }
   | { kind: "quota"; cpus: number; threads: number }
   | { kind: "pin"; threads: number; cpus: number[] }
   | { kind: "pin_threads" }
@@ -1948,6 +1950,7 @@ export type StepKind =
   | "blocked"
   | "asleep"
   | "stopped"
+  | "shared_memory"
   | "small_causes"
   | "not_recorded"
   | "unexplained";

@@ -76,6 +76,7 @@ const CAUSES: [StepKind[], string][] = [
   [["blocked"], "Reading pages from storage, or kernel locks, cost"],
   [["asleep"], "Sleep inside operators cost"],
   [["stopped"], "Signals that stop the engine cost"],
+  [["shared_memory"], "Programs on other CPUs cost"],
 ];
 
 /** The largest cause, if it takes a fifth of the time. */

@@ -110,6 +110,11 @@ const KINDS: Record<StepKind, [Family, string, string]> = {
   ],
   asleep: ["cause", "asleep", "Other sleep inside operators."],
   stopped: ["cause", "stopped", "Stopped by a signal or a debugger."],
+  shared_memory: [
+    "cause",
+    "programs on other CPUs",
+    "They share memory, caches or the clock: operators take longer while they run.",
+  ],
   small_causes: ["cause", "small delays", "Causes of less than 0.5 % each."],
   not_recorded: ["unknown", "not recorded", "Graphs whose operators were not captured."],
   unexplained: [

@@ -41,6 +41,8 @@ function needed(missing: Missing): string {
       return "needs a recording with weights of another type";
     case "other_kv_type":
       return "needs a recording with keys of another type";
+    case "without_neighbours":
+      return "needs a recording without the programs on other CPUs";
     case "culprit":
       return "what delays come from was not recorded";
     default:

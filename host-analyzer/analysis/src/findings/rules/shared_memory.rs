@@ -1,0 +1,105 @@
+//! Programs on other CPUs share the memory and the caches with the engine.
+//!
+//! Where they ran all the time, what it takes without them is not in the recording. So the gain has no
+//! lower end then, and a trial decides.
+
+use super::super::case::{MIN_TOKENS, SCHED};
+use super::super::evidence::{Evidence, Place, Value};
+use super::super::{Case, Confidence, Found, Gain, Requirement, Rule, Verdict};
+use super::Remedy;
+use crate::ladder::{self, IGNORED, NAMED, Question, StepKind};
+use crate::replay::{Cause, Neighbours};
+use crate::shared::program::program;
+use profinfer_trace::model::{CeilingSource, TaskId};
+
+pub(super) const RULE: Rule = Rule {
+    code: "shared_memory",
+    topic: "programs on other CPUs",
+    title: "Programs on other CPUs slow the operators down",
+    question: "Why is it slower while something runs on another CPU?",
+    condition: "Programs keep CPUs busy on which the engine does not compute, and the operators of a token take longer the more of these CPUs are busy: at least 3 % of a token, and four standard errors from none. If the programs always run, it is something to try: they keep at least a tenth of a CPU busy, and half of the operators' time above the limit is at least 3 % of a token. It is ruled out if they keep less than a tenth of a CPU busy, if an effect of 2 % of a token would have been seen, or if operators are less than 2 % above the limit.",
+    formula: "t = U · (1 + β · b), with b the number of CPUs that others keep busy: the slope β within blocks of 32 tokens, apart from what drifts. If b does not vary, at most the time of the operators above a limit that was measured at another time, at least 0; the likely gain is the middle.",
+    remedy: "Run it while the engine is idle, or give it less memory traffic, and compare.",
+    source: "llama.cpp #12966 (decoding is bound by memory, which all CPUs share); Mars et al., Bubble-Up, MICRO 2011",
+    requires: &[
+        Requirement::DecodeCalls(MIN_TOKENS),
+        Requirement::TracedCalls(MIN_TOKENS),
+        Requirement::Ends,
+        Requirement::AllOperators,
+        Requirement::Level(SCHED),
+    ],
+    steps: |question, kind| {
+        question == Question::Decode && matches!(kind, StepKind::Caused(Cause::SharedMemory(_)))
+    },
+    judge,
+};
+
+/// CPUs that others keep busy from which on they may matter.
+const BUSY: f64 = 0.1;
+/// Programs that are named.
+const NAMED_TASKS: usize = 3;
+
+fn judge(case: &Case<'_>) -> Verdict {
+    let Some(beside) = case.analysis.replay.neighbours.iter().find(|n| n.pid == case.pid) else {
+        return Verdict::NotEnoughData(vec![Requirement::Level(SCHED)]);
+    };
+    let mut evidence = vec![Evidence::new("busy_cpus", Value::Mean(beside.busy_cpus), Place::Interference)];
+    if beside.busy_cpus < BUSY {
+        return Verdict::RuledOut(evidence);
+    }
+    let tasks = tasks(case, beside);
+    if let Some((_, name)) = tasks.first() {
+        evidence.push(Evidence::new("task", Value::Name(name.clone()), Place::Interference));
+        evidence.push(Evidence::new("task_cpus", Value::Cpus(beside.cpus.clone()), Place::Interference));
+    }
+    let remedy = Remedy::MoveNeighbours { tasks };
+    match beside.per_cpu {
+        Some(share) if share.value > share.half => {
+            return case.judge_caused(&RULE, evidence, remedy, Confidence::Medium);
+        }
+        Some(share) if (share.value + share.half) * beside.busy_cpus < IGNORED => {
+            return Verdict::RuledOut(evidence);
+        }
+        _ => {}
+    }
+    let measured = |source: CeilingSource| source < CeilingSource::BestSeen;
+    let ladder = case.measured().find(|l| l.question == Question::Decode);
+    let floor = |l: &&ladder::Ladder| l.floor.as_ref().and_then(|f| f.source).is_some_and(measured);
+    let Some(ladder) = ladder.filter(floor) else {
+        return Verdict::NotEnoughData(vec![Requirement::WithoutNeighbours]);
+    };
+    let above = ladder.sum(|kind| kind == StepKind::AboveFloor);
+    let share = ladder.share(above);
+    let most = u64::try_from(above).unwrap_or(0);
+    evidence.push(Evidence::new(
+        "above_limit_ns_per_token",
+        Value::Nanoseconds(most / ladder.units.max(1)),
+        Place::Budget,
+    ));
+    if share < IGNORED {
+        return Verdict::RuledOut(evidence);
+    }
+    if share / 2.0 < NAMED {
+        return Verdict::NotEnoughData(vec![Requirement::WithoutNeighbours]);
+    }
+    let gain = ladder::Gain { low_ns: 0, likely_ns: most / 2, high_ns: most };
+    let gains = vec![Gain::of_ladder(ladder, gain)];
+    Verdict::Found(Found { evidence, remedy, gains, confidence: Confidence::Low })
+}
+
+/// The busiest programs, by process.
+fn tasks(case: &Case<'_>, beside: &Neighbours) -> Vec<(u32, String)> {
+    let mut programs: Vec<(u32, String, u64)> = Vec::new();
+    for (TaskId(id), ns) in &beside.tasks {
+        let task = &case.model.sched.tasks[*id as usize];
+        let text = |t| case.model.texts.get(t);
+        let name = program(task.pid, text(task.name), text(task.command)).to_owned();
+        let of = if task.pid == 0 { task.tid } else { task.pid };
+        match programs.iter_mut().find(|(pid, _, _)| *pid == of) {
+            Some((_, _, sum)) => *sum = sum.saturating_add(*ns),
+            None => programs.push((of, name, *ns)),
+        }
+    }
+    programs.sort_by_key(|(_, _, ns)| std::cmp::Reverse(*ns));
+    programs.into_iter().take(NAMED_TASKS).map(|(pid, name, _)| (pid, name)).collect()
+}
