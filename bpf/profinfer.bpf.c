@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Apache-2.0 */
 /* All programs as one object, so that they share their maps. One file per level. */
+#include "loading.bpf.c"
 #include "token.bpf.c"
 #include "graph.bpf.c"
 #include "expert.bpf.c"
@@ -9,5 +10,6 @@
 #include "process.bpf.c"
 #include "cpu_use.bpf.c"
 #include "sched.bpf.c"
+#include "page_read.bpf.c"
 
 char LICENSE[] SEC("license") = "GPL";

@@ -24,6 +24,7 @@ enum event_kind {
 	EVENT_OP_COUNTED = 11,
 	EVENT_EXPERTS = 12,
 	EVENT_PART = 13,
+	EVENT_LOADING = 19,
 	EVENT_NESTED = 20,
 	EVENT_SWITCH = 30,
 	EVENT_WAKE = 31,
@@ -95,6 +96,9 @@ struct event_process {
 	__u64 at_ns;
 	char comm[16];
 };
+
+/* LOADING: a function of the loader begins or ends; head.arg is wire's start_up::moment. Uses
+ * struct event_wake. */
 
 /* DECODE_START, DECODE_END; head.arg is the function (wire's token::function). */
 struct event_decode {
@@ -264,6 +268,9 @@ struct sched_format {
 	__u32 migrate_cpu;
 	__u32 irq_name;
 	__u32 softirq_vec;
+	__u32 page_ino; /* 8 bytes */
+	__u32 page_dev;
+	__u32 page_order; /* 1 byte: 2^order pages; 0: the kernel has no such field, and adds one page */
 };
 
 /* Types that the agent needs by name from the skeleton. The skeleton is generated from the BTF

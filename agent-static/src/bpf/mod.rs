@@ -7,6 +7,7 @@ pub mod cpu_use;
 mod engines;
 pub mod jit;
 pub(crate) mod layout;
+pub mod page_read;
 mod programs;
 mod refused;
 pub mod ring;

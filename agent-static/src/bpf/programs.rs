@@ -35,6 +35,8 @@ impl<'s> Bpf<'s> {
         let slots = self.backend_slots();
         let (enter, leave) = match point {
             AttachPoint::LibraryEvent => (&p.library_event, None),
+            AttachPoint::Engine(ProbeKind::LoadModel) => (&p.load_model_enter, Some(&p.load_model_return)),
+            AttachPoint::Engine(ProbeKind::NewContext) => (&p.new_context_enter, Some(&p.new_context_return)),
             AttachPoint::Engine(ProbeKind::LlamaDecode) => {
                 (&p.llama_decode_enter, Some(&p.llama_call_return))
             }

@@ -38,6 +38,7 @@ impl<'s> Bpf<'s> {
             Tracepoint::IrqExit => &p.sched_on_irq_exit,
             Tracepoint::Softirq => &p.sched_on_softirq,
             Tracepoint::SoftirqExit => &p.sched_on_softirq_exit,
+            Tracepoint::PageAdd => &p.page_on_add,
         }
     }
 
@@ -61,6 +62,7 @@ pub(super) fn leave_out(open: &mut OpenProfinferSkel<'_>) -> libbpf_rs::Result<(
         &mut p.sched_on_irq_exit,
         &mut p.sched_on_softirq,
         &mut p.sched_on_softirq_exit,
+        &mut p.page_on_add,
     ] {
         program.set_autoload(false);
     }

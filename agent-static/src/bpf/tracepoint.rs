@@ -12,11 +12,12 @@ pub enum Tracepoint {
     IrqExit,
     Softirq,
     SoftirqExit,
+    PageAdd,
 }
 
 impl Tracepoint {
     /// All tracepoints, required ones first.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Switch,
         Self::Waking,
         Self::Wakeup,
@@ -26,6 +27,7 @@ impl Tracepoint {
         Self::IrqExit,
         Self::Softirq,
         Self::SoftirqExit,
+        Self::PageAdd,
     ];
 
     /// Name in the kernel, with its group.
@@ -41,6 +43,7 @@ impl Tracepoint {
             Self::IrqExit => "irq:irq_handler_exit",
             Self::Softirq => "irq:softirq_entry",
             Self::SoftirqExit => "irq:softirq_exit",
+            Self::PageAdd => "filemap:mm_filemap_add_to_page_cache",
         }
     }
 

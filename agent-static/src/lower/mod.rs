@@ -208,7 +208,7 @@ impl Lower {
             Event::Interrupt(interrupt) => self.interrupt(interrupt),
             Event::CpuUse(used) => self.cpu_use(used),
             // These concern processes, not their computation: the session handles them.
-            Event::Hold(_) | Event::Exec(..) => {}
+            Event::Hold(_) | Event::Exec(..) | Event::Loading(..) => {}
         }
     }
 

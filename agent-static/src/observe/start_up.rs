@@ -106,6 +106,13 @@ impl StartUps {
         }
     }
 
+    /// A process began or ended a part of its loading.
+    pub fn moment(&mut self, pid: u32, moment: u8, emit: &mut Emitter) {
+        if let Some(row) = self.rows.iter_mut().find(|r| r.pid == pid) {
+            row.sample(moment, emit);
+        }
+    }
+
     /// The first call of a process is about to begin.
     pub fn called(&mut self, pid: u32, emit: &mut Emitter) {
         if let Some(at) = self.rows.iter().position(|r| r.pid == pid) {

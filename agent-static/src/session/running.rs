@@ -131,7 +131,10 @@ impl Running<'_, '_> {
 
     /// Handles new processes and stops, and sets the next sleep.
     fn watch(&mut self, drained: Drained) -> Result<()> {
-        let Drain { lower, executed, .. } = &mut *self.drain.borrow_mut();
+        let Drain { lower, executed, loading, .. } = &mut *self.drain.borrow_mut();
+        for (pid, moment) in loading.drain(..) {
+            self.tracer.loading(pid, moment, lower);
+        }
         let stopped = self.tracer.step(executed, lower)?;
         while let Some(pid) = self.tracer.newly_reported() {
             self.facts.process(pid, &mut lower.emit);
@@ -178,7 +181,7 @@ impl Running<'_, '_> {
             end_cpu_use(self.bpf, lower, clock::monotonic_ns());
         }
         self.tracer.check(lower, &self.bpf.totals());
-        self.facts.sample(&mut lower.computing, &mut lower.emit);
+        self.facts.sample(&mut lower.computing, &self.bpf.page_reads(), &mut lower.emit);
         self.scheduling.leave_cpus_to(self.facts.computing());
         records::emit_heartbeat(self.bpf, lower);
     }
@@ -217,7 +220,7 @@ impl Running<'_, '_> {
         // Last, because it may take long: no operator is lost any more.
         let lower = &mut self.drain.borrow_mut().lower;
         end_cpu_use(self.bpf, lower, lower.drained_ns);
-        self.facts.end(&mut lower.computing, &mut lower.emit);
+        self.facts.end(&mut lower.computing, &self.bpf.page_reads(), &mut lower.emit);
         if self.sched.recorded() != 0 {
             self.facts.sched_missed(sample::sched_missed(self.bpf), &mut lower.emit);
         }

@@ -35,6 +35,8 @@ fn memory_and_faults_when_they_change() {
         ("nice", "-5"),
         ("affinity", "0-1"),
         ("io.read_bytes", "4096"),
+        ("read.inode 1234", "0 4096 8192 12288 16384"),
+        ("swapped", "!/proc/42/status does not have it"),
         // Read again when a thread of it computes, and at the end.
         ("huge.anonymous", "2097152 4194304 8388608"),
         ("huge.file", "0"),

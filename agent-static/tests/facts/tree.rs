@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::Path;
 
+use profinfer_agent::bpf::page_read::PageRead;
 use profinfer_agent::observe::fact::Facts;
 use profinfer_trace::model::{FactScope, FactValue, Model};
 
@@ -50,10 +51,10 @@ impl Tree {
         facts.process(PID, &mut emit);
         let (mut round, mut computing) = (0, Vec::new());
         while between(&mut computing, round) {
-            facts.sample(&mut computing, &mut emit);
+            facts.sample(&mut computing, &reads(round), &mut emit);
             round += 1;
         }
-        facts.end(&mut computing, &mut emit);
+        facts.end(&mut computing, &reads(round), &mut emit);
         let model = stream::finish(emit, &out);
         (model, fs::read(out).unwrap())
     }
@@ -62,6 +63,12 @@ impl Tree {
     pub(crate) fn read_once(&self) -> Model {
         self.read(&mut |_, _| false).0
     }
+}
+
+/// The process reads a page of a file without a name in each round, another process reads more.
+fn reads(round: u32) -> [PageRead; 2] {
+    let read = |pid, pages: u32| PageRead { pid, dev: 0xfe << 20 | 1, ino: 1234, pages: pages.into() };
+    [read(PID, round), read(7, 100)]
 }
 
 /// All values of a fact: numbers as digits, reasons of absence after `!`.

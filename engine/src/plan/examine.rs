@@ -20,7 +20,10 @@ use crate::symbols::calls::Calls;
 use crate::symbols::names::BackendFunction;
 
 /// Functions whose entry and return are probed.
-const FUNCTIONS: [(ProbeKind, &[&str]); 6] = [
+const FUNCTIONS: [(ProbeKind, &[&str]); 8] = [
+    // The names since 2025, and those before, which call the new ones today.
+    (ProbeKind::LoadModel, &["llama_model_load_from_file", "llama_load_model_from_file"]),
+    (ProbeKind::NewContext, &["llama_init_from_model", "llama_new_context_with_model"]),
     (ProbeKind::LlamaDecode, &["llama_decode"]),
     (ProbeKind::LlamaProcess, &["llama_process"]),
     (ProbeKind::LlamaEncode, &["llama_encode"]),
@@ -140,7 +143,11 @@ impl EnginePlan {
                 site = site.and_then(|site| self.handover(calls, site));
             }
             roles.extend(site.is_some().then_some(match kind {
-                ProbeKind::LlamaDecode | ProbeKind::LlamaProcess | ProbeKind::LlamaEncode => Role::Token,
+                ProbeKind::LoadModel
+                | ProbeKind::NewContext
+                | ProbeKind::LlamaDecode
+                | ProbeKind::LlamaProcess
+                | ProbeKind::LlamaEncode => Role::Token,
                 ProbeKind::SchedulerGraph | ProbeKind::BackendGraph => Role::Graph,
                 _ => Role::CpuGraph,
             }));

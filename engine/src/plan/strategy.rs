@@ -72,7 +72,8 @@ fn strategy(plan: &EnginePlan, level: Level) -> Strategy {
 }
 
 fn ways(plan: &EnginePlan, level: Level, missing: Option<&Missing>) -> Result<Vec<Way>, NoWay> {
-    let sites = || plan.sites.iter().filter(|s| s.kind.level() == level);
+    // Whether a level can be traced does not depend on the functions of the loader.
+    let sites = || plan.sites.iter().filter(|s| s.kind.level() == level && !s.kind.loads());
     if let (Level::Operator, Err(reason), Some(_)) = (level, &plan.layout, sites().next()) {
         return Err(NoWay::NoLayout(*reason));
     }

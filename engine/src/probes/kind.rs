@@ -3,6 +3,10 @@
 /// The purpose of a probe. The order is that in which they may be removed: starts before ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ProbeKind {
+    /// Entry and return of `llama_model_load_from_file`.
+    LoadModel,
+    /// Entry and return of `llama_init_from_model`.
+    NewContext,
     /// Entry and return of `llama_decode`.
     LlamaDecode,
     /// Entry and return of `llama_process`.
@@ -54,11 +58,18 @@ impl ProbeKind {
     #[must_use]
     pub const fn level(self) -> Level {
         match self {
+            Self::LoadModel | Self::NewContext => Level::Token,
             Self::LlamaDecode | Self::LlamaProcess | Self::LlamaEncode => Level::Token,
             Self::SchedulerGraph | Self::CpuGraph | Self::BackendGraph => Level::Graph,
             Self::OpStart | Self::OpFused | Self::OpEnd | Self::OpFunction => Level::Operator,
             Self::BackendOp(_) | Self::NestedCall(_) => Level::Operator,
         }
+    }
+
+    /// It observes the start of an engine.
+    #[must_use]
+    pub const fn loads(self) -> bool {
+        matches!(self, Self::LoadModel | Self::NewContext)
     }
 
     /// The slot of its function, for a backend other than the CPU.

@@ -121,6 +121,8 @@ pub enum StepKind {
     PageFaults,
     /// CPU time outside of the kernel while the engine started: repacking, allocation.
     Loading,
+    /// Start-up: CPU time outside of the kernel while a context is created.
+    Context,
     /// Trial calls of the engine before its first prompt, without delays.
     WarmUp,
     /// Graphs of other backends.

@@ -38,12 +38,25 @@ pub struct ProcessFacts {
     pub minor_faults: Option<Rise>,
     /// Bytes read from storage for this process.
     pub storage_read_bytes: Option<Rise>,
+    /// Bytes that it read from files into the page cache, the most first. Empty if that was not recorded.
+    pub file_reads: Vec<FileRead>,
+    /// Anonymous memory in swap, bytes.
+    pub swapped_bytes: Option<Seen>,
     /// Number of threads.
     pub threads: Option<Seen>,
     /// Nice value, -20 to 19.
     pub nice: Option<i64>,
     /// The process ended before the session did.
     pub ended: bool,
+}
+
+/// What a process read from a file.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct FileRead {
+    /// Name without its folders; `inode N` if it is not known.
+    pub file: String,
+    /// Bytes, in pages of 4 KiB.
+    pub bytes: Rise,
 }
 
 /// An environment variable.

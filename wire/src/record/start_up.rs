@@ -10,6 +10,14 @@ pub mod moment {
     pub const ENGINE_LOADED: u8 = 1;
     /// The first call was about to begin. No more samples follow.
     pub const FIRST_CALL: u8 = 2;
+    /// The engine began to load a model.
+    pub const MODEL_BEGINS: u8 = 3;
+    /// A model was loaded, or loading failed.
+    pub const MODEL_LOADED: u8 = 4;
+    /// The engine began to create a context.
+    pub const CONTEXT_BEGINS: u8 = 5;
+    /// A context was created, or creating one failed.
+    pub const CONTEXT_CREATED: u8 = 6;
 }
 
 /// One sample. All counts except `held_ns` are the kernel's, since the process or thread began. A

@@ -226,6 +226,8 @@ pub enum Event<'a> {
     Exec(Head, u64, [u8; TASK_COMM]),
     /// A held process reached its first `llama_decode` call or graph.
     Hold(Head),
+    /// A function of the loader began or ended at this time: `arg` is wire's `start_up::moment`.
+    Loading(Head, u64),
     /// A decode call began or, with `end_ns`, ended.
     Decode(Decode),
     /// A graph call began or, with `end_ns`, ended.

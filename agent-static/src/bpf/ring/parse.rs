@@ -210,6 +210,7 @@ impl<'a> Event<'a> {
                 Self::Exec(head, field!(b, event_process.at_ns)?, comm)
             }
             event_kind::EVENT_HOLD => Self::Hold(head),
+            event_kind::EVENT_LOADING => Self::Loading(head, field!(View::new(b)?, event_wake.at_ns)?),
             event_kind::EVENT_DECODE_START | event_kind::EVENT_DECODE_END => Self::Decode(decode(head, b)?),
             event_kind::EVENT_GRAPH_START | event_kind::EVENT_GRAPH_END => Self::Graph(graph(head, b)?),
             event_kind::EVENT_TOPOLOGY => {

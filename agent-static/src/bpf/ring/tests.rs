@@ -35,6 +35,8 @@ fn every_kind_is_read_by_its_fields() {
     assert_eq!(Event::parse(&exec), Some(Event::Exec(HEAD, 1, [0; TASK_COMM])));
     let hold = record!(EVENT_HOLD event_process { at_ns: 1 });
     assert_eq!(Event::parse(&hold), Some(Event::Hold(HEAD)));
+    let loading = record!(EVENT_LOADING event_wake { at_ns: 5 });
+    assert_eq!(Event::parse(&loading), Some(Event::Loading(HEAD, 5)));
     let decode = record!(EVENT_DECODE_END event_decode { start_ns: 1, end_ns: 2, context: 3, n_tokens: -1, status: -5 });
     let expected = Decode { head: HEAD, start_ns: 1, end_ns: 2, context: 3, n_tokens: -1, status: -5 };
     assert_eq!(Event::parse(&decode), Some(Event::Decode(expected)));

@@ -15,6 +15,7 @@ mod cgroup;
 mod cpu;
 mod environment;
 mod features;
+mod file;
 mod kernel;
 mod memory;
 pub(crate) mod preemption;
@@ -27,6 +28,7 @@ use std::path::{Path, PathBuf};
 
 use profinfer_wire::record::fact::FactScope;
 
+use crate::bpf::page_read::PageRead;
 use crate::confine::Confined;
 use crate::link::emit::Emitter;
 use crate::link::output::Weight;
@@ -95,9 +97,9 @@ impl Facts {
     }
 
     /// Sends changed values, and the facts of threads that have computed since the last call:
-    /// process and thread, taken from `computing`.
-    pub fn sample(&mut self, computing: &mut Vec<(u32, u32)>, emit: &mut Emitter) {
-        self.send(&mut Sender::now(emit, Weight::Droppable), computing);
+    /// process and thread, taken from `computing`. `reads`: what processes read from files so far.
+    pub fn sample(&mut self, computing: &mut Vec<(u32, u32)>, reads: &[PageRead], emit: &mut Emitter) {
+        self.send(&mut Sender::now(emit, Weight::Droppable), computing, reads);
     }
 
     /// The threads that are known to compute.
@@ -106,15 +108,19 @@ impl Facts {
     }
 
     /// Sends changed values at the end of the session.
-    pub fn end(&mut self, computing: &mut Vec<(u32, u32)>, emit: &mut Emitter) {
+    pub fn end(&mut self, computing: &mut Vec<(u32, u32)>, reads: &[PageRead], emit: &mut Emitter) {
         let mut out = Sender::now(emit, Weight::Essential);
-        self.send(&mut out, computing);
+        self.send(&mut out, computing, reads);
         for process in &mut self.processes {
             process.sample_huge(&mut *self.buffer, &mut out);
         }
     }
 
-    fn send(&mut self, out: &mut Sender<'_>, computing: &mut Vec<(u32, u32)>) {
+    fn send(&mut self, out: &mut Sender<'_>, computing: &mut Vec<(u32, u32)>, reads: &[PageRead]) {
+        // First, because a process may have ended.
+        for process in &mut self.processes {
+            process.files.send(&self.root, process.pid, reads, out);
+        }
         let buffer = &mut *self.buffer;
         self.memory.sample(buffer, out);
         self.cpus.sample(buffer, out);

@@ -7,13 +7,18 @@ use profinfer_wire::record::fact::FactScope;
 use super::affinity::{self, Affinity};
 use super::cgroup::Cgroup;
 use super::environment;
+use super::file::Files;
 use super::read::{self, Open, kib, number, ticks};
 use super::send::{Changing, Sender};
 
 /// Facts of /proc/PID/status in KiB, of /proc/PID/stat by the index after the name, of
 /// /proc/PID/io, and of /proc/PID/smaps_rollup in KiB.
-const STATUS: [(&str, &str); 3] =
-    [("rss.anonymous", "RssAnon:"), ("rss.file", "RssFile:"), ("rss.shared", "RssShmem:")];
+const STATUS: [(&str, &str); 4] = [
+    ("rss.anonymous", "RssAnon:"),
+    ("rss.file", "RssFile:"),
+    ("rss.shared", "RssShmem:"),
+    ("swapped", "VmSwap:"),
+];
 const STAT: [(&str, usize); 4] =
     [("faults.minor", 7), ("faults.major", 9), ("kernel_ns", KERNEL), ("threads", 17)];
 /// Clock ticks that its threads spent in the kernel.
@@ -27,7 +32,8 @@ const SMAPS: [(&str, &str); 2] = [("huge.anonymous", "AnonHugePages:"), ("huge.f
 pub(super) struct Process {
     pub(super) pid: u32,
     pub(super) affinity: Affinity,
-    status: File<3>,
+    pub(super) files: Files,
+    status: File<4>,
     stat: File<4>,
     io: File<1>,
     smaps: File<2>,
@@ -109,7 +115,8 @@ impl Process {
         let names = SMAPS.map(|(name, _)| name);
         let smaps = File::begin((root, &path("smaps_rollup")), buffer, out, scope, names, of_smaps);
         let affinity = Affinity::default();
-        let mut process = Self { pid, affinity, status, stat, io, smaps, cgroup, computes: false };
+        let files = Files::begin(root, pid);
+        let mut process = Self { pid, affinity, files, status, stat, io, smaps, cgroup, computes: false };
         if !process.send_affinity(buffer, out) {
             out.absent(scope, "affinity", &format!("{} does not have it", path("status")));
         }

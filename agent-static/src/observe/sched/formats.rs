@@ -100,6 +100,12 @@ impl Formats {
             Tracepoint::Softirq => self.softirqs = symbols(&f.print),
             Tracepoint::SoftirqExit => l.softirq_vec = f.offset("vec", 4)?,
             Tracepoint::IrqExit => {}
+            Tracepoint::PageAdd => {
+                l.page_ino = f.offset("i_ino", 8)?;
+                l.page_dev = f.offset("s_dev", 4)?;
+                // Kernels before large folios add single pages.
+                l.page_order = f.offset("order", 1).unwrap_or(0);
+            }
         }
         Ok(())
     }

@@ -49,6 +49,17 @@ fn kernel(first: u32, tracepoint: Tracepoint) -> String {
         Tracepoint::Irq => vec![("int irq", 4), ("__data_loc char[] name", 4)],
         Tracepoint::IrqExit => vec![("int irq", 4), ("int ret", 4)],
         Tracepoint::Softirq | Tracepoint::SoftirqExit => vec![("unsigned int vec", 4)],
+        // Since large folios there is one more field.
+        Tracepoint::PageAdd => {
+            let old = [
+                ("unsigned long pfn", 8),
+                ("unsigned long i_ino", 8),
+                ("unsigned long index", 8),
+                ("dev_t s_dev", 4),
+            ];
+            let order = [("unsigned char order", 1)];
+            [&old[..], if first == 8 { &[] } else { &order[..] }].concat()
+        }
     };
     let print = if tracepoint == Tracepoint::Switch {
         PRINT
@@ -65,6 +76,7 @@ fn fields_shift_with_the_header_and_come_and_go() {
     assert_eq!((old.layout.next_comm, old.layout.next_pid), (40, 56));
     assert_eq!((old.layout.waking_pid, old.layout.wakeup_cpu, old.layout.migrate_cpu), (24, 36, 36));
     assert_eq!((old.layout.irq_name, old.layout.softirq_vec), (12, 8));
+    assert_eq!((old.layout.page_ino, old.layout.page_dev, old.layout.page_order), (16, 32, 0));
     assert_eq!((old.layout.preempted, old.layout.dead), (0x100, 0x30));
     assert_eq!(old.softirqs, [(1, "TIMER".to_owned()), (9, "RCU".to_owned())]);
     assert_eq!(old.id(Tracepoint::Irq), Ok(371));
@@ -72,6 +84,7 @@ fn fields_shift_with_the_header_and_come_and_go() {
     let lazy = Formats::read("x", |t| Ok(kernel(16, t))).unwrap();
     assert_eq!((lazy.layout.prev_pid, lazy.layout.next_pid, lazy.layout.irq_name), (32, 64, 20));
     assert_eq!((lazy.layout.wakeup_pid, lazy.layout.wakeup_cpu), (32, 40));
+    assert_eq!((lazy.layout.page_ino, lazy.layout.page_dev, lazy.layout.page_order), (24, 40, 44));
 }
 
 #[test]

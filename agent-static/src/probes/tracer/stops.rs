@@ -71,6 +71,11 @@ impl Tracer<'_, '_> {
         Ok(any || stop.is_some())
     }
 
+    /// A process began or ended a part of its loading, see wire's `start_up::moment`.
+    pub fn loading(&mut self, pid: u32, moment: u8, lower: &mut Lower) {
+        self.start_ups.moment(pid, moment, &mut lower.emit);
+    }
+
     /// Handles an exec. Returns true if the process is watched from now on.
     fn executed(&mut self, e: &Executed, lower: &mut Lower) -> Result<bool> {
         let (pid, at_ns) = (e.pid, e.at_ns);

@@ -21,6 +21,8 @@ pub(super) fn known(name: &str, by: Option<By>) -> String {
 #[must_use]
 pub const fn kind(kind: ProbeKind) -> &'static str {
     match kind {
+        ProbeKind::LoadModel => "loading the model",
+        ProbeKind::NewContext => "creating a context",
         ProbeKind::LlamaDecode | ProbeKind::LlamaProcess | ProbeKind::LlamaEncode => "decode call",
         ProbeKind::SchedulerGraph => "scheduler graph",
         ProbeKind::CpuGraph => "CPU graph",

@@ -236,6 +236,8 @@ const fn role(role: &Role) -> &'static str {
 /// What a probe of this kind observes.
 const fn what(kind: ProbeKind) -> &'static str {
     match kind {
+        ProbeKind::LoadModel => "load_model",
+        ProbeKind::NewContext => "new_context",
         ProbeKind::LlamaDecode | ProbeKind::LlamaProcess | ProbeKind::LlamaEncode => "token_call",
         ProbeKind::SchedulerGraph => "scheduler_graph",
         ProbeKind::CpuGraph => "cpu_graph",

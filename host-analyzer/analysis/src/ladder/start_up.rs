@@ -34,15 +34,60 @@ pub struct StartUp {
 struct Parts {
     held: u64,
     before_engine: u64,
-    /// On a CPU after the engine was loaded, and the clock ticks by which it is split.
-    run: u64,
-    user: u64,
-    system: u64,
+    /// By [`Does`].
+    on_cpu: [OnCpu; 3],
     wait: u64,
     page_in: u64,
     asleep: u64,
     reading: u64,
     not_recorded: u64,
+}
+
+/// Time on a CPU after the engine's code was loaded, ns, and the clock ticks by which it is split.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct OnCpu {
+    run: u64,
+    user: u64,
+    system: u64,
+}
+
+impl OnCpu {
+    /// The part in the kernel.
+    fn in_kernel(self) -> u64 {
+        let ticks = self.user.saturating_add(self.system);
+        if ticks == 0 {
+            return 0;
+        }
+        let ns = u128::from(self.run) * u128::from(self.system) / u128::from(ticks);
+        u64::try_from(ns).unwrap_or(0)
+    }
+}
+
+/// What a program does at its start, once the engine's code is loaded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Does {
+    /// Also what it does where the functions of the loader have no names.
+    LoadModel,
+    CreateContext,
+    Other,
+}
+
+impl Does {
+    /// What it does before the first sample with a moment.
+    fn at_first(samples: &[&StartSample]) -> Self {
+        let named = samples.iter().any(|s| Self::after(s.moment).is_some());
+        if named { Self::Other } else { Self::LoadModel }
+    }
+
+    /// What begins at a moment.
+    const fn after(moment: StartMoment) -> Option<Self> {
+        match moment {
+            StartMoment::ModelBegins => Some(Self::LoadModel),
+            StartMoment::ContextBegins => Some(Self::CreateContext),
+            StartMoment::ModelLoaded | StartMoment::ContextCreated => Some(Self::Other),
+            StartMoment::Sample | StartMoment::EngineLoaded | StartMoment::FirstCall => None,
+        }
+    }
 }
 
 /// The last start of a process in the recording; `None` if it was not sampled, or made no call.
@@ -113,10 +158,12 @@ fn parts(samples: &[&StartSample], exec_ns: u64, first_ns: u64, waits: Option<&S
     let first = samples.first().map_or(first_ns, |s| s.at_ns.clamp(at, first_ns));
     parts.not_recorded = first - at;
     at = first;
+    let mut does = Does::at_first(samples);
     for pair in samples.windows(2) {
+        does = Does::after(pair[0].moment).unwrap_or(does);
         let end = pair[1].at_ns.clamp(at, first_ns);
-        let before_engine = loaded.is_some_and(|l| pair[1].at_ns <= l);
-        let asleep = between(pair[0], pair[1], end - at, before_engine, &mut parts);
+        let after_engine = loaded.is_none_or(|l| pair[1].at_ns > l);
+        let asleep = between(pair[0], pair[1], end - at, after_engine.then_some(does), &mut parts);
         if reads(pair[0], pair[1]) {
             // Readings are 50 ms apart, and it may have slept for other reasons as well.
             let storage = waits.map_or(asleep, |w| w.storage_ns(asleep, (at, end)));
@@ -142,8 +189,9 @@ fn reads(a: &StartSample, b: &StartSample) -> bool {
     more(|s| s.read_bytes) || more(|s| s.major_faults)
 }
 
-/// Splits the `time` between two samples. Returns how long the thread slept.
-fn between(a: &StartSample, b: &StartSample, time: u64, before_engine: bool, parts: &mut Parts) -> u64 {
+/// Splits the `time` between two samples, in which the program does something; `None` before the engine's
+/// code was loaded. Returns how long the thread slept.
+fn between(a: &StartSample, b: &StartSample, time: u64, does: Option<Does>, parts: &mut Parts) -> u64 {
     let grown = |of| grown(a, b, of);
     let mut left = time;
     let mut take = |ns: u64| {
@@ -160,21 +208,23 @@ fn between(a: &StartSample, b: &StartSample, time: u64, before_engine: bool, par
         parts.not_recorded += left;
         left = 0;
     }
-    if before_engine {
-        parts.before_engine += on_cpu;
-    } else {
-        parts.run += on_cpu;
-        parts.user += grown(|s| s.user_ns).unwrap_or(0);
-        parts.system += grown(|s| s.system_ns).unwrap_or(0);
+    match does {
+        None => parts.before_engine += on_cpu,
+        Some(does) => {
+            let sum = &mut parts.on_cpu[does as usize];
+            sum.run += on_cpu;
+            sum.user += grown(|s| s.user_ns).unwrap_or(0);
+            sum.system += grown(|s| s.system_ns).unwrap_or(0);
+        }
     }
     left
 }
 
 fn of_parts(parts: &Parts, waits: &Amounts) -> Vec<Step> {
-    let ticks = parts.user.saturating_add(parts.system);
-    let system = match ticks {
-        0 => 0,
-        _ => u64::try_from(u128::from(parts.run) * u128::from(parts.system) / u128::from(ticks)).unwrap_or(0),
+    let system = parts.on_cpu.iter().map(|part| part.in_kernel()).sum();
+    let user = |does: Does| {
+        let part = parts.on_cpu[does as usize];
+        part.run - part.in_kernel()
     };
     let step =
         |kind, ns: u64, gain| Step { kind, ns: i64::try_from(ns).unwrap_or(i64::MAX), half_ns: 0, gain };
@@ -182,7 +232,9 @@ fn of_parts(parts: &Parts, waits: &Amounts) -> Vec<Step> {
         step(StepKind::BeforeEngine, parts.before_engine, None),
         step(StepKind::PageIn, parts.page_in, None),
         step(StepKind::PageFaults, system, None),
-        step(StepKind::Loading, parts.run - system, None),
+        step(StepKind::Loading, user(Does::LoadModel), None),
+        step(StepKind::Context, user(Does::CreateContext), None),
+        step(StepKind::Application, user(Does::Other), None),
         step(StepKind::Probes, parts.held, None),
         step(StepKind::NotRecorded, parts.not_recorded, None),
         step(StepKind::Caused(Cause::Asleep), parts.asleep, None),

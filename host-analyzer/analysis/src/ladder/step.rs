@@ -28,8 +28,11 @@ pub enum StepKind {
     PageIn,
     /// Start-up: CPU time in the kernel.
     PageFaults,
-    /// Start-up: CPU time outside of the kernel.
+    /// Start-up: CPU time outside of the kernel while a model is loaded; all of it where the functions of
+    /// the loader have no names.
     Loading,
+    /// Start-up: CPU time outside of the kernel while a context is created.
+    Context,
     /// Start-up: trial calls, without what delayed them.
     WarmUp,
     /// Graphs of other backends.
@@ -103,6 +106,7 @@ fn time(call: &CallReplay, kind: StepKind) -> u64 {
         | StepKind::PageIn
         | StepKind::PageFaults
         | StepKind::Loading
+        | StepKind::Context
         | StepKind::WarmUp => 0,
     }
 }

@@ -17,6 +17,10 @@ pub(super) fn add(rows: &mut Vec<StartSample>, r: &StartUp) {
         exec_ns: r.exec_ns,
         moment: match r.moment {
             moment::ENGINE_LOADED => StartMoment::EngineLoaded,
+            moment::MODEL_BEGINS => StartMoment::ModelBegins,
+            moment::MODEL_LOADED => StartMoment::ModelLoaded,
+            moment::CONTEXT_BEGINS => StartMoment::ContextBegins,
+            moment::CONTEXT_CREATED => StartMoment::ContextCreated,
             moment::FIRST_CALL => StartMoment::FirstCall,
             _ => StartMoment::Sample,
         },

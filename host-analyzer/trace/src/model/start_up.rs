@@ -7,6 +7,14 @@ pub enum StartMoment {
     Sample,
     /// The engine's code was found mapped.
     EngineLoaded,
+    /// The engine began to load a model.
+    ModelBegins,
+    /// A model was loaded.
+    ModelLoaded,
+    /// The engine began to create a context.
+    ContextBegins,
+    /// A context was created.
+    ContextCreated,
     /// The first call was about to begin.
     FirstCall,
 }

@@ -132,6 +132,7 @@ impl Publish for StepKind {
             Self::PageIn => To::PageIn,
             Self::PageFaults => To::PageFaults,
             Self::Loading => To::Loading,
+            Self::Context => To::Context,
             Self::WarmUp => To::WarmUp,
             Self::OtherBackend => To::OtherBackend,
             Self::Probes => To::Probes,

@@ -46,6 +46,7 @@ pub fn label(step: &Step, ladder: &Ladder, replay: &Replay) -> String {
         },
         StepKind::PageIn => format!("asleep while data was read from storage{}", read(ladder)),
         StepKind::PageFaults => format!("in the kernel: page faults, copies of files{}", faults(ladder)),
+        StepKind::Application if ladder.question == Question::StartUp => "the application itself".to_owned(),
         StepKind::Caused(Cause::Asleep) if ladder.question == Question::StartUp => "asleep".to_owned(),
         StepKind::Probes if ladder.question == Question::StartUp => {
             "the agent attached its probes, and the probes of this recording".to_owned()
@@ -78,7 +79,8 @@ pub fn name(kind: StepKind, program: impl FnOnce(CulpritId) -> String) -> String
         StepKind::BeforeEngine => "before the engine's code was loaded: exec and linking".to_owned(),
         StepKind::PageIn => "asleep while data was read from storage".to_owned(),
         StepKind::PageFaults => "in the kernel: page faults, copies of files".to_owned(),
-        StepKind::Loading => "loading: repacking, allocation, tokenizer".to_owned(),
+        StepKind::Loading => "loading the model: repacking, allocation, tokenizer".to_owned(),
+        StepKind::Context => "creating the context: KV cache, buffers, trial graphs".to_owned(),
         StepKind::WarmUp => "trial calls of the engine".to_owned(),
         StepKind::OtherBackend => "other backends".to_owned(),
         StepKind::Probes => "probes of this recording".to_owned(),

@@ -1,6 +1,7 @@
 //! Conditions of the decoding process, and of the system.
 
 use super::Case;
+use crate::findings::evidence::{Evidence, Place, Value};
 use crate::results::fact::process::Process;
 
 impl<'a> Case<'a> {
@@ -12,6 +13,17 @@ impl<'a> Case<'a> {
     /// The CPUs on which the engine may run, as far as known.
     pub(in crate::findings) fn cpus(&self) -> Option<Vec<u16>> {
         self.analysis.conditions.cpus_of(self.model, self.pid)
+    }
+
+    /// The file of which the process read most, and how much of it; none if that was not recorded.
+    pub(in crate::findings) fn most_read(&self) -> Vec<Evidence> {
+        let most = self.process().and_then(|p| p.file_reads.first()).filter(|f| f.bytes.whole > 0);
+        most.map_or_else(Vec::new, |most| {
+            vec![
+                Evidence::new("file", Value::Name(most.file.clone()), Place::Conditions),
+                Evidence::new("read_of_it", Value::Bytes(most.bytes.whole), Place::Conditions),
+            ]
+        })
     }
 
     /// Mean bits per weight, over the weights that decode graphs read; `None` if their types are

@@ -38,10 +38,11 @@ fn judge(case: &Case<'_>) -> Verdict {
     // The facts begin when the agent first saw the process, the ladder of the start begins at its exec.
     let start = at_start.and_then(|ladder| ladder.start_up).unwrap_or_default();
     let read = process.and_then(|p| p.storage_read_bytes.value()).map_or(0, |rise| rise.whole);
-    let evidence = vec![
+    let mut evidence = vec![
         Evidence::new("major_faults", Value::Count(faults.max(start.major_faults)), Place::Conditions),
         Evidence::new("read_from_storage", Value::Bytes(read.max(start.read_bytes)), Place::Conditions),
     ];
+    evidence.extend(case.most_read());
     let page_in = at_start.map(|ladder| ladder.sum(|kind| kind == StepKind::PageIn));
     let gain = at_start.zip(page_in).and_then(|(ladder, ns)| start_up(ladder, ns));
     if faults == 0 && gain.is_none() {

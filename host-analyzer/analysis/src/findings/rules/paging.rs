@@ -34,6 +34,11 @@ fn judge(case: &Case<'_>) -> Verdict {
     if let Some(faults) = per_token {
         evidence.push(Evidence::new("major_faults_per_token", Value::Mean(faults), Place::Conditions));
     }
+    evidence.extend(case.most_read());
+    let swapped = case.process().and_then(|p| p.swapped_bytes.value()).map_or(0, |course| course.max);
+    if swapped > 0 {
+        evidence.push(Evidence::new("swapped", Value::Bytes(swapped), Place::Conditions));
+    }
     if let Some(free) = case.analysis.conditions.system.memory_available_bytes.value() {
         evidence.push(Evidence::new("memory_available", Value::Bytes(free.min), Place::Conditions));
     }

@@ -1,6 +1,6 @@
 //! A traced process and its threads.
 
-use super::reading::{Course, Limit, Reading, Rise};
+use super::reading::{Course, FileRead, Limit, Reading, Rise};
 use super::table::Table;
 use profinfer_trace::model::{FactScope, FactValue, Model};
 
@@ -36,6 +36,10 @@ pub struct Process {
     pub minor_faults: Reading<Rise>,
     /// Bytes read from storage.
     pub storage_read_bytes: Reading<Rise>,
+    /// Bytes read from files into the page cache, by file name, most first; empty if it was not recorded.
+    pub file_reads: Vec<FileRead>,
+    /// Anonymous memory that is in swap, bytes.
+    pub swapped_bytes: Reading<Course>,
     pub threads: Reading<Course>,
     /// -20 to 19.
     pub nice: Reading<i64>,
@@ -104,6 +108,8 @@ impl Process {
             major_faults: table.rise(scope, "faults.major"),
             minor_faults: table.rise(scope, "faults.minor"),
             storage_read_bytes: table.rise(scope, "io.read_bytes"),
+            file_reads: table.file_reads(scope),
+            swapped_bytes: table.course(scope, "swapped"),
             threads: table.course(scope, "threads"),
             nice: nice(table.text(scope, "nice")),
             ended: table.last(scope, "ended").is_some(),

@@ -78,7 +78,7 @@ pub struct Course {
 }
 
 /// How much a kernel counter rose. Readings are about a second apart.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Rise {
     /// From the first reading to the last.
     pub whole: u64,
@@ -88,6 +88,14 @@ pub struct Rise {
     pub decode: Option<u64>,
     /// Time between these, ns.
     pub decode_ns: u64,
+}
+
+/// What a process read from a file into the page cache.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FileRead {
+    /// Name without its folders; `inode N` if it is not known.
+    pub file: String,
+    pub bytes: Rise,
 }
 
 impl Rise {

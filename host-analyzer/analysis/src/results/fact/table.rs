@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::decode::Decode;
 use super::list;
-use super::reading::{Course, Reading, Rise};
+use super::reading::{Course, FileRead, Reading, Rise};
 use crate::shared::phase::Phases;
 use profinfer_trace::model::{Fact, FactScope, FactValue, Model};
 
@@ -147,6 +147,34 @@ impl<'m> Table<'m> {
         Reading::Value(Course { first: *first, last: *last, min, max })
     }
 
+    /// What a process read from files, most first. A counter begins when its file is first read, so its
+    /// first value counts too.
+    pub(super) fn file_reads(&self, scope: FactScope) -> Vec<FileRead> {
+        const READ: &str = "read.";
+        let rows = self.rows.range((scope, READ)..).map_while(|((of, name), _)| {
+            let file = name.strip_prefix(READ).filter(|_| *of == scope)?;
+            Some((file, *name))
+        });
+        let of = |(file, name): (&str, &'m str)| {
+            let mut bytes = self.rise(scope, name).value().copied()?;
+            let (at, first) = *self.numbers(scope, name).first()?;
+            bytes.whole = bytes.whole.saturating_add(first);
+            if let Some(decode) = bytes.decode.as_mut().filter(|_| self.in_decode(at)) {
+                *decode = decode.saturating_add(first);
+            }
+            Some(FileRead { file: file.to_owned(), bytes })
+        };
+        let mut files: Vec<FileRead> = rows.filter_map(of).collect();
+        files.sort_by_key(|f| std::cmp::Reverse(f.bytes.whole));
+        files
+    }
+
+    /// Between a time and the reading before it there were only decode calls.
+    fn in_decode(&self, at: u64) -> bool {
+        let until = self.times.partition_point(|time| *time < at);
+        self.covered_ns.get(until) > self.covered_ns.get(until.saturating_sub(1))
+    }
+
     /// Index of the last time at which something was read for `scope`; at least that of `read_ns`.
     fn last_time(&self, scope: FactScope, read_ns: u64) -> Option<usize> {
         let last = match self.last(scope, ENDED) {
@@ -180,11 +208,8 @@ impl<'m> Table<'m> {
             let step = value.saturating_sub(before);
             before = *value;
             rise.whole = rise.whole.saturating_add(step);
-            let until = self.times.partition_point(|time| time < at);
-            let covered = match until {
-                _ if until == first => first_covered,
-                _ => self.covered_ns.get(until) > self.covered_ns.get(until.saturating_sub(1)),
-            };
+            let of_first = self.times.partition_point(|time| time < at) == first;
+            let covered = if of_first { first_covered } else { self.in_decode(*at) };
             if covered {
                 in_decode = in_decode.saturating_add(step);
             }

@@ -166,6 +166,29 @@ fn a_start_is_split_by_the_counts_of_the_kernel() {
     assert_eq!((counts.resident_bytes, counts.file_bytes), (4_096, 1_024));
 }
 
+/// The functions of the loader say which part of the time is whose.
+#[test]
+fn a_start_is_split_by_what_the_engine_does() {
+    let mut m = calls(&[(DECODE, 7, 4, 5_000, 5_100)]);
+    m.start_ups = vec![
+        sample(1_000, StartMoment::EngineLoaded, 0, 0, 0, 0),
+        // 400 of arguments, 2,000 of the model, 40 between, 800 of the context, and the rest.
+        sample(1_400, StartMoment::ModelBegins, 400, 0, 0, 0),
+        sample(2_000, StartMoment::Sample, 1_000, 0, 0, 0),
+        sample(3_400, StartMoment::ModelLoaded, 2_400, 0, 0, 0),
+        sample(3_440, StartMoment::ContextBegins, 2_440, 0, 0, 0),
+        sample(4_240, StartMoment::ContextCreated, 3_240, 0, 0, 0),
+        sample(5_000, StartMoment::FirstCall, 4_000, 0, 0, 0),
+    ];
+    let rows = ladders(&m);
+    let start = of(&rows, Question::StartUp).unwrap();
+    let of = |kind| step(start, kind);
+    // A quarter is in the kernel.
+    assert_eq!((of(StepKind::Loading), of(StepKind::Context)), (1_500, 600));
+    assert_eq!(of(StepKind::Application), (400 + 40 + 760) / 4 * 3);
+    assert_eq!(of(StepKind::PageFaults), 1_000);
+}
+
 #[test]
 fn a_start_without_the_time_on_the_cpu_is_not_recorded() {
     let mut m = calls(&[(DECODE, 7, 4, 5_000, 5_100)]);

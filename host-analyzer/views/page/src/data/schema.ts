@@ -658,6 +658,12 @@ export interface ExpertSum {
   missing: number;
 }
 
+/** What a process read from a file. */
+export interface FileRead {
+  file: string;
+  bytes: Rise;
+}
+
 /** A filter on operators. */
 export interface Filter {
   on: string;
@@ -1453,6 +1459,8 @@ export interface ProcessFacts {
   major_faults: Rise | null;
   minor_faults: Rise | null;
   storage_read_bytes: Rise | null;
+  file_reads: FileRead[];
+  swapped_bytes: Seen | null;
   threads: Seen | null;
   nice: number | null;
   ended: boolean;
@@ -1933,6 +1941,7 @@ export type StepKind =
   | "page_in"
   | "page_faults"
   | "loading"
+  | "context"
   | "warm_up"
   | "other_backend"
   | "probes"

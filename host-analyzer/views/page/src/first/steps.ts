@@ -61,6 +61,11 @@ const KINDS: Record<StepKind, [Family, string, string]> = {
     "loading",
     "CPU time outside of the kernel during the start: repacking, allocation, tokenizer.",
   ],
+  context: [
+    "usual",
+    "creating the context",
+    "At the start: CPU time outside of the kernel while a context is created: KV cache, buffers, trial graphs.",
+  ],
   warm_up: ["operators", "trial calls", "Trial calls before the first prompt, without delays."],
   other_backend: ["usual", "other backends", "Graphs of other backends than the CPU's."],
   probes: ["probes", "probes", "What this recording costs, as the agent measured it before."],
