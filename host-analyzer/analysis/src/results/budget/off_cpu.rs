@@ -1,5 +1,6 @@
 //! What the scheduler level shows about a stretch of a thread's time.
 
+use std::cell::Cell;
 use std::ops::Range;
 
 use super::class::Class;
@@ -54,6 +55,30 @@ pub(super) struct Scheduler<'a> {
     /// Rows of the turns and of the interrupts, by CPU.
     turns: Vec<Range<usize>>,
     interrupts: Vec<Range<usize>>,
+    /// Where the last search ended, by thread, and of interrupts by CPU: the next one is close to it.
+    last_states: Vec<Cell<usize>>,
+    last_interrupts: Vec<Cell<usize>>,
+}
+
+/// So many rows after the last one are tried before a search through all of them.
+const NEAR: usize = 4;
+
+/// The first of these rows that starts after `t`.
+fn first_after(starts: &[u64], rows: &Range<usize>, last: &Cell<usize>, t: u64) -> usize {
+    let mut at = last.get().clamp(rows.start, rows.end);
+    let before = |at: usize| at == rows.start || starts[at - 1] <= t;
+    let after = |at: usize| at == rows.end || starts[at] > t;
+    if before(at) {
+        let near = (at.saturating_add(NEAR)).min(rows.end);
+        while at < near && !after(at) {
+            at += 1;
+        }
+    }
+    if !(before(at) && after(at)) {
+        at = rows.start + starts[rows.clone()].partition_point(|start| *start <= t);
+    }
+    last.set(at);
+    at
 }
 
 /// Range of the rows of each key, in a column that is sorted by key.
@@ -74,11 +99,15 @@ fn ranges(keys: impl Iterator<Item = usize>) -> Vec<Range<usize>> {
 impl<'a> Scheduler<'a> {
     pub(super) fn compute(model: &'a Model) -> Self {
         let s = &model.sched;
+        let states = ranges(s.states.thread.iter().map(|t| t.0 as usize));
+        let interrupts = ranges(s.interrupts.cpu.iter().map(|c| usize::from(*c)));
         Self {
             model,
-            states: ranges(s.states.thread.iter().map(|t| t.0 as usize)),
             turns: ranges(s.turns.cpu.iter().map(|c| usize::from(*c))),
-            interrupts: ranges(s.interrupts.cpu.iter().map(|c| usize::from(*c))),
+            last_states: vec![Cell::new(0); states.len()],
+            last_interrupts: vec![Cell::new(0); interrupts.len()],
+            states,
+            interrupts,
         }
     }
 
@@ -91,10 +120,11 @@ impl<'a> Scheduler<'a> {
     pub(super) fn off_cpu(&self, thread: ThreadId, from: u64, to: u64) -> OffCpu {
         let mut off = OffCpu::default();
         let states = &self.model.sched.states;
-        let Some(rows) = self.states.get(thread.0 as usize) else { return off };
+        let thread = thread.0 as usize;
+        let Some(rows) = self.states.get(thread) else { return off };
         let stretch =
             |i: usize| (states.start_ns[i], states.start_ns[i].saturating_add(states.duration_ns[i]));
-        let first = rows.start + states.start_ns[rows.clone()].partition_point(|start| *start <= from);
+        let first = first_after(&states.start_ns, rows, &self.last_states[thread], from);
         // The stretch that contains the start began before it.
         for i in first.saturating_sub(1).max(rows.start)..rows.end {
             let (start, end) = stretch(i);
@@ -147,8 +177,9 @@ impl<'a> Scheduler<'a> {
     /// Time of interrupts on a CPU from `from` to `to`, ns; nested interrupts count once.
     pub(super) fn interrupts(&self, cpu: Option<u16>, from: u64, to: u64) -> u64 {
         let all = &self.model.sched.interrupts;
-        let Some(rows) = cpu.and_then(|cpu| self.interrupts.get(usize::from(cpu))) else { return 0 };
-        let first = rows.start + all.start_ns[rows.clone()].partition_point(|start| *start <= from);
+        let cpu = cpu.map_or(usize::MAX, usize::from);
+        let Some(rows) = self.interrupts.get(cpu) else { return 0 };
+        let first = first_after(&all.start_ns, rows, &self.last_interrupts[cpu], from);
         let mut until = from;
         let mut sum = 0_u64;
         // A hard interrupt may be nested in a soft one, and both may have begun before.
@@ -161,5 +192,22 @@ impl<'a> Scheduler<'a> {
             until = until.max(end);
         }
         sum
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_search_from_the_last_place_finds_what_a_search_through_all_finds() {
+        let starts = [9, 10, 20, 20, 30, 40, 50, 60, 70, 5];
+        // The first and the last row are those of other threads.
+        let (rows, last) = (1..9, Cell::new(0));
+        for t in [0, 10, 15, 20, 25, 70, 71, 10, 69, 9, 50, 20] {
+            let expected = rows.start + starts[rows.clone()].partition_point(|start| *start <= t);
+            assert_eq!(first_after(&starts, &rows, &last, t), expected, "{t}");
+        }
+        assert_eq!(first_after(&starts, &(3..3), &Cell::new(7), 5), 3);
     }
 }
