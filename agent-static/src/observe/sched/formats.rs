@@ -140,6 +140,9 @@ pub fn real_time() -> Option<String> {
 pub(super) const INTERRUPTS_ARE_THREADS: &str =
     "on a real-time kernel interrupts are threads: the scheduler shows them like other tasks";
 
+/// Why page reads are not counted on a real-time kernel.
+pub(super) const PREEMPTIBLE: &str = "on a real-time kernel its program could be preempted, and lose counts";
+
 /// Whether the kernel runs interrupt handlers as threads, which can be preempted.
 #[must_use]
 pub fn is_real_time() -> bool {

@@ -83,6 +83,7 @@ impl Level {
         let preemptible = formats::is_real_time();
         for tracepoint in Tracepoint::ALL {
             let attached = match preemptible {
+                true if tracepoint == Tracepoint::PageAdd => Err(formats::PREEMPTIBLE.to_owned()),
                 true if !tracepoint.needed() => Err(formats::INTERRUPTS_ARE_THREADS.to_owned()),
                 _ => formats.id(tracepoint).and_then(|id| bpf.attach_tracepoint(tracepoint, id, cpu)),
             };
