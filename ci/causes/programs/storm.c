@@ -6,7 +6,8 @@
 #include <sys/wait.h>
 
 int main(int argc, char ** argv) {
-    if (argc == 2) { // one of the short ones
+    if (argc == 2) { // one of the short ones; a program that was run by this path is named "exe" by the kernel
+        prctl(PR_SET_NAME, "storm");
         compute_for(ms_argument(argc, argv, 1));
         return 0;
     }

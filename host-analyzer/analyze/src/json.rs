@@ -46,7 +46,7 @@ pub(crate) fn print(object: &impl Serialize) -> Result<()> {
     }
 }
 
-/// As [`print`], with the answer of the system.
+/// As [`print()`], with the answer of the system.
 pub(crate) fn write(object: &impl Serialize) -> io::Result<()> {
     // Serialized before anything is written, so that a reader gets a complete object or nothing.
     let mut text = serde_json::to_vec(object)?;

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Values of [`StartUp::moment`]. A host treats one that it does not know as [`SAMPLE`].
+/// Values of [`StartUp::moment`]. A host treats one that it does not know as `SAMPLE`.
 pub mod moment {
     /// A sample between the others.
     pub const SAMPLE: u8 = 0;

@@ -2,8 +2,8 @@
 //!
 //! A state machine that gets ended decode calls and the time as input, and decides when the duty
 //! changes. With a limit for the slowdown, the first duty follows from a prediction and from the
-//! first bursts ([`Cost::at_first`]); it is no change that is reported. Then it goes down step by step, full → 50 % → 20 % → 10 % → 5 % → none, and slowly back.
-//! There are at least 10 s between a change and one in the other direction. The token and graph
+//! first bursts (`Cost::at_first`); it is no change that is reported. Then it goes down step by step,
+//! full → 50 % → 20 % → 10 % → 5 % → none, and slowly back. There are at least 10 s between a change and one in the other direction. The token and graph
 //! levels always stay on.
 
 mod cost;

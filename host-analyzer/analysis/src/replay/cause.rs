@@ -5,7 +5,7 @@ use std::collections::HashMap;
 /// What took time from the engine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Cause {
-    /// A program outside of the engine had a CPU: row of [`Culprits`].
+    /// A program outside of the engine had a CPU: row of [`Replay::culprits`](super::Replay::culprits).
     Program(CulpritId),
     /// The agent had a CPU.
     Agent,
@@ -34,7 +34,7 @@ pub enum Cause {
     Asleep,
     /// A thread was stopped by a signal or a debugger.
     Stopped,
-    /// A program on another CPU shared memory, caches or the clock: row of [`Culprits`].
+    /// A program on another CPU shared memory, caches or the clock: row of [`Replay::culprits`](super::Replay::culprits).
     SharedMemory(CulpritId),
 }
 
@@ -58,7 +58,7 @@ impl Cause {
     }
 }
 
-/// Position in [`Culprits::rows`].
+/// Position in [`Replay::culprits`](super::Replay::culprits).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CulpritId(pub u32);
 

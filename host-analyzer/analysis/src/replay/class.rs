@@ -6,7 +6,7 @@ use crate::results::module::{Places, TensorGroup};
 use crate::results::work::root;
 use profinfer_trace::model::{Model, Node, NodeIdx, Role, Text, Topology, TopologyId};
 
-/// Position in [`Classes::rows`].
+/// Position in [`Replay::classes`](super::Replay::classes).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ClassId(pub u32);
 

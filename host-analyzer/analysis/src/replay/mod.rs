@@ -6,7 +6,7 @@
 //! spin at barriers inside operators, which is learnt from the recording.
 //!
 //! The form is that of a graph of meetings: all threads meet at the barrier after each operator.
-//! The time of a meeting is the maximum over the threads, see [`split`].
+//! The time of a meeting is the maximum over the threads, see `split.rs`.
 
 mod away;
 mod call;

@@ -26,7 +26,7 @@ pub struct Instead {
     pub f16: Option<Top>,
 }
 
-/// The best known limits of a phase: see [`Roof::limits`].
+/// The best known limits of a phase: see `Roof::limits`.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Limits {
     /// Threads that they are for.

@@ -10,7 +10,7 @@ use super::holders::CpuHolders;
 pub struct OtherPrograms {
     /// Sum, ns. With the tasks that are not listed by name.
     pub busy_ns: u64,
-    /// Longest time first; at most [`MAX_PROGRAMS`].
+    /// Longest time first; at most `MAX_PROGRAMS`.
     pub programs: Vec<ProgramTime>,
 }
 
