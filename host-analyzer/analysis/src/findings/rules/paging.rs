@@ -13,7 +13,7 @@ pub(super) const RULE: Rule = Rule {
     title: "Weights are paged in while tokens are generated",
     question: "Why does it begin fast and then crawl, with idle cores?",
     condition: "The engine has major page faults while it decodes, more than one in ten tokens, and its threads sleep inside operators for at least 2 % of a token.",
-    formula: "The replay without the uninterruptible sleep inside operators. The kernel's own work for the faults counts as the operators'.",
+    formula: "The replay without the uninterruptible sleep inside operators and the kernel's own work for the pages: its CPU time for the process in these tokens (/proc/PID/stat), less the probes.",
     remedy: "Use a smaller model or quantization, free memory, raise the control group's memory limit; --mlock keeps what fits.",
     source: "llama.cpp #832, #767, #453; gpustack #1767",
     requires: &[Requirement::Ends, Requirement::AllOperators, Requirement::Fact("faults.major")],
