@@ -186,10 +186,7 @@ impl<'a> Blame<'a> {
             }
             Holder::Engine(thread) => self.engine(thread),
         };
-        let cpus = &mut self.culprits.rows[id.0 as usize].cpus;
-        if let Err(at) = cpus.binary_search(&cpu) {
-            cpus.insert(at, cpu);
-        }
+        self.culprits.rows[id.0 as usize].had(cpu);
         Cause::Program(id)
     }
 
@@ -223,16 +220,9 @@ impl<'a> Blame<'a> {
             (false, 0) => Key::Task(task.tid),
             (false, pid) => Key::Process(pid),
         };
-        let text = |t| model.texts.get(t).to_owned();
-        let new = || Culprit {
-            tid: if storm { 0 } else { task.tid },
-            pid: if storm { 0 } else { task.pid },
-            name: name.to_owned(),
-            command: text(task.command),
-            cgroup: text(task.cgroup),
-            engine: model.session.processes.iter().any(|p| p.pid == task.pid),
-            tasks: 0,
-            cpus: Vec::new(),
+        let new = || {
+            let of_task = Culprit::of_task(model, task);
+            if storm { Culprit { tid: 0, pid: 0, ..of_task } } else { of_task }
         };
         let culprit = self.culprits.find_or_add(key, new);
         self.culprits.rows[culprit.0 as usize].tasks += 1;

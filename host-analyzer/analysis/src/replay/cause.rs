@@ -2,6 +2,8 @@
 
 use std::collections::HashMap;
 
+use profinfer_trace::model::{Model, Task};
+
 /// What took time from the engine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Cause {
@@ -80,6 +82,30 @@ pub struct Culprit {
     pub tasks: u32,
     /// CPUs on which it held up the engine, or ran next to it, sorted.
     pub cpus: Vec<u16>,
+}
+
+impl Culprit {
+    /// The program of a task, without any of its tasks and CPUs yet.
+    pub(super) fn of_task(model: &Model, task: &Task) -> Self {
+        let text = |t| model.texts.get(t).to_owned();
+        Self {
+            tid: task.tid,
+            pid: task.pid,
+            name: text(task.name),
+            command: text(task.command),
+            cgroup: text(task.cgroup),
+            engine: model.session.processes.iter().any(|p| p.pid == task.pid),
+            tasks: 0,
+            cpus: Vec::new(),
+        }
+    }
+
+    /// It had this CPU.
+    pub(super) fn had(&mut self, cpu: u16) {
+        if let Err(at) = self.cpus.binary_search(&cpu) {
+            self.cpus.insert(at, cpu);
+        }
+    }
 }
 
 /// Amounts by cause, in a short list: an operator has few causes.

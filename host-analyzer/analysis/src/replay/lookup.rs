@@ -2,6 +2,7 @@
 
 use super::away::{Away, AwayTimes};
 use super::cause::{Amounts, Cause};
+use crate::shared::seek::seek;
 use profinfer_trace::model::{Model, Spans, ThreadId};
 
 /// Cursors into the times of each thread and CPU.
@@ -58,13 +59,13 @@ impl<'a> Lookup<'a> {
         members.iter().any(|i| {
             let thread = spans.thread[*i];
             let rows = self.away.of(thread);
-            let at = seek(rows, &mut self.threads[thread.0 as usize], from);
+            let at = ends_after(rows, &mut self.threads[thread.0 as usize], from);
             if rows.get(at).is_some_and(|a| a.start < to) {
                 return true;
             }
             let Some(cpu) = spans.cpu[*i].map(usize::from) else { return false };
             let Some(rows) = self.interrupts.get(cpu) else { return false };
-            let at = seek(rows, &mut self.cpus[cpu], from);
+            let at = ends_after(rows, &mut self.cpus[cpu], from);
             rows.get(at).is_some_and(|a| a.start < to)
         })
     }
@@ -80,7 +81,7 @@ impl<'a> Lookup<'a> {
     pub(super) fn rows(&mut self, thread: ThreadId, from: u64, to: u64) -> &'a [Away] {
         let rows = self.away.of(thread);
         let Some(cursor) = self.threads.get_mut(thread.0 as usize) else { return &[] };
-        let first = seek(rows, cursor, from);
+        let first = ends_after(rows, cursor, from);
         let last = first + rows[first..].partition_point(|a| a.start < to);
         &rows[first..last]
     }
@@ -95,46 +96,13 @@ impl<'a> Lookup<'a> {
 }
 
 fn overlaps(rows: &[Away], cursor: &mut usize, from: u64, to: u64, sum: &mut Amounts) {
-    let first = seek(rows, cursor, from);
+    let first = ends_after(rows, cursor, from);
     for away in rows[first..].iter().take_while(|a| a.start < to) {
         sum.add(away.cause, away.end.min(to).saturating_sub(away.start.max(from)));
     }
 }
 
-/// Farthest that a cursor walks row by row; beyond, a search is faster.
-const NEAR: usize = 8;
-
 /// The first row that ends after `t`.
-fn seek(rows: &[Away], cursor: &mut usize, t: u64) -> usize {
-    let mut at = (*cursor).min(rows.len());
-    if at > 0 && rows[at - 1].end > t {
-        at = rows.partition_point(|a| a.end <= t);
-    } else {
-        for _ in 0..NEAR {
-            if rows.get(at).is_none_or(|a| a.end > t) {
-                break;
-            }
-            at += 1;
-        }
-        if rows.get(at).is_some_and(|a| a.end <= t) {
-            at = rows.partition_point(|a| a.end <= t);
-        }
-    }
-    *cursor = at;
-    at
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_cursor_finds_what_a_search_finds() {
-        let rows: Vec<Away> =
-            (0..50).map(|i| Away { start: i * 10, end: i * 10 + 4, cause: Cause::Blocked }).collect();
-        let mut cursor = 0;
-        for t in [0, 3, 4, 200, 13, 499, 494, 493, 0, 77] {
-            assert_eq!(seek(&rows, &mut cursor, t), rows.partition_point(|a| a.end <= t), "{t}");
-        }
-    }
+fn ends_after(rows: &[Away], cursor: &mut usize, t: u64) -> usize {
+    seek(rows, cursor, |a| a.end <= t)
 }

@@ -101,23 +101,10 @@ fn culprit(model: &Model, culprits: &mut Vec<Culprit>, (cpu, task): (u16, TaskId
     let task = &model.sched.tasks[task.0 as usize];
     let known = |c: &Culprit| if task.pid == 0 { c.tid == task.tid } else { c.pid == task.pid };
     let at = culprits.iter().position(known).unwrap_or_else(|| {
-        let text = |t| model.texts.get(t).to_owned();
-        culprits.push(Culprit {
-            tid: task.tid,
-            pid: task.pid,
-            name: text(task.name),
-            command: text(task.command),
-            cgroup: text(task.cgroup),
-            engine: model.session.processes.iter().any(|p| p.pid == task.pid),
-            tasks: 1,
-            cpus: Vec::new(),
-        });
+        culprits.push(Culprit { tasks: 1, ..Culprit::of_task(model, task) });
         culprits.len() - 1
     });
-    let cpus = &mut culprits[at].cpus;
-    if let Err(free) = cpus.binary_search(&cpu) {
-        cpus.insert(free, cpu);
-    }
+    culprits[at].had(cpu);
     CulpritId(u32::try_from(at).unwrap_or(u32::MAX))
 }
 

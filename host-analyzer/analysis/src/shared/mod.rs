@@ -14,6 +14,7 @@ pub mod per_node;
 pub mod phase;
 pub mod program;
 pub(crate) mod rate;
+pub(crate) mod seek;
 pub mod session;
 pub(crate) mod sessions;
 pub(crate) mod steps;

@@ -10,8 +10,8 @@ pub(crate) struct Slope {
 /// Fewest values of a block.
 const FEWEST: usize = 8;
 
-/// The slope of y over x, from blocks of consecutive values `(x, y)`. Each block has its own line over
-/// time, which takes up slow changes of both: partial regression (Frisch and Waugh, Econometrica 1, 1933).
+/// The slope of y over x, from blocks of consecutive values `(x, y)`. Each block has a separate line
+/// over time, which takes up slow changes of both: partial regression (Frisch and Waugh, Econometrica 1, 1933).
 /// `None` if the standard deviation of x within blocks is below `least`.
 pub(crate) fn slope(values: &[(f64, f64)], block: usize, least: f64) -> Option<Slope> {
     let (mut xx, mut xy, mut freedom) = (0.0, 0.0, -1.0);
@@ -50,7 +50,7 @@ fn without_line(values: impl Iterator<Item = f64>) -> Vec<f64> {
 mod tests {
     use super::*;
 
-    /// y = 3 x, on a line over time of its own in each block, with x on and off.
+    /// y = 3 x, plus another line over time in each block, with x on and off.
     fn planted(noise: f64) -> Vec<(f64, f64)> {
         let of = |i: u32| {
             let x = f64::from(i / 5 % 2);

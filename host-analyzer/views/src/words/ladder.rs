@@ -124,7 +124,7 @@ fn caused(cause: Cause, program: impl FnOnce(CulpritId) -> String) -> String {
         Cause::Blocked => "blocked in an operator: page read from storage or kernel lock".to_owned(),
         Cause::Asleep => "asleep in an operator".to_owned(),
         Cause::Stopped => "stopped by a signal or a debugger".to_owned(),
-        Cause::SharedMemory(id) => format!("{} beside the engine: operators took longer", program(id)),
+        Cause::SharedMemory(id) => format!("{} next to the engine: operators took longer", program(id)),
     }
 }
 

@@ -26,7 +26,7 @@ pub(in crate::findings) struct CoreTypes {
     pub(in crate::findings) ratio: (f64, f64),
 }
 
-/// A thread has nothing to do in an operator if another one takes so many times as long.
+/// A thread has nothing to do in an operator if another one takes this many times as long.
 const NOTHING: u64 = 10;
 /// Types of operators with less than this share of the work show no ratio.
 const LEAST_SHARE: f64 = 0.01;

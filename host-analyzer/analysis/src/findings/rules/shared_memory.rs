@@ -40,24 +40,25 @@ const BUSY: f64 = 0.1;
 const NAMED_TASKS: usize = 3;
 
 fn judge(case: &Case<'_>) -> Verdict {
-    let Some(beside) = case.analysis.replay.neighbours.iter().find(|n| n.pid == case.pid) else {
+    let Some(neighbours) = case.analysis.replay.neighbours.iter().find(|n| n.pid == case.pid) else {
         return Verdict::NotEnoughData(vec![Requirement::Level(SCHED)]);
     };
-    let mut evidence = vec![Evidence::new("busy_cpus", Value::Mean(beside.busy_cpus), Place::Interference)];
-    if beside.busy_cpus < BUSY {
+    let mut evidence =
+        vec![Evidence::new("busy_cpus", Value::Mean(neighbours.busy_cpus), Place::Interference)];
+    if neighbours.busy_cpus < BUSY {
         return Verdict::RuledOut(evidence);
     }
-    let tasks = tasks(case, beside);
+    let tasks = tasks(case, neighbours);
     if let Some((_, name)) = tasks.first() {
         evidence.push(Evidence::new("task", Value::Name(name.clone()), Place::Interference));
-        evidence.push(Evidence::new("task_cpus", Value::Cpus(beside.cpus.clone()), Place::Interference));
+        evidence.push(Evidence::new("task_cpus", Value::Cpus(neighbours.cpus.clone()), Place::Interference));
     }
     let remedy = Remedy::MoveNeighbours { tasks };
-    match beside.per_cpu {
+    match neighbours.per_cpu {
         Some(share) if share.value > share.half => {
             return case.judge_caused(&RULE, evidence, remedy, Confidence::Medium);
         }
-        Some(share) if (share.value + share.half) * beside.busy_cpus < IGNORED => {
+        Some(share) if (share.value + share.half) * neighbours.busy_cpus < IGNORED => {
             return Verdict::RuledOut(evidence);
         }
         _ => {}
@@ -88,9 +89,9 @@ fn judge(case: &Case<'_>) -> Verdict {
 }
 
 /// The busiest programs, by process.
-fn tasks(case: &Case<'_>, beside: &Neighbours) -> Vec<(u32, String)> {
+fn tasks(case: &Case<'_>, neighbours: &Neighbours) -> Vec<(u32, String)> {
     let mut programs: Vec<(u32, String, u64)> = Vec::new();
-    for (TaskId(id), ns) in &beside.tasks {
+    for (TaskId(id), ns) in &neighbours.tasks {
         let task = &case.model.sched.tasks[*id as usize];
         let text = |t| case.model.texts.get(t);
         let name = program(task.pid, text(task.name), text(task.command)).to_owned();

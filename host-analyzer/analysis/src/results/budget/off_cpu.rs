@@ -4,6 +4,7 @@ use std::cell::Cell;
 use std::ops::Range;
 
 use super::class::Class;
+use crate::shared::seek::seek;
 use profinfer_trace::model::{Model, ThreadId, ThreadState};
 
 /// Time of a thread without its CPU, ns.
@@ -60,25 +61,12 @@ pub(super) struct Scheduler<'a> {
     last_interrupts: Vec<Cell<usize>>,
 }
 
-/// So many rows after the last one are tried before a search through all of them.
-const NEAR: usize = 4;
-
 /// The first of these rows that starts after `t`.
 fn first_after(starts: &[u64], rows: &Range<usize>, last: &Cell<usize>, t: u64) -> usize {
-    let mut at = last.get().clamp(rows.start, rows.end);
-    let before = |at: usize| at == rows.start || starts[at - 1] <= t;
-    let after = |at: usize| at == rows.end || starts[at] > t;
-    if before(at) {
-        let near = (at.saturating_add(NEAR)).min(rows.end);
-        while at < near && !after(at) {
-            at += 1;
-        }
-    }
-    if !(before(at) && after(at)) {
-        at = rows.start + starts[rows.clone()].partition_point(|start| *start <= t);
-    }
+    let mut at = last.get();
+    let first = seek(&starts[rows.clone()], &mut at, |start| *start <= t);
     last.set(at);
-    at
+    rows.start + first
 }
 
 /// Range of the rows of each key, in a column that is sorted by key.
@@ -192,22 +180,5 @@ impl<'a> Scheduler<'a> {
             until = until.max(end);
         }
         sum
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_search_from_the_last_place_finds_what_a_search_through_all_finds() {
-        let starts = [9, 10, 20, 20, 30, 40, 50, 60, 70, 5];
-        // The first and the last row are those of other threads.
-        let (rows, last) = (1..9, Cell::new(0));
-        for t in [0, 10, 15, 20, 25, 70, 71, 10, 69, 9, 50, 20] {
-            let expected = rows.start + starts[rows.clone()].partition_point(|start| *start <= t);
-            assert_eq!(first_after(&starts, &rows, &last, t), expected, "{t}");
-        }
-        assert_eq!(first_after(&starts, &(3..3), &Cell::new(7), 5), 3);
     }
 }
