@@ -45,11 +45,7 @@ pub(super) fn put_in(
     if let Some(other) = left.iter().find(|l| l.owner != own && l.owner.lives()) {
         return Err(Refused::OtherAgent(other.owner.pid));
     }
-    let mut repaired = PutBack::default();
-    for old in &left {
-        let back = repair::put_back(pid, &h, memory, &mapped, old);
-        repaired = PutBack { done: repaired.done + back.done, left: repaired.left + back.left };
-    }
+    let repaired = repair::put_back(pid, &h, memory, &mapped, &left);
     let places = place::resolve(found, file.id, &mapped, memory, arch::CHANGED)?;
     let number = thread_number(&h, memory).ok_or(Refused::NoThreadNumber)?;
     let phase = found.has_phase && found.places.iter().any(|p| matches!(p.role, DirectRole::Whole { .. }));
@@ -130,7 +126,9 @@ impl Changed {
     pub(super) fn put_back(&self, memory: &Memory, h: &Halted<'_>, mapped: &[Mapping]) -> PutBack {
         // The file may be gone by now, but its bytes were compared when the probes were installed.
         let had = |offset| self.patches.iter().find(|p| p.offset == offset).map(|p| p.was);
-        leftover::put_back(h, memory, mapped, self.file, &self.patches, had)
+        let done = leftover::put_back(h, memory, mapped, self.file, &self.patches, had);
+        let left = leftover::changed(memory, mapped, self.file, &self.patches).count();
+        PutBack { done, left: u16::try_from(left).unwrap_or(u16::MAX) }
     }
 
     /// Puts back the places that are still ours, and stops recording in the stubs.

@@ -38,12 +38,13 @@ pub(super) fn find(mappings: &[Mapping], memory: &Memory) -> Vec<Found> {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct PutBack {
     pub done: u16,
-    /// Places that were changed by another program since, or are unmapped; left as they are.
+    /// Places that another program has changed since; left as they are.
     pub left: u16,
 }
 
-/// Puts the bytes of the file back wherever the probes' bytes are still in place. Nothing else is
-/// ever written, whatever a header contains: `file_has` returns the file's own bytes.
+/// Puts the bytes of the file back wherever the bytes of this page's probes are still in place, and
+/// returns for how many. Nothing else is ever written, whatever a header contains: `file_has`
+/// returns the file's own bytes.
 pub(super) fn put_back(
     h: &Halted<'_>,
     memory: &Memory,
@@ -51,23 +52,30 @@ pub(super) fn put_back(
     file: FileId,
     patches: &[Patch],
     file_has: impl Fn(u64) -> Option<[u8; CHANGED]>,
-) -> PutBack {
-    let mut result = PutBack::default();
-    for patch in patches {
-        let mut is = [0; CHANGED];
-        let mapped = address(mappings, file, patch.offset) == Some(patch.address);
-        if !mapped || !memory.read(patch.address, &mut is) {
-            continue;
-        }
-        if is == patch.was {
-            continue;
-        }
-        let ours = is == patch.becomes && file_has(patch.offset) == Some(patch.was);
-        if ours && memory.poke(h.any(), patch.address, &patch.was).is_ok() {
-            result.done += 1;
-        } else {
-            result.left += 1;
-        }
-    }
-    result
+) -> u16 {
+    let ours = |patch: &&Patch| {
+        at_place(memory, mappings, file, patch) == Some(patch.becomes)
+            && file_has(patch.offset) == Some(patch.was)
+            && memory.poke(h.any(), patch.address, &patch.was).is_ok()
+    };
+    patches.iter().filter(ours).fold(0, |n, _| n + 1)
+}
+
+/// The places whose bytes are not the file's. Asked when all pages are done: what one page finds
+/// changed may be the probe of another one.
+pub(super) fn changed(
+    memory: &Memory,
+    mappings: &[Mapping],
+    file: FileId,
+    patches: &[Patch],
+) -> impl Iterator<Item = u64> {
+    let differs = move |p: &&Patch| at_place(memory, mappings, file, p).is_some_and(|is| is != p.was);
+    patches.iter().filter(differs).map(|p| p.address)
+}
+
+/// The bytes at a place; `None`: it is not mapped there any more.
+fn at_place(memory: &Memory, mappings: &[Mapping], file: FileId, patch: &Patch) -> Option<[u8; CHANGED]> {
+    let mut is = [0; CHANGED];
+    let mapped = address(mappings, file, patch.offset) == Some(patch.address);
+    (mapped && memory.read(patch.address, &mut is)).then_some(is)
 }

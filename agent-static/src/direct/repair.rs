@@ -1,5 +1,6 @@
 //! Removes what a killed agent left in an engine.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use super::halt::Halted;
@@ -56,25 +57,27 @@ pub fn repair(pid: u32) -> Result<Repaired, Refused> {
     let mut watch = Watch::default();
     let h = Halted::new(pid, None, &mut watch)?;
     let mapped = mappings(pid);
-    let mut result = Repaired::default();
     bootstrap(pid, &h, &memory, &mapped);
-    for old in leftover::find(&mapped, &memory) {
-        let back = put_back(pid, &h, &memory, &mapped, &old);
-        result.pages += 1;
-        result.places.done += back.done;
-        result.places.left += back.left;
-    }
-    Ok(result)
+    let found = leftover::find(&mapped, &memory);
+    Ok(Repaired { pages: found.len(), places: put_back(pid, &h, &memory, &mapped, &found) })
 }
 
-/// Puts the places of one page back and disables its recording.
+/// Puts the places of all pages back and disables their recording.
 pub(super) fn put_back(
     pid: u32,
     h: &Halted<'_>,
     memory: &Memory,
     mapped: &[Mapping],
-    old: &Found,
+    found: &[Found],
 ) -> PutBack {
+    let done = found.iter().map(|old| put_page_back(pid, h, memory, mapped, old)).sum();
+    let left =
+        found.iter().map(|old| leftover::changed(memory, mapped, old.header.file, &old.header.patches));
+    let left: BTreeSet<u64> = left.flatten().collect();
+    PutBack { done, left: u16::try_from(left.len()).unwrap_or(u16::MAX) }
+}
+
+fn put_page_back(pid: u32, h: &Halted<'_>, memory: &Memory, mapped: &[Mapping], old: &Found) -> u16 {
     let path = mapped.iter().find(|m| m.executable && m.id == old.header.file);
     let path = path.map(|m| PathBuf::from(format!("/proc/{pid}/map_files/{:x}-{:x}", m.start, m.end)));
     let has = |offset| in_file(path.as_deref()?, offset);

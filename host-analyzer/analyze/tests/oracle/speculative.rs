@@ -81,5 +81,6 @@ fn the_speed_of_lookups_is_the_tools_own() {
     // The tool counts the prompt's own token, the first one, and those of the last round.
     let rest = tokens - decode.units;
     assert!((1..=11).contains(&rest), "{tokens} tokens, {} on the ladder", decode.units);
-    assert!(decode.measured_ns <= took + ROUNDED_NS, "{} of {took} ns", decode.measured_ns);
+    // The tool's clock starts when it has made its sampler, after the end of the prompt.
+    assert!(decode.measured_ns <= took + took / 50, "{} of {took} ns", decode.measured_ns);
 }
