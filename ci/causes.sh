@@ -31,5 +31,6 @@ esac
 case " $* " in *" --rescore "*) ;; *) ! cannot_trace "planted causes" || exit 0 ;; esac
 PROFINFER_AGENT=${PROFINFER_AGENT:-$CARGO_TARGET_DIR/debug/profinfer-agent} PROFINFER_ANALYZE=${PROFINFER_ANALYZE:-$CARGO_TARGET_DIR/debug/analyze}
 if ! [ -x "$PROFINFER_AGENT" ] || ! [ -x "$PROFINFER_ANALYZE" ]; then tests_build; fi
-export PROFINFER_AGENT PROFINFER_ANALYZE
+# Nothing that earlier recordings of this machine left.
+export PROFINFER_AGENT PROFINFER_ANALYZE PROFINFER_CEILINGS=
 with_lock causes battery "$@"

@@ -116,15 +116,17 @@ class Wrong(unittest.TestCase):
 class StandIn(unittest.TestCase):
     EXPECTED = EXPECTED | {"culprit": False}
 
-    def test_the_planted_share_in_every_recording(self):
+    def test_the_planted_share_in_most_recordings(self):
         # 19 of 30 ms stand under the step: more than 90 % of 60 %, less than 90 % of 80 %.
         self.assertTrue(score.standin_case(self.EXPECTED, result(), 0.6)["solved"])
         self.assertFalse(score.standin_case(self.EXPECTED, result(), 0.8)["solved"])
 
-    def test_one_recording_without_it_is_enough(self):
+    def test_three_recordings_without_it_are_enough(self):
         out = copy.deepcopy(result())
-        out["pairs"][3]["verdict"]["found"].clear()
-        self.assertFalse(score.standin_case(self.EXPECTED, out, 0.6)["solved"])
+        for solved, pair in zip((True, True, False), out["pairs"]):
+            pair["verdict"]["found"].clear()
+            self.assertEqual(score.standin_case(self.EXPECTED, out, 0.6)["solved"], solved)
+            self.assertEqual(score.planted_case(EXPECTED, out)["solved"], solved)
 
 
 class Gains(unittest.TestCase):

@@ -60,9 +60,11 @@ impl Gain {
         Self { likely_ns: (likely_ns.round() as u64).clamp(self.low_ns, self.high_ns), ..self }
     }
 
-    /// The same as it would be in another session, whose time without the cause differs as sessions do.
+    /// The same in other sessions: the time without the cause differs from session to session, and so
+    /// does what the cause takes.
     pub(super) fn in_another_session(self, whole_ns: u64) -> Self {
-        let spread = SPREAD * whole_ns.saturating_sub(self.likely_ns) as f64;
+        let rest_ns = whole_ns.saturating_sub(self.likely_ns);
+        let spread = SPREAD * (rest_ns as f64).hypot(self.likely_ns as f64);
         let half = |end: u64| (end.abs_diff(self.likely_ns) as f64).hypot(spread);
         let likely = self.likely_ns as f64;
         Self::of(self.question, whole_ns, likely - half(self.low_ns), likely + half(self.high_ns))
@@ -89,8 +91,8 @@ mod tests {
 
     #[test]
     fn another_session_differs_by_its_spread() {
-        // 400,000 ns remain, ± 31,200: with ± 40,000, ± 50,729.
+        // 400,000 ns remain, ± 31,200, and 600,000, ± 46,800: with ± 40,000, ± 69,019.
         let g = Gain::new(1_000_000, 560_000.0, 640_000.0).in_another_session(1_000_000);
-        assert_eq!((g.low_ns, g.likely_ns, g.high_ns), (549_271, 600_000, 650_729));
+        assert_eq!((g.low_ns, g.likely_ns, g.high_ns), (530_981, 600_000, 669_019));
     }
 }

@@ -23,7 +23,7 @@ pub(super) const RULE: Rule = Rule {
         Requirement::AllOperators,
         Requirement::Fact("cpu.features"),
     ],
-    steps: |_, kind| matches!(kind, StepKind::AboveFloor),
+    steps: |_, kind| matches!(kind, StepKind::Floor | StepKind::AboveFloor),
     judge,
 };
 

@@ -31,6 +31,14 @@ pub(super) const RULE: Rule = Rule {
 /// Types that every build multiplies without unpacking them first.
 const PLAIN: [&str; 3] = ["f16", "bf16", "f32"];
 
+/// The likely part of a token that is due to the type of the cache, ns.
+pub(super) fn likely_ns(case: &Case<'_>) -> f64 {
+    match judge(case) {
+        Verdict::Found(found) => found.gains.first().map_or(0.0, |gain| gain.likely_ns as f64),
+        _ => 0.0,
+    }
+}
+
 fn judge(case: &Case<'_>) -> Verdict {
     let ladder = case.measured().find(|l| l.question == Question::Decode);
     let Some(ladder) = ladder.filter(|l| l.floor.is_some()) else {

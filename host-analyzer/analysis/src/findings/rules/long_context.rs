@@ -3,7 +3,7 @@
 use super::super::case::MIN_TOKENS;
 use super::super::evidence::{Evidence, Place, Value};
 use super::super::{Case, Confidence, Found, Gain, Requirement, Rule, Verdict};
-use super::Remedy;
+use super::{Remedy, kv_type};
 use crate::ladder::StepKind;
 
 pub(super) const RULE: Rule = Rule {
@@ -12,7 +12,7 @@ pub(super) const RULE: Rule = Rule {
     title: "Attention over a long context",
     question: "Why is every token slow after a long prompt?",
     condition: "Tokens attend to at least 1,000 KV cells in the mean, their number hardly grows in this recording, and the operators of the attention take at least 10 % of a token.",
-    formula: "Half of the time of these operators, as for half of the KV cells. What each of them takes without KV cells is at most the mean of the fastest operators.",
+    formula: "Half of the time of these operators, as for half of the KV cells, less what is likely due to the type of the cache (`kv_type`). What each of them takes without KV cells is at most the mean of the fastest operators.",
     remedy: "Keep less context: a shorter prompt, summaries, a sliding window. Try flash attention (-fa on), and a KV cache in q8_0 with it.",
     source: "llama.cpp #5021, #7372; ik_llama.cpp #51",
     requires: &[
@@ -47,8 +47,9 @@ fn judge(case: &Case<'_>) -> Verdict {
     if cells < LONG || case.share(ns) < MUCH {
         return Verdict::RuledOut(evidence);
     }
-    let least = (ns - attention.constant_ns).max(0.0) / 2.0;
-    let gain = Gain::new(case.token_ns(), least - ns * ERROR, ns / 2.0 + ns * ERROR)
+    let by_length = (ns - kv_type::likely_ns(case)).max(0.0);
+    let least = (by_length - attention.constant_ns).max(0.0) / 2.0;
+    let gain = Gain::new(case.token_ns(), least - ns * ERROR, by_length / 2.0 + ns * ERROR)
         .in_another_session(case.token_ns());
     Verdict::Found(Found {
         evidence,
