@@ -14,10 +14,10 @@ pub struct Gain {
     pub likely_ns: u64,
     /// Largest saving, ns.
     pub high_ns: u64,
-    /// Decode speed at the smallest saving, tokens per second; `None` if not a token becomes
+    /// Lowest decode speed without the cause, tokens per second; `None` if not a token becomes
     /// shorter.
     pub low_tokens_per_s: Option<f64>,
-    /// Decode speed at the largest saving.
+    /// Highest decode speed without the cause.
     pub high_tokens_per_s: Option<f64>,
 }
 
@@ -53,6 +53,7 @@ impl Gain {
         let per = |ns: u64| ns as f64 / ladder.units.max(1) as f64;
         Self::of(ladder.question, ladder.unit_ns(), per(gain.low_ns), per(gain.high_ns))
             .with_likely(per(gain.likely_ns))
+            .of_other_delays(ladder.unit_ns())
     }
 
     /// The same with a likely saving inside the interval, ns.
@@ -60,15 +61,23 @@ impl Gain {
         Self { likely_ns: (likely_ns.round() as u64).clamp(self.low_ns, self.high_ns), ..self }
     }
 
-    /// The same in other sessions: the time without the cause differs from session to session, and so
-    /// does what the cause takes.
+    /// The same where the time without the cause is that of another session.
     pub(super) fn in_another_session(self, whole_ns: u64) -> Self {
-        let rest_ns = whole_ns.saturating_sub(self.likely_ns);
-        let spread = SPREAD * (rest_ns as f64).hypot(self.likely_ns as f64);
+        let spread = SPREAD * whole_ns.saturating_sub(self.likely_ns) as f64;
         let half = |end: u64| (end.abs_diff(self.likely_ns) as f64).hypot(spread);
         let likely = self.likely_ns as f64;
         Self::of(self.question, whole_ns, likely - half(self.low_ns), likely + half(self.high_ns))
             .with_likely(likely)
+            .of_other_delays(whole_ns)
+    }
+
+    /// The same where also the time with the cause is that of another session. What the cause takes
+    /// differs by the spread between sessions, but not the speed without it.
+    fn of_other_delays(self, whole_ns: u64) -> Self {
+        let likely = self.likely_ns as f64;
+        let half = |end: u64| (end.abs_diff(self.likely_ns) as f64).hypot(SPREAD * likely);
+        let (low, high) = within(whole_ns, likely - half(self.low_ns), likely + half(self.high_ns));
+        Self { low_ns: low.round() as u64, high_ns: high.round() as u64, ..self }
     }
 }
 
@@ -93,6 +102,7 @@ mod tests {
     fn another_session_differs_by_its_spread() {
         // 400,000 ns remain, ± 31,200, and 600,000, ± 46,800: with ± 40,000, ± 69,019.
         let g = Gain::new(1_000_000, 560_000.0, 640_000.0).in_another_session(1_000_000);
+        assert!((g.high_tokens_per_s.unwrap_or(0.0) - 1e9 / (400_000.0 - 50_729.0)).abs() < 0.1);
         assert_eq!((g.low_ns, g.likely_ns, g.high_ns), (530_981, 600_000, 669_019));
     }
 }

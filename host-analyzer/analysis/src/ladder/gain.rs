@@ -1,9 +1,9 @@
 //! The effect of removing causes, with its interval.
 //!
-//! The error of a gain is that of the time that remains: the spread of the undisturbed time over blocks
-//! of calls, which stands for the drift of the machine, the error of the replay, and what the causes
-//! that stay do in a shorter time. A gain is about two other sessions, one with the causes and one
-//! without: what remains and what the causes take both differ by the spread between sessions.
+//! The measured time is known exactly, so the error of a gain is that of the time that remains: the
+//! spread of the undisturbed time over blocks of calls, which stands for the drift of the machine,
+//! the error of the replay, the spread between sessions, and what the causes that stay do in a shorter
+//! time.
 
 use crate::replay::{Amounts, CallReplay, Cause};
 use crate::shared::sessions::SPREAD;
@@ -77,10 +77,9 @@ impl Removal {
         // Delays without a recorded cause, those by an unknown program, and threads that fell asleep
         // while they waited for a delayed one may go away too.
         let may_follow = sum(&self.caused, &|c| !of(c) && follows(c));
-        let half = self.half_ns.hypot(likely * SPREAD);
-        let high = likely + half + self.unexplained_ns.saturating_add(may_follow) as f64;
+        let high = likely + self.half_ns + self.unexplained_ns.saturating_add(may_follow) as f64;
         Gain {
-            low_ns: (saved as f64 - half).max(0.0) as u64,
+            low_ns: (saved as f64 - self.half_ns).max(0.0) as u64,
             likely_ns: likely as u64,
             high_ns: (high as u64).min(self.measured_ns.saturating_sub(self.least_ns)).max(likely as u64),
         }
@@ -146,11 +145,10 @@ mod tests {
     fn what_stays_takes_the_same_share_of_a_shorter_time() {
         let (one, other) = (Cause::Program(CulpritId(0)), Cause::Program(CulpritId(1)));
         let gain = removal(&[(one, 800), (other, 100)]).without(|c| c == one);
-        // Known to 7.8 % of 888.
-        assert_eq!((gain.low_ns, gain.likely_ns), (730, 888));
+        assert_eq!((gain.low_ns, gain.likely_ns), (800, 888));
         // A quota or a page that must be read does not depend on the time.
         let gain = removal(&[(one, 800), (Cause::Blocked, 100)]).without(|c| c == one);
-        assert_eq!((gain.low_ns, gain.likely_ns, gain.high_ns), (737, 800, 862));
+        assert_eq!((gain.low_ns, gain.likely_ns, gain.high_ns), (800, 800, 800));
     }
 
     /// Whatever the interval, what is left is not less than the fastest call.

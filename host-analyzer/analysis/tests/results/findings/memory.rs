@@ -94,7 +94,7 @@ fn paged(faults: u64, state_of: ThreadState) -> Model {
 fn pages_from_disk() {
     let m = paged(76, ThreadState::Blocked);
     // The time asleep, with 8.4 % of the 450 ns without it, and 7.8 % of itself, added as squares.
-    assert_eq!(answer(&m, "paging"), Found(1_840, 2_038));
+    assert_eq!(answer(&m, "paging"), Found(1_839, 2_161));
     // Twice per token, from readings with 38 tokens in between.
     let Some(Value::Mean(faults)) = evidence(&m, "paging", "major_faults_per_token") else { panic!() };
     assert!((faults - 2.0).abs() < 1e-6, "{faults}");
@@ -114,7 +114,7 @@ fn the_kernel_works_for_pages() {
     // 2 microseconds of sleep, and 100 ns of both threads in the kernel, per token of 2450 ns.
     rises(&mut m, "kernel_ns", 38 * 200);
     let Found(low, high) = answer(&m, "paging") else { panic!() };
-    assert!((1_900..1_980).contains(&low) && (2_060..2_180).contains(&high), "{low} to {high}");
+    assert!((1_900..1_980).contains(&low) && (2_200..2_300).contains(&high), "{low} to {high}");
     let Some(Value::Nanoseconds(lost)) = evidence(&m, "paging", "lost_ns") else { panic!() };
     // Less the probes: 6 ns.
     assert_eq!(lost, DELAY + 100 - 6);
@@ -134,8 +134,9 @@ fn bandwidth_and_kernels() {
         m
     };
     let full = with(46_222_222_222, 1_000_000_000_000);
-    // Weights of 4.5 instead of 32 bits: 27.5/32 of the 100 ns of the product, which is at its limit.
-    assert_eq!(answer(&full, "bandwidth"), Found(85, 85));
+    // Weights of 4.5 instead of 32 bits: 27.5/32 of the 100 ns of the product, which is at its limit,
+    // ± 7.8 % for another session.
+    assert_eq!(answer(&full, "bandwidth"), Found(78, 92));
     assert_eq!(evidence(&full, "bandwidth", "bits_per_weight"), Some(Value::Mean(32.0)));
     assert_eq!(evidence(&full, "bandwidth", "bytes_per_token"), Some(Value::Bytes(16_640)));
     let Some(Value::Share(mbu)) = evidence(&full, "bandwidth", "memory_bandwidth_used") else { panic!() };
@@ -147,7 +148,7 @@ fn bandwidth_and_kernels() {
         let mut curve = with(above, 1_000_000_000_000);
         curve.ceilings[0].points =
             crate::ceilings::points(&[(8_320, below), (16_640, 46_222_222_222), (1 << 30, above)]);
-        assert_eq!((answer(&curve, "bandwidth"), answer(&curve, "kernels")), (Found(85, 85), RuledOut));
+        assert_eq!((answer(&curve, "bandwidth"), answer(&curve, "kernels")), (Found(78, 92), RuledOut));
         assert_eq!(evidence(&curve, "bandwidth", "working_set"), Some(Value::Bytes(16_640)));
         let ceiling = Some(Value::BytesPerSecond(46_222_222_222.0));
         assert_eq!(evidence(&curve, "bandwidth", "read_ceiling"), ceiling);
@@ -178,8 +179,8 @@ fn a_type_without_a_fast_kernel() {
     let (weights, product) = (Node { dtype: f16, ..nodes[5].clone() }, nodes[0].clone());
     nodes.push(weights);
     nodes[4] = Node { src: sources(&[8, 3]), ..product };
-    // 19 ns and 3 % more or less instead of 99.
-    assert_eq!(answer(&m, "kernels"), Found(79, 81));
+    // 19 ns and 3 % more or less instead of 99, in a session that differs by 7.8 % of the gain.
+    assert_eq!(answer(&m, "kernels"), Found(74, 86));
     assert_eq!(evidence(&m, "kernels", "type"), Some(Value::Name("q8_0".to_owned())));
     assert_eq!(evidence(&m, "kernels", "other_type"), Some(Value::Name("f16".to_owned())));
 }
