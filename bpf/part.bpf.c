@@ -28,7 +28,7 @@ __attribute__((noinline)) int part_send(__u64 id)
 		ADD(counters()->part_ring_full, t->part_n);
 	} else {
 		head(&e->head, EVENT_PART, id, t->part_told);
-		e->call = t->decode_start;
+		e->batch = t->part_batch;
 		e->first = t->part_first;
 		e->n = t->part_n;
 		e->seq = t->part_seq;
@@ -41,16 +41,6 @@ __attribute__((noinline)) int part_send(__u64 id)
 	t->batch_parts++;
 	return 0;
 }
-
-/* The fields of one token. */
-struct part_of_token {
-	__s32 pos;
-	__s32 seq;
-	__u32 n_seq;
-	__u32 told;
-	__u64 list;
-	__u8 output;
-};
 
 /* Whether a token at this position continues the part. The second token decides whether
  * positions are consecutive or equal. */
@@ -85,9 +75,36 @@ static __noinline int part_read(const struct thread *t, struct part_of_token *p,
 	}
 	if (b->outputs) {
 		p->told |= PART_OUTPUTS;
-		failed |= bpf_probe_read_user(&p->output, sizeof(p->output), (void *)(b->outputs + i)) != 0;
+		failed |= bpf_probe_read_user(&p->output, 1, (void *)(b->outputs + i)) != 0;
 	}
 	return failed;
+}
+
+/* Begins the parts of a batch. */
+static __always_inline void part_begin(struct thread *t, __u64 batch)
+{
+	t->part_batch = batch;
+	t->batch_parts = 0;
+	t->part_n = 0;
+}
+
+/* Adds token `i`. Returns 0 if there are too many parts. */
+static __noinline int part_add(struct thread *t, const struct part_of_token *p, __u32 i)
+{
+	if (!part_goes_on(t, p)) {
+		part_send(t->id);
+		if (t->batch_parts >= PARTS_MAX)
+			return 0;
+		t->part_first = i;
+		t->part_told = p->told;
+		t->part_seq = p->seq;
+		t->part_n_seq = p->n_seq;
+		t->part_pos = p->pos;
+		t->part_outputs = 0;
+	}
+	t->part_n++;
+	t->part_outputs += p->output != 0;
+	return 1;
 }
 
 /* Reads the next token. Returns 0 after the last one, and if there are too many parts. */
@@ -106,21 +123,10 @@ __attribute__((noinline)) int part_token(__u64 id)
 		COUNT(part_unreadable);
 		return 1;
 	}
-	if (!part_goes_on(t, &p)) {
-		part_send(id);
-		if (t->batch_parts >= PARTS_MAX) {
-			t->batch_at = i;
-			return 0;
-		}
-		t->part_first = i;
-		t->part_told = p.told;
-		t->part_seq = p.seq;
-		t->part_n_seq = p.n_seq;
-		t->part_pos = p.pos;
-		t->part_outputs = 0;
+	if (!part_add(t, &p, i)) {
+		t->batch_at = i;
+		return 0;
 	}
-	t->part_n++;
-	t->part_outputs += p.output != 0;
 	return 1;
 }
 
@@ -154,8 +160,7 @@ static __noinline int parts(struct thread *t)
 		return 0;
 	ADD(counters()->part_tokens, b->n_tokens);
 	t->batch_at = 0;
-	t->batch_parts = 0;
-	t->part_n = 0;
+	part_begin(t, t->decode_start);
 	if (!b->pos && !b->seq && !b->outputs) {
 		/* It has no arrays, so there is nothing to read per token. */
 		t->part_first = t->part_told = t->part_n_seq = t->part_outputs = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Apache-2.0 */
 /* Token level: llama_decode, llama_process, llama_encode; and the stop before the first of them. */
 #include "include/capture.h"
-#include "part.bpf.c"
+#include "batch.bpf.c"
 
 /* wire's token::function */
 enum { LLAMA_DECODE = 0, LLAMA_PROCESS = 1, LLAMA_ENCODE = 2 };
@@ -47,13 +47,14 @@ static __noinline int decode_event(const struct thread *t, __u32 kind, __u64 end
 	e->start_ns = t->decode_start;
 	e->end_ns = end;
 	e->context = t->decode_context;
+	e->batch = t->decode_batch;
 	e->n_tokens = t->decode_tokens;
 	e->status = status;
 	bpf_ringbuf_submit(e, BPF_RB_NO_WAKEUP);
 	return 0;
 }
 
-/* Reads the batch of the call, which is passed by value; llama_process has none. */
+/* Reads the batch of the call, which is passed by value, or was filled before llama_process. */
 static __noinline int read_batch(struct pt_regs *ctx, struct thread *t, __u32 function)
 {
 #if defined(__TARGET_ARCH_x86)
@@ -62,8 +63,17 @@ static __noinline int read_batch(struct pt_regs *ctx, struct thread *t, __u32 fu
 	__u64 at = PT_REGS_PARM2(ctx); /* AAPCS64: larger than 16 bytes, so a copy by reference */
 #endif
 
-	if (function == LLAMA_PROCESS || bpf_probe_read_user(&t->batch, sizeof(t->batch), (void *)at))
+	t->decode_batch = t->decode_start;
+	if (function == LLAMA_PROCESS) {
 		t->batch.n_tokens = -1;
+		t->decode_batch = 0;
+		if (batch_take(t, PT_REGS_PARM3(ctx))) {
+			t->batch.n_tokens = t->filled_n;
+			t->decode_batch = t->filled_id;
+		}
+	} else if (bpf_probe_read_user(&t->batch, sizeof(t->batch), (void *)at)) {
+		t->batch.n_tokens = -1;
+	}
 	return 0;
 }
 
@@ -76,14 +86,16 @@ static __always_inline int decode_enter(struct pt_regs *ctx, __u32 function)
 	hold(t);
 	if (t->decode_depth++)
 		return 0; /* nested calls: only the outer one counts */
+	t->decode_start = bpf_ktime_get_ns();
 	read_batch(ctx, t, function);
-	t->decode_function = function;
+	/* llama_process has a type: 0 is that of an encoder. */
+	t->decode_function = function == LLAMA_PROCESS && !(__u32)PT_REGS_PARM2(ctx) ? LLAMA_ENCODE : function;
 	t->decode_context = PT_REGS_PARM1(ctx);
 	t->decode_tokens = t->batch.n_tokens;
-	t->decode_start = bpf_ktime_get_ns();
 	t->decode_skip = skips(config_of(t), t->decode_start);
 	decode_event(t, EVENT_DECODE_START, 0, 0);
-	parts(t);
+	if (function != LLAMA_PROCESS)
+		parts(t);
 	return 0;
 }
 

@@ -106,6 +106,7 @@ struct event_decode {
 	__u64 start_ns;
 	__u64 end_ns;   /* 0 in DECODE_START */
 	__u64 context;
+	__u64 batch;    /* together with the thread, the key of its batch; 0 if it cannot be read */
 	__s32 n_tokens; /* -1: not readable from the arguments */
 	__s32 status;
 };
@@ -170,11 +171,12 @@ struct event_nested {
 	__u64 graph; /* start_ns of the graph call */
 };
 
-/* PART: consecutive tokens of one sequence in the batch of a decode call; head.arg: arrays that
- * the batch provides, enum part_told. */
+/* PART: consecutive tokens of one sequence in a batch; head.arg: what the batch provides, enum
+ * part_told. Comes after the DECODE_START of its batch, or before it if the engine fills batches by
+ * functions. */
 struct event_part {
 	struct event_head head;
-	__u64 call;    /* start_ns of the decode call, together with the thread its key */
+	__u64 batch;   /* as in event_decode */
 	__u32 first;   /* index of the first token in the batch */
 	__u32 n;
 	__s32 seq;     /* first sequence of each token */

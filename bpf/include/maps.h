@@ -69,6 +69,16 @@ struct llama_batch {
 	__u64 outputs; /* a byte per token */
 };
 
+/* The fields of one token of a batch. */
+struct part_of_token {
+	__s32 pos;
+	__s32 seq;
+	__u32 n_seq;
+	__u32 told; /* enum part_told */
+	__u64 list; /* address of its sequences */
+	__u32 output;
+};
+
 enum { SOURCES = 10, WALK_LIST = 64 };
 
 /* A tensor up to its sources. Every ggml since 2024 has this layout, so that one read gets all
@@ -125,6 +135,7 @@ struct thread {
 	__u32 decode_skip; /* operators of the thread's running decode call are not captured */
 	__u64 decode_start;
 	__u64 decode_context;
+	__u64 decode_batch;
 	__s32 decode_tokens;
 	__u32 decode_function;
 	__u64 sched_start;
@@ -155,9 +166,15 @@ struct thread {
 	struct backend_call backend_calls[BACKEND_DEPTH];
 	/* The batch of the decode call that begins, see part.bpf.c. */
 	struct llama_batch batch;
+	/* The batch that the thread fills by functions, see batch.bpf.c. */
+	__u64 filled;    /* its address, 0 if none */
+	__u64 filled_id; /* when it was cleared */
+	__u32 filled_n;  /* number of its tokens */
+	struct part_of_token filled_last; /* its last token */
 	__u32 batch_at;
 	__u32 batch_parts; /* number of parts sent */
 	/* The part that is being read. */
+	__u64 part_batch; /* of its batch, as in event_decode */
 	__u32 part_first;
 	__u32 part_n;
 	__u32 part_told;

@@ -46,6 +46,11 @@ impl<'s> Bpf<'s> {
             AttachPoint::Engine(ProbeKind::LlamaEncode) => {
                 (&p.llama_encode_enter, Some(&p.llama_call_return))
             }
+            AttachPoint::Engine(ProbeKind::BatchClear) => (&p.batch_clear, None),
+            AttachPoint::Engine(ProbeKind::BatchAdd) => (&p.batch_add, None),
+            AttachPoint::Engine(ProbeKind::BatchSequence) => (&p.batch_add_sequence, None),
+            AttachPoint::Engine(ProbeKind::BatchPosition) => (&p.batch_set_position, None),
+            AttachPoint::Engine(ProbeKind::BatchOutput) => (&p.batch_set_output, None),
             AttachPoint::Engine(ProbeKind::SchedulerGraph) => {
                 (&p.scheduler_graph_enter, Some(&p.scheduler_graph_return))
             }
@@ -159,6 +164,11 @@ impl<'s> Bpf<'s> {
             p.llama_process_enter.as_fd(),
             p.llama_encode_enter.as_fd(),
             p.llama_call_return.as_fd(),
+            p.batch_clear.as_fd(),
+            p.batch_add.as_fd(),
+            p.batch_add_sequence.as_fd(),
+            p.batch_set_position.as_fd(),
+            p.batch_set_output.as_fd(),
             p.scheduler_graph_enter.as_fd(),
             p.scheduler_graph_return.as_fd(),
             p.cpu_graph_enter.as_fd(),

@@ -13,6 +13,9 @@ use crate::link::output::Weight;
 /// Space for the packed parts of one record: a server's batch has one part per slot. More parts
 /// need several records.
 const BATCH_BYTES: usize = 2048;
+/// Most parts that wait for the call with their batch: those of two batches with the most parts that
+/// are read.
+const MAX_WAITING: usize = 512;
 
 /// The parts of one call that are being packed, and counts on the agent's side, with the names of
 /// the wire's `PartLoss`.
@@ -25,6 +28,8 @@ pub(super) struct Parts {
     len: usize,
     cursor: Cursor,
     bytes: Box<[u8; BATCH_BYTES]>,
+    /// Parts of batches whose call has not begun.
+    waiting: Vec<ring::Part>,
     sent: u64,
     queue_full: u64,
     no_call: u64,
@@ -39,6 +44,7 @@ impl Default for Parts {
             len: 0,
             cursor: Cursor::default(),
             bytes: Box::new([0; BATCH_BYTES]),
+            waiting: Vec::new(),
             sent: 0,
             queue_full: 0,
             no_call: 0,
@@ -47,18 +53,38 @@ impl Default for Parts {
 }
 
 impl Lower {
-    /// Packs a part. The parts of a call arrive in order, possibly with those of other threads'
-    /// calls in between.
+    /// Packs a part of a running call, and keeps one of a batch whose call has not begun. The parts
+    /// of a call arrive in order, possibly with those of other threads' calls in between.
     pub(super) fn part(&mut self, e: &ring::Part) {
         if self.levels & level::TOKEN == 0 {
             return;
         }
-        let tokens = u64::from(e.part.n);
-        let decode = self.tokens.begun_at(&e.head, e.call);
-        if decode == 0 {
-            self.parts.no_call += tokens;
-            return;
+        match self.tokens.with_batch(&e.head, e.batch) {
+            0 if self.parts.waiting.len() < MAX_WAITING => self.parts.waiting.push(*e),
+            0 => self.parts.no_call += u64::from(e.part.n),
+            decode => self.part_of(decode, e),
         }
+    }
+
+    /// Packs the waiting parts of a call that begins. Those of other batches of the thread are of no
+    /// call.
+    pub(super) fn take_parts(&mut self, call: &ring::Decode) {
+        let own = |p: &ring::Part| (p.head.tgid, p.head.tid) == (call.head.tgid, call.head.tid);
+        let decode = self.tokens.current(&call.head);
+        let mut waiting = std::mem::take(&mut self.parts.waiting);
+        for part in waiting.iter().filter(|p| own(p)) {
+            if part.batch == call.batch {
+                self.part_of(decode, part);
+            } else {
+                self.parts.no_call += u64::from(part.part.n);
+            }
+        }
+        waiting.retain(|p| !own(p));
+        self.parts.waiting = waiting;
+    }
+
+    fn part_of(&mut self, decode: u32, e: &ring::Part) {
+        let tokens = u64::from(e.part.n);
         if self.parts.decode != decode {
             self.send_parts();
         }
@@ -97,6 +123,7 @@ impl Lower {
             return;
         }
         self.send_parts();
+        let waiting: u64 = self.parts.waiting.iter().map(|p| u64::from(p.part.n)).sum();
         let loss = PartLoss {
             at_ns,
             tokens: kernel.part_tokens,
@@ -105,7 +132,7 @@ impl Lower {
             queue_full: self.parts.queue_full,
             unreadable: kernel.part_unreadable,
             left_out: kernel.part_left_out,
-            no_call: self.parts.no_call,
+            no_call: self.parts.no_call + waiting,
         };
         self.emit.emit(&Record::PartLoss(loss), weight);
     }

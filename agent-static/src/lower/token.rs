@@ -23,6 +23,8 @@ struct Open {
     pid: u32,
     tid: u32,
     start_ns: u64,
+    /// See [`ring::Decode::batch`].
+    batch: u64,
     graph_tokens: u32,
     /// See [`super::progress::Ended::operators`].
     operators: u32,
@@ -50,6 +52,7 @@ impl Tokens {
             pid,
             tid,
             start_ns,
+            batch: e.batch,
             graph_tokens,
             operators,
             n_tokens,
@@ -63,9 +66,9 @@ impl Tokens {
         self.open.iter().find(|o| o.tid == head.tid && o.pid == head.tgid).map_or(0, |o| o.id)
     }
 
-    /// Id of the call that the thread began at this time; 0 if it is not running.
-    pub(super) fn begun_at(&self, head: &ring::Head, start_ns: u64) -> u32 {
-        let same = |o: &&Open| o.tid == head.tid && o.pid == head.tgid && o.start_ns == start_ns;
+    /// Id of the thread's running call with this batch; 0 if there is none.
+    pub(super) fn with_batch(&self, head: &ring::Head, batch: u64) -> u32 {
+        let same = |o: &&Open| o.tid == head.tid && o.pid == head.tgid && o.batch == batch;
         self.open.iter().find(same).map_or(0, |o| o.id)
     }
 
@@ -113,6 +116,7 @@ impl Lower {
         }
         if e.end_ns == 0 {
             self.tokens.begin(e);
+            self.take_parts(e);
             self.hit(e.head.tgid).calls += 1;
             return;
         }
@@ -127,9 +131,9 @@ impl Lower {
             Some(i) => self.tokens.open.swap_remove(i),
             None => {
                 self.tokens.last_id += 1;
-                let (id, pid, start_ns) = (self.tokens.last_id, e.head.tgid, e.start_ns);
+                let (id, pid, start_ns, batch) = (self.tokens.last_id, e.head.tgid, e.start_ns, e.batch);
                 let (graph_tokens, operators, n_tokens, place) = (0, 0, None, None);
-                Open { id, pid, tid, start_ns, graph_tokens, operators, n_tokens, place }
+                Open { id, pid, tid, start_ns, batch, graph_tokens, operators, n_tokens, place }
             }
         };
         let n_tokens =

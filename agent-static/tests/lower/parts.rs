@@ -2,11 +2,12 @@
 //! assigned.
 
 use profinfer_agent::bpf::ring::{Decode, Event, Part};
+use profinfer_trace::model::LlamaCallId;
 use profinfer_wire::parts;
 
 use crate::run::{Run, TID, decode_call, head};
 
-fn part(run: &mut Run, tid: u32, call: u64, first: u32) {
+fn part(run: &mut Run, tid: u32, batch: u64, first: u32) {
     let part = parts::Part {
         first,
         n: 1,
@@ -16,7 +17,7 @@ fn part(run: &mut Run, tid: u32, call: u64, first: u32) {
         same: false,
         outputs: Some(1),
     };
-    run.event(&Event::Part(Part { head: head(tid), call, part }));
+    run.event(&Event::Part(Part { head: head(tid), batch, part }));
 }
 
 #[test]
@@ -51,10 +52,28 @@ fn more_parts_than_a_record_holds_are_sent_in_several() {
     assert_eq!(model.parts.first, (0..MANY).collect::<Vec<_>>());
 }
 
+/// An engine that fills batches by functions has filled one before its call begins. A batch without
+/// a call, and one of another thread, are not that one.
+#[test]
+fn parts_wait_for_the_call_with_their_batch() {
+    let mut run = Run::new();
+    part(&mut run, TID, 900, 0);
+    part(&mut run, TID, 950, 0);
+    part(&mut run, TID + 1, 950, 0);
+    part(&mut run, TID, 950, 1);
+    let a = Decode { batch: 950, ..decode_call(head(TID), 1_000, 2) };
+    run.decode(a);
+    run.decode(Decode { end_ns: 2_000, ..a });
+    let model = run.finish();
+    assert_eq!((&*model.parts.first, &*model.parts.decode), (&[0, 1][..], &[LlamaCallId(0); 2][..]));
+    let ledger = model.health.parts.unwrap();
+    assert_eq!((ledger.tokens, ledger.sent, ledger.no_call), (4, 2, 2));
+}
+
 #[test]
 fn parts_of_no_call_are_counted() {
     let mut run = Run::new();
-    part(&mut run, TID, 1_000, 0);
+    part(&mut run, TID, 998, 0);
     let a = decode_call(head(TID), 1_000, 2);
     run.decode(a);
     part(&mut run, TID, 999, 0);

@@ -181,7 +181,7 @@ pub(crate) const fn head(tid: u32) -> Head {
 /// The start of a call of `llama_decode`; `n_tokens` -1: unknown from the arguments.
 pub(crate) const fn decode_call(head: Head, start_ns: u64, n_tokens: i32) -> Decode {
     let head = Head { arg: function::LLAMA_DECODE as u32, ..head };
-    Decode { head, start_ns, end_ns: 0, context: 0xc0, n_tokens, status: 0 }
+    Decode { head, start_ns, end_ns: 0, context: 0xc0, batch: start_ns, n_tokens, status: 0 }
 }
 
 /// The start of a call of the CPU backend.

@@ -20,13 +20,21 @@ use crate::symbols::calls::Calls;
 use crate::symbols::names::BackendFunction;
 
 /// Functions whose entry and return are probed.
-const FUNCTIONS: [(ProbeKind, &[&str]); 8] = [
+const FUNCTIONS: [(ProbeKind, &[&str]); 16] = [
     // The names since 2025, and those before, which call the new ones today.
     (ProbeKind::LoadModel, &["llama_model_load_from_file", "llama_load_model_from_file"]),
     (ProbeKind::NewContext, &["llama_init_from_model", "llama_new_context_with_model"]),
     (ProbeKind::LlamaDecode, &["llama_decode"]),
     (ProbeKind::LlamaProcess, &["llama_process"]),
     (ProbeKind::LlamaEncode, &["llama_encode"]),
+    (ProbeKind::BatchClear, &["llama_batch_ext_clear"]),
+    (ProbeKind::BatchAdd, &["llama_batch_ext_add"]),
+    (ProbeKind::BatchAdd, &["llama_batch_ext_add_token"]),
+    (ProbeKind::BatchAdd, &["llama_batch_ext_add_embd"]),
+    (ProbeKind::BatchSequence, &["llama_batch_ext_add_seq"]),
+    (ProbeKind::BatchPosition, &["llama_batch_ext_set_pos"]),
+    (ProbeKind::BatchOutput, &["llama_batch_ext_set_output_logits"]),
+    (ProbeKind::BatchOutput, &["llama_batch_ext_set_output_embd"]),
     // The first one that exists: the second one calls it.
     (
         ProbeKind::SchedulerGraph,
@@ -147,7 +155,12 @@ impl EnginePlan {
                 | ProbeKind::NewContext
                 | ProbeKind::LlamaDecode
                 | ProbeKind::LlamaProcess
-                | ProbeKind::LlamaEncode => Role::Token,
+                | ProbeKind::LlamaEncode
+                | ProbeKind::BatchClear
+                | ProbeKind::BatchAdd
+                | ProbeKind::BatchSequence
+                | ProbeKind::BatchPosition
+                | ProbeKind::BatchOutput => Role::Token,
                 ProbeKind::SchedulerGraph | ProbeKind::BackendGraph => Role::Graph,
                 _ => Role::CpuGraph,
             }));

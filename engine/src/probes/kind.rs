@@ -13,6 +13,16 @@ pub enum ProbeKind {
     LlamaProcess,
     /// Entry and return of `llama_encode`.
     LlamaEncode,
+    /// Entry of `llama_batch_ext_clear`.
+    BatchClear,
+    /// Entry of `llama_batch_ext_add`, `…_add_token` or `…_add_embd`.
+    BatchAdd,
+    /// Entry of `llama_batch_ext_add_seq`.
+    BatchSequence,
+    /// Entry of `llama_batch_ext_set_pos`.
+    BatchPosition,
+    /// Entry of `llama_batch_ext_set_output_logits` or `…_set_output_embd`.
+    BatchOutput,
     /// Entry and return of `ggml_backend_sched_graph_compute_async` (of old builds:
     /// `…_sched_graph_compute`).
     SchedulerGraph,
@@ -60,6 +70,8 @@ impl ProbeKind {
         match self {
             Self::LoadModel | Self::NewContext => Level::Token,
             Self::LlamaDecode | Self::LlamaProcess | Self::LlamaEncode => Level::Token,
+            Self::BatchClear | Self::BatchAdd | Self::BatchSequence => Level::Token,
+            Self::BatchPosition | Self::BatchOutput => Level::Token,
             Self::SchedulerGraph | Self::CpuGraph | Self::BackendGraph => Level::Graph,
             Self::OpStart | Self::OpFused | Self::OpEnd | Self::OpFunction => Level::Operator,
             Self::BackendOp(_) | Self::NestedCall(_) => Level::Operator,
@@ -70,6 +82,15 @@ impl ProbeKind {
     #[must_use]
     pub const fn loads(self) -> bool {
         matches!(self, Self::LoadModel | Self::NewContext)
+    }
+
+    /// It observes how the engine fills a batch.
+    #[must_use]
+    pub const fn fills_batches(self) -> bool {
+        matches!(
+            self,
+            Self::BatchClear | Self::BatchAdd | Self::BatchSequence | Self::BatchPosition | Self::BatchOutput
+        )
     }
 
     /// The slot of its function, for a backend other than the CPU.
@@ -85,5 +106,6 @@ impl ProbeKind {
     #[must_use]
     pub const fn has_return(self) -> bool {
         !matches!(self, Self::OpStart | Self::OpFused | Self::OpEnd | Self::BackendGraph)
+            && !self.fills_batches()
     }
 }

@@ -115,6 +115,7 @@ pub(crate) fn made(board: &str, build: u32, when: i64, tokens_per_s: f64) -> Val
         observed: String::new(),
         action: String::new(),
         gain: None,
+        effects: Vec::new(),
         confidence: Confidence::Low,
         remedy: Remedy::Cooling,
         evidence: Vec::new(),

@@ -3,8 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A prompt and the tokens generated from it. If several slots share the calls of a context,
-/// requests are those of `server`. Otherwise a request starts with the context's first call, and
+/// A prompt and the tokens generated from it. If batches have sequences, requests are those of
+/// `server`. Otherwise a request starts with the context's first call, and
 /// with a prefill call after a decode call. It also starts with a prefill call after a prefill call
 /// that cannot be the next part of the same prompt: it has more tokens, computes exactly the same
 /// graph, or the thread served another context in between. Warm-up calls and calls of a draft are
@@ -18,7 +18,7 @@ pub struct Request {
     /// Sequence number, if several sequences share the calls of the context; `null` otherwise, and
     /// if batches have no sequences.
     pub slot: Option<i32>,
-    /// Prompt tokens that were in the cache, for a request with a slot; `null` if unknown.
+    /// Prompt tokens that were in the cache; `null` if unknown, as without sequences.
     pub reused: Option<u32>,
     /// `id` of its first `llama_decode` call.
     pub first_call: u32,

@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 /// Requests by slot; in llama-server a slot is a sequence of the context. They are reconstructed
 /// from the sequences and positions in the batches of successful `llama_decode` calls, without
 /// drafts and warm-ups. Empty if batches have no sequences: recordings of older agents, programs
-/// that leave them to the engine, and `llama_process` of llama.cpp 0.6.0 and later, whose batches
-/// the agent does not read.
+/// that leave them to the engine, and builds of llama.cpp 0.6.0 and later without the names of
+/// the functions that fill batches.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Server {
     /// Contexts whose batches have sequences, by process and address.

@@ -37,6 +37,8 @@ pub struct Decode {
     pub end_ns: u64,
     /// Address of the context.
     pub context: u64,
+    /// Identifies its batch among those of the thread; 0 if it cannot be read.
+    pub batch: u64,
     /// Number of tokens from the argument, -1 if not readable.
     pub n_tokens: i32,
     /// Return value.
@@ -173,13 +175,14 @@ impl Experts<'_> {
     }
 }
 
-/// Consecutive tokens of one sequence in the batch of a decode call.
+/// Consecutive tokens of one sequence in a batch. Comes after the start of the call with that batch,
+/// or before it, if the engine fills batches by functions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Part {
     /// `arg` is a bit mask of the fields that the batch provides.
     pub head: Head,
-    /// `start_ns` of the decode call.
-    pub call: u64,
+    /// Identifies the batch among those of the thread.
+    pub batch: u64,
     /// Fields that the batch does not provide are `None`.
     pub part: profinfer_wire::parts::Part,
 }

@@ -72,6 +72,7 @@ fn decode(head: Head, b: &[u8]) -> Option<Decode> {
         start_ns: field!(b, event_decode.start_ns)?,
         end_ns: field!(b, event_decode.end_ns)?,
         context: field!(b, event_decode.context)?,
+        batch: field!(b, event_decode.batch)?,
         n_tokens: field!(b, event_decode.n_tokens)?,
         status: field!(b, event_decode.status)?,
     })
@@ -148,7 +149,7 @@ fn part(head: Head, b: &[u8]) -> Option<Part> {
         same: has(part_told::PART_POS) && has(part_told::PART_SAME),
         outputs: has(part_told::PART_OUTPUTS).then_some(outputs),
     };
-    Some(Part { head, call: field!(b, event_part.call)?, part })
+    Some(Part { head, batch: field!(b, event_part.batch)?, part })
 }
 
 /// The bytes of a task name, which are signed in C.

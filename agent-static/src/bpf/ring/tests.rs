@@ -37,8 +37,9 @@ fn every_kind_is_read_by_its_fields() {
     assert_eq!(Event::parse(&hold), Some(Event::Hold(HEAD)));
     let loading = record!(EVENT_LOADING event_wake { at_ns: 5 });
     assert_eq!(Event::parse(&loading), Some(Event::Loading(HEAD, 5)));
-    let decode = record!(EVENT_DECODE_END event_decode { start_ns: 1, end_ns: 2, context: 3, n_tokens: -1, status: -5 });
-    let expected = Decode { head: HEAD, start_ns: 1, end_ns: 2, context: 3, n_tokens: -1, status: -5 };
+    let decode = record!(EVENT_DECODE_END event_decode { start_ns: 1, end_ns: 2, context: 3, batch: 4, n_tokens: -1, status: -5 });
+    let expected =
+        Decode { head: HEAD, start_ns: 1, end_ns: 2, context: 3, batch: 4, n_tokens: -1, status: -5 };
     assert_eq!(Event::parse(&decode), Some(Event::Decode(expected)));
     let graph = |n_past: i32| {
         record!(EVENT_GRAPH_START event_graph { start_ns: 1, end_ns: 2, topology: 3, first_ne1: 4, first_op: 5, n_nodes: 6,
@@ -104,12 +105,11 @@ fn arrays_are_read_completely() {
 #[test]
 fn a_part_has_the_fields_that_its_batch_provides() {
     let part = |arg: u32| {
-        let mut bytes =
-            record!(EVENT_PART event_part { call: 1, first: 2, n: 3, seq: -4, n_seq: 5, pos: 6, outputs: 7 });
+        let mut bytes = record!(EVENT_PART event_part { batch: 1, first: 2, n: 3, seq: -4, n_seq: 5, pos: 6, outputs: 7 });
         let at = offset_of!(types::event_part, head) + offset_of!(types::event_head, arg);
         bytes[at..at + 4].copy_from_slice(&arg.to_ne_bytes());
         let Some(Event::Part(part)) = Event::parse(&bytes) else { panic!("not read") };
-        assert_eq!((part.call, part.part.first, part.part.n), (1, 2, 3));
+        assert_eq!((part.batch, part.part.first, part.part.n), (1, 2, 3));
         (part.part.seq, part.part.n_seq, part.part.pos, part.part.same, part.part.outputs)
     };
     assert_eq!(part(0), (None, 0, None, false, None));

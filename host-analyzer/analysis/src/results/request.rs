@@ -1,9 +1,8 @@
 //! Requests: a prompt and the tokens generated from it.
 //!
 //! Stage: analysis, part of the token level. From: successful `llama_decode` calls. To: one
-//! [`Request`] per prompt. The engine does not report where a prompt ends and the next begins. The
-//! calls show it, see `Open::goes_on_with`. Where several sequences share the calls of a context,
-//! requests are those of [`super::server`].
+//! [`Request`] per prompt. Where batches have sequences, requests are those of [`super::server`].
+//! Elsewhere only the calls show where a prompt ends and the next begins, see `Open::goes_on_with`.
 
 use super::server::{Begin, Server, SlotRequest};
 use crate::shared::group::context_name;
@@ -21,7 +20,7 @@ pub struct Request {
     /// Number of its sequence, where several sequences share the calls of its context. `None`
     /// otherwise, or where the batches do not show it.
     pub slot: Option<i32>,
-    /// Prompt tokens that were already in the cache, for a request with a slot; `None` where
+    /// Prompt tokens that were already in the cache, where batches have sequences; `None` where
     /// unknown.
     pub reused: Option<u32>,
     /// Row of its first call in `llama_calls`.
@@ -124,13 +123,13 @@ impl Open {
 }
 
 /// A request that was identified by its sequence.
-fn of_slot(r: &SlotRequest) -> Request {
+fn of_slot(r: &SlotRequest, shared: bool) -> Request {
     // The prompt's last call gives the first token; no generating call does.
     let first = u64::from(r.begin != Begin::Unseen && r.output_tokens.is_some());
     Request {
         index: 0,
         context: r.context.clone(),
-        slot: Some(r.slot),
+        slot: shared.then_some(r.slot),
         reused: r.reused,
         first_call: r.first_call,
         prompt_tokens: r.prompt_tokens.unwrap_or(0),
@@ -155,8 +154,8 @@ pub(super) fn requests(
     let mut open: Vec<Open> = Vec::new();
     // The context of the last call of each thread. Another context in between ends a prompt.
     let mut last_on: Vec<Option<u64>> = vec![None; model.threads.len()];
-    let shared = |i: usize| server.is_shared(pid(model, d.thread[i]), d.context[i]);
-    for i in (0..d.len()).filter(|i| d.status[*i] == 0 && !shared(*i)) {
+    let known = |i: usize| server.context(pid(model, d.thread[i]), d.context[i]).is_some();
+    for i in (0..d.len()).filter(|i| d.status[*i] == 0 && !known(*i)) {
         let phase = phases.llama_calls[i];
         // A draft works for the request of its target.
         if matches!(phase, Phase::WarmUp | Phase::Draft) {
@@ -186,8 +185,7 @@ pub(super) fn requests(
     done.extend(open);
     done.sort_by_key(|r| r.first_call);
     let mut all: Vec<Request> = done.into_iter().enumerate().map(|(i, r)| r.close(i)).collect();
-    let of_shared = server.requests.iter().filter(|r| server.shares(r.pid, r.context.as_ref()));
-    all.extend(of_shared.map(of_slot));
+    all.extend(server.requests.iter().map(|r| of_slot(r, server.is_shared(r))));
     all.sort_by_key(|r| (r.first_call, r.slot));
     for (index, request) in (0..).zip(&mut all) {
         request.index = index;

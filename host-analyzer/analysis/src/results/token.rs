@@ -82,8 +82,8 @@ pub struct Call {
     pub n_tokens: Option<u32>,
     /// Tokens with logits; `None` when unknown.
     pub logits: Option<u64>,
-    /// Position of the batch's first token, as the first graph's rotary embedding reads it: the
-    /// number of earlier tokens of its sequence. `None` when unknown.
+    /// Position of the batch's first token: the number of earlier tokens of its sequence. `None` when
+    /// unknown.
     pub n_past: Option<u32>,
     /// Cells of the KV cache that the last graph's attention covers, padding included; `None` when
     /// unknown.

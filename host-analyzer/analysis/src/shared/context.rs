@@ -1,16 +1,15 @@
 //! The context of each `llama_decode` call: the tokens before it, and the KV cells that its
 //! attention covers.
 //!
-//! Both come from the graphs themselves, without knowledge of the engine's batches or its cache.
-//! The rotary embedding reads the positions of the tokens, and one dimension of attention is the
-//! number of cells.
+//! The position comes from the batch, else from the first graph, whose rotary embedding reads the
+//! positions of the tokens. One dimension of attention is the number of cells.
 
-use profinfer_trace::model::{Model, NodeIdx, Text, Topology};
+use profinfer_trace::model::{LlamaCallId, Model, NodeIdx, Text, Topology};
 
 /// The context of one `llama_decode` call.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Context {
-    /// Position of the first token of the first graph.
+    /// Position of the first token.
     pub(crate) n_past: Option<u32>,
     /// Cells of the last graph. The number grows from graph to graph.
     pub(crate) n_kv: Option<u64>,
@@ -23,6 +22,9 @@ pub(crate) fn contexts(model: &Model) -> Vec<Context> {
         let of = Operators::compute(model);
         model.topologies.iter().map(|(_, topology)| of.cells(topology)).collect()
     };
+    for (call, context) in (0..).map(LlamaCallId).zip(&mut all) {
+        context.n_past = model.parts.of(call).find_map(|i| u32::try_from(model.parts.pos[i]?).ok());
+    }
     let calls = &model.graph_calls;
     for i in 0..calls.len() {
         let Some(decode) = calls.decode[i] else { continue };

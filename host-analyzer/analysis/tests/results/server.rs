@@ -180,7 +180,7 @@ fn what_was_not_seen_is_not_told() {
     assert_eq!(figures(&s), [(0, Begin::Prompt, Some(0), None, Some(1), Some(50), None, None)]);
     // It never answered.
     let s = server(&[(0, 10, &[(0, 0, 8, 0)])]);
-    assert_eq!(figures(&s), [(0, Begin::Prompt, Some(0), None, None, None, None, None)]);
+    assert_eq!(figures(&s), [(0, Begin::Prompt, Some(0), Some(8), None, None, None, None)]);
 }
 
 /// Batches without sequences belong to no slot.

@@ -52,6 +52,7 @@ mod predict;
 mod privacy;
 mod privileges;
 mod reasons;
+mod requests;
 mod restart;
 mod sched;
 mod serve;

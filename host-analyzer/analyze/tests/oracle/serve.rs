@@ -26,6 +26,15 @@ impl Address {
         Some(answer)
     }
 
+    /// The answer to a request.
+    pub(crate) fn post(self, path: &str, body: &serde_json::Value) -> serde_json::Value {
+        let answer = self.ask("POST", path, &body.to_string()).unwrap();
+        assert!(answer.contains("200 OK"), "{answer}");
+        let json = &answer[answer.find("\r\n\r\n").unwrap()..];
+        let (from, to) = (json.find(['{', '[']).unwrap(), json.rfind(['}', ']']).unwrap());
+        serde_json::from_str(&json[from..=to]).unwrap()
+    }
+
     /// A completion of a prompt of token IDs.
     pub(crate) fn complete(self, prompt: &[u32], n: u32, cache: bool) -> String {
         let body = serde_json::json!({
@@ -49,18 +58,14 @@ pub(crate) struct Told {
 }
 
 impl Address {
-    /// A completion in one slot, as text: a small model may generate what the server takes for
-    /// text.
+    /// A completion in one slot (-1: in any), as text: a small model may generate what the server
+    /// takes for text.
     pub(crate) fn complete_in(self, slot: i32, prompt: &[u32], n: u32) -> Told {
         let body = serde_json::json!({
             "prompt": prompt, "n_predict": n, "cache_prompt": true, "ignore_eos": true, "id_slot": slot, "temperature": 0,
             "grammar": "root ::= [a-z ]+",
         });
-        let answer = self.ask("POST", "/completion", &body.to_string()).unwrap();
-        assert!(answer.contains("200 OK"), "{answer}");
-        let json = &answer[answer.find("\r\n\r\n").unwrap()..];
-        let json: serde_json::Value =
-            serde_json::from_str(&json[json.find('{').unwrap()..=json.rfind('}').unwrap()]).unwrap();
+        let json = self.post("/completion", &body);
         let told = &json["timings"];
         let tokens = |name: &str| told[name].as_u64().unwrap();
         Told {
@@ -80,12 +85,19 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// Starts it and waits until it serves.
+    /// Starts it, traces all operators, and waits until it serves.
     pub(crate) fn start(parts: &Parts, program: &Path, options: &[&str]) -> Self {
+        Self::traced(parts, program, options, &["--full"])
+    }
+
+    /// Starts it with these options of the agent.
+    pub(crate) fn traced(parts: &Parts, program: &Path, options: &[&str], agent: &[&str]) -> Self {
         let dir = tempfile::tempdir().unwrap();
         let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
         let agent = Command::new(&parts.agent)
-            .args(["record", "--full", "--out", dir.path().join("t.pfi").to_str().unwrap(), "--"])
+            .args(["record", "--out", dir.path().join("t.pfi").to_str().unwrap()])
+            .args(agent)
+            .arg("--")
             .arg(program)
             .args(options)
             .args(["--port", &port.to_string()])

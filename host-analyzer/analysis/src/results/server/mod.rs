@@ -8,6 +8,7 @@
 
 mod batch;
 mod request;
+mod shift;
 mod slot;
 mod spread;
 
@@ -56,21 +57,29 @@ pub struct Slot {
 }
 
 impl Server {
-    /// Whether several sequences share the calls of a context, by its address.
-    pub(super) fn is_shared(&self, pid: u32, context: u64) -> bool {
-        self.contexts.iter().any(|c| c.pid == pid && c.slots.len() > 1)
-            && self.shares(pid, context_name(context).as_ref())
+    /// A context whose batches have sequences, by its address.
+    pub(super) fn context(&self, pid: u32, context: u64) -> Option<&ServerContext> {
+        if self.contexts.iter().all(|c| c.pid != pid) {
+            return None;
+        }
+        self.named(pid, context_name(context).as_ref())
     }
 
     /// The same, by its name.
-    pub(super) fn shares(&self, pid: u32, context: Option<&String>) -> bool {
-        self.contexts.iter().any(|c| c.pid == pid && c.context.as_ref() == context && c.slots.len() > 1)
+    fn named(&self, pid: u32, context: Option<&String>) -> Option<&ServerContext> {
+        self.contexts.iter().find(|c| c.pid == pid && c.context.as_ref() == context)
+    }
+
+    /// Whether several sequences share the calls of a request's context.
+    pub(super) fn is_shared(&self, request: &SlotRequest) -> bool {
+        self.named(request.pid, request.context.as_ref()).is_some_and(|c| c.slots.len() > 1)
     }
 
     #[must_use]
     pub fn compute(model: &Model, phases: &Phases) -> Self {
         let mut contexts: BTreeMap<(u32, u64), Slots> = BTreeMap::new();
         let d = &model.llama_calls;
+        let shifts = shift::shifts(model);
         for i in (0..d.len()).filter(|i| d.status[*i] == 0) {
             // A draft works for the requests of its target, and its positions go back in every
             // round.
@@ -85,6 +94,7 @@ impl Server {
                 start_ns: d.start_ns[i].saturating_sub(model.session.start_ns),
                 duration_ns: d.duration_ns[i],
                 n_tokens: d.n_tokens[i],
+                shifted: shifts[i],
             };
             contexts.entry(key).or_default().call(&call, &model.parts, rows);
         }

@@ -33,7 +33,8 @@ pub struct SlotRequest {
     /// Prompt tokens that were already in the cache: the position of the first computed token.
     /// `None` where the beginning was not recorded.
     pub reused: Option<u32>,
-    /// Prompt tokens that were computed; `None` where not all were recorded.
+    /// Prompt tokens that were computed, so far if it has no output; `None` where not all were
+    /// recorded.
     pub prompt_tokens: Option<u64>,
     /// Calls that computed them.
     pub prompt_calls: u64,
@@ -45,7 +46,8 @@ pub struct SlotRequest {
     pub waited_ns: Option<u64>,
     /// Output tokens, by positions: one of the prompt's last call, one of each later call, and the
     /// accepted tokens of a verified draft. The outcome of a draft in the last call is unknown, so
-    /// it counts as one.
+    /// it counts as one. 0 for a text that is only read: several of its tokens have an output, as
+    /// for an embedding or a perplexity, and none follows.
     pub output_tokens: Option<u64>,
     /// Time from the end of one call with an output to the end of the next, ns per token of that;
     /// `None` for a single output.

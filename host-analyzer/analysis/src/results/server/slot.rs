@@ -12,12 +12,17 @@ use super::batch::{Batches, Composition};
 use super::request::{Begin, SlotRequest};
 use profinfer_trace::model::Parts;
 
+/// Most draft tokens of a call. A longer part is of a text whose tokens all have an output.
+const LONGEST_DRAFT: u64 = 64;
+
 /// The required data of a `llama_decode` call.
 pub(super) struct Call {
     pub(super) row: u32,
     pub(super) start_ns: u64,
     pub(super) duration_ns: u64,
     pub(super) n_tokens: u32,
+    /// See [`super::shift`].
+    pub(super) shifted: bool,
 }
 
 impl Call {
@@ -72,6 +77,8 @@ struct Open {
     prompt_calls: u64,
     /// Its complete prompt was recorded.
     prompt_whole: bool,
+    /// Outputs of its prompt.
+    prompt_outputs: u64,
     /// Time of the calls that computed the prompt, ns.
     prompt_ns: u64,
     /// First position after the prompt, and end of the call with the first output (ns).
@@ -133,6 +140,9 @@ impl Slots {
     fn part(&mut self, seq: i32, call: &Call, part: SequencePart) -> bool {
         let state = self.slots.entry(seq).or_default();
         let gap = std::mem::take(&mut state.gap);
+        if let Some(open) = state.open.as_mut().filter(|_| call.shifted) {
+            open.shift(part);
+        }
         if let Some(open) = &mut state.open
             && open.goes_on_with(part, gap)
         {
@@ -181,6 +191,7 @@ impl Open {
             prompt_tokens: 0,
             prompt_calls: 0,
             prompt_whole: !unseen,
+            prompt_outputs: 0,
             prompt_ns: 0,
             // Its first position is that of a token from an earlier output.
             answered: unseen.then_some((part.pos, call.end_ns())),
@@ -195,15 +206,31 @@ impl Open {
         open
     }
 
+    /// The context was shifted: positions go back, and the next token of the answer comes there.
+    const fn shift(&mut self, part: SequencePart) {
+        let (first, next) = self.last;
+        if let Some((behind, end_ns)) = self.answered
+            && part.all_ask()
+            && part.pos < first
+        {
+            let by = next - part.pos;
+            self.answered = Some((behind - by, end_ns));
+            self.last = (first - by, next - by);
+        }
+    }
+
     /// Whether a part of the sequence belongs to this request.
     const fn goes_on_with(&self, part: SequencePart, gap: bool) -> bool {
         let (first, next) = self.last;
         if self.answered.is_none() {
             return part.pos == next || gap && part.pos > next;
         }
+        if self.is_scored() && part.pos == next && part.n > LONGEST_DRAFT {
+            return true;
+        }
         // After rejected draft tokens, positions go back, but never to where the draft tokens
         // began.
-        let verified = self.answering && self.guesses && part.pos > first && part.pos < next;
+        let verified = self.guesses && part.pos > first && part.pos < next;
         part.all_ask() && (part.pos == next || verified || gap && part.pos > next)
     }
 
@@ -211,7 +238,7 @@ impl Open {
     fn add(&mut self, call: &Call, part: SequencePart, gap: bool) -> bool {
         let end_before = self.end_ns;
         self.end_ns = self.end_ns.max(call.end_ns());
-        if self.answered.is_none() {
+        if self.answered.is_none() || self.is_scored() && part.n > LONGEST_DRAFT {
             self.prompt_whole &= !gap;
             self.prompt(call, part);
             return true;
@@ -226,22 +253,38 @@ impl Open {
     }
 
     fn prompt(&mut self, call: &Call, part: SequencePart) {
+        // The last token of a prompt, and a draft after it.
+        let drafted = self.prompt_tokens > 0
+            && self.answered.is_none()
+            && part.all_ask()
+            && (2..=LONGEST_DRAFT).contains(&part.n);
+        let part = if drafted { SequencePart { n: 1, outputs: 1, ..part } } else { part };
         self.prompt_tokens += part.n;
         self.prompt_calls += 1;
+        self.prompt_outputs += part.outputs;
         self.prompt_ns = self.prompt_ns.saturating_add(call.duration_ns);
         self.last = (part.pos, part.next);
+        self.guesses = drafted;
         if part.outputs > 0 {
-            self.answered = Some((part.next, call.end_ns()));
+            let behind = if drafted { part.pos + 1 } else { part.next };
+            self.answered = Some((behind, call.end_ns()));
         }
+    }
+
+    /// Several tokens of its text have an output, and no answer has begun.
+    const fn is_scored(&self) -> bool {
+        self.prompt_outputs > 1 && !self.answering
     }
 
     fn close(self, pid: u32, context: Option<String>, slot: i32) -> SlotRequest {
         let seen = self.begin != Begin::Unseen;
-        let ttft_ns = self.answered.filter(|_| seen).map(|(_, end)| end.saturating_sub(self.start_ns));
+        let generates = !self.is_scored();
+        let ttft_ns =
+            self.answered.filter(|_| seen && generates).map(|(_, end)| end.saturating_sub(self.start_ns));
         // For an answer whose beginning was not recorded, the first call also had an output.
         let outputs = self.answered.map(|(behind, _)| {
             let steps = if self.answering { (self.last.0 - behind).max(0) + 1 } else { 0 };
-            steps.unsigned_abs() + u64::from(seen)
+            if generates { steps.unsigned_abs() + u64::from(seen) } else { 0 }
         });
         // How many draft tokens of the last call were accepted is unknown, so the time ends before
         // it.
@@ -262,7 +305,7 @@ impl Open {
             end_ns: self.end_ns,
             begin: self.begin,
             reused: u32::try_from(self.reused).ok().filter(|_| seen),
-            prompt_tokens: (self.prompt_whole && self.answered.is_some()).then_some(self.prompt_tokens),
+            prompt_tokens: self.prompt_whole.then_some(self.prompt_tokens),
             prompt_calls: self.prompt_calls,
             ttft_ns,
             waited_ns: ttft_ns.filter(|_| self.prompt_whole).map(|ns| ns.saturating_sub(self.prompt_ns)),

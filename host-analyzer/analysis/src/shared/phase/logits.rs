@@ -1,5 +1,5 @@
-//! Number of tokens of a call that have logits: the rows of the graph's last product, with the
-//! output head of the model.
+//! Number of tokens of a call that have logits: those that the batch requests an output for, else
+//! the rows of the graph's last product, with the output head of the model.
 //!
 //! Since early 2024, llama.cpp computes logits only for the tokens that request them. It selects
 //! these by an input that has a name in some releases only. Older engines compute logits for all
@@ -7,7 +7,7 @@
 
 use std::collections::HashSet;
 
-use profinfer_trace::model::{Layer, Model, NodeIdx, Text, Topology};
+use profinfer_trace::model::{Layer, LlamaCallId, Model, NodeIdx, Text, Topology};
 
 /// Names of the tensor with the logits, and of the weights of its product.
 const LOGITS: &str = "result_output";
@@ -39,11 +39,21 @@ pub(super) fn rows(model: &Model) -> Vec<Option<u64>> {
             *rows = rows.saturating_add(of_head);
         }
     }
-    for (rows, (whole, parts, seen, sum)) in all.iter_mut().zip(sums) {
+    for (i, (rows, (whole, parts, seen, sum))) in all.iter_mut().zip(sums).enumerate() {
         let graphs = if whole > 0 { whole } else { parts };
-        *rows = (graphs > 0 && seen == graphs).then_some(sum);
+        *rows = requested(model, i).or((graphs > 0 && seen == graphs).then_some(sum));
     }
     all
+}
+
+/// Outputs that the batch of a call requests; `None` if not all of its tokens were recorded.
+fn requested(model: &Model, call: usize) -> Option<u64> {
+    let parts = model.parts.of(LlamaCallId(u32::try_from(call).ok()?));
+    let tokens: u64 = model.parts.n[parts.clone()].iter().map(|n| u64::from(*n)).sum();
+    if tokens == 0 || tokens != u64::from(model.llama_calls.n_tokens[call]) {
+        return None;
+    }
+    parts.map(|i| model.parts.outputs[i].map(u64::from)).sum()
 }
 
 /// Whether a graph selects tokens: it takes rows of a computed tensor by an input. Rows of weights

@@ -1,0 +1,33 @@
+//! Calls before which the engine shifted a context: it dropped cells of a full cache, and the others
+//! got lower positions.
+//!
+//! The keys are rotated to their new positions by a graph of its own, at the beginning of the next
+//! call. It has a few nodes per layer.
+
+use std::collections::HashMap;
+
+use profinfer_trace::model::{Layer, Model};
+
+/// A graph with less than this part of the nodes of its context's largest graph computes no tokens.
+const SMALL: u32 = 2;
+
+/// By row of `llama_calls`.
+pub(super) fn shifts(model: &Model) -> Vec<bool> {
+    let (calls, graphs) = (&model.llama_calls, &model.graph_calls);
+    let mut of_call = vec![(0_u32, u32::MAX); calls.len()];
+    let mut largest: HashMap<(u32, u64), u32> = HashMap::new();
+    let context = |i: usize| (model.threads.get(calls.thread[i]).pid, calls.context[i]);
+    for i in (0..graphs.len()).filter(|i| graphs.layer[*i] == Layer::Scheduler) {
+        let (Some(call), nodes) = (graphs.decode[i], graphs.n_nodes[i]) else { continue };
+        let call = call.0 as usize;
+        let (count, least) = of_call[call];
+        of_call[call] = (count + 1, least.min(nodes));
+        let most = largest.entry(context(call)).or_default();
+        *most = (*most).max(nodes);
+    }
+    let shifted = |(i, (count, least)): (usize, (u32, u32))| {
+        let most = largest.get(&context(i)).copied().unwrap_or(0);
+        count > 1 && least < most / SMALL
+    };
+    of_call.into_iter().enumerate().map(shifted).collect()
+}

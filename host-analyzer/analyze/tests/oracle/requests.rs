@@ -1,0 +1,152 @@
+//! Requests of an engine that fills its batches by functions (llama.cpp 0.6.0 and later), compared
+//! with what the engine itself says of each: cached, computed and generated tokens.
+
+use std::thread;
+
+use profinfer_analysis::Analysis;
+use profinfer_analysis::request::Request;
+use profinfer_trace::model::Model;
+
+use crate::serve::{Address, Server, Told};
+use crate::support::{model, parts, record, tool};
+
+/// Cached, computed and generated tokens.
+type Tokens = (Option<u32>, u64, u64);
+
+/// The token level suffices, with graphs to see that a context was shifted.
+const LEVELS: [&str; 2] = ["--levels", "token,graph"];
+
+/// Runs a server with `options` on a model, and what `ask` does with it.
+fn serve<T>(name: &str, options: &[&str], ask: impl FnOnce(Address) -> T) -> Option<(Model, T)> {
+    let parts = parts()?;
+    let program = tool("llama-server")?;
+    let model = model(&parts, name);
+    let server = Server::traced(&parts, &program, &[&["-m", &model, "-t", "2"], options].concat(), &LEVELS);
+    let told = ask(server.address);
+    Some((server.stop(), told))
+}
+
+/// A prompt of tokens that represent text; another one for each `seed`.
+fn prompt(n: u32, seed: u32) -> Vec<u32> {
+    (0..n).map(|i| 300 + (seed * 37 + i * (seed + 1)) % 200).collect()
+}
+
+fn tokens(r: &Request) -> Tokens {
+    // The first token comes from the call of the prompt.
+    (r.reused, r.prompt_tokens, r.generated + u64::from(r.ttft_ns.is_some()))
+}
+
+/// The requests are those of the server, no matter in which order they ended.
+fn are_what_the_server_says(trace: &Model, told: &[Told]) {
+    assert!(trace.health.damage.is_empty() && !trace.health.cut_short(), "{:#?}", trace.health);
+    let ledger = trace.health.parts.unwrap();
+    assert!(ledger.balances() && ledger.tokens == ledger.received, "{ledger:?}");
+    let a = Analysis::compute(trace);
+    let mut ours: Vec<_> = a.token.requests.iter().map(|r| (tokens(r), r.ttft_ns)).collect();
+    let mut told: Vec<_> = told.iter().map(|t| ((Some(t.tokens.0), t.tokens.1, t.tokens.2), t)).collect();
+    ours.sort_by_key(|(tokens, _)| *tokens);
+    told.sort_by_key(|(tokens, _)| *tokens);
+    let of = |rows: &[(Tokens, &Told)]| rows.iter().map(|(tokens, _)| *tokens).collect::<Vec<_>>();
+    assert_eq!(ours.iter().map(|(tokens, _)| *tokens).collect::<Vec<_>>(), of(&told));
+    for ((_, ttft), (_, told)) in ours.iter().zip(&told) {
+        let ms = ttft.unwrap() as f64 / 1e6;
+        println!("TTFT {ms:.2} ms, the server says {:.2} ms", told.prompt_ms);
+    }
+}
+
+/// The server computes the end of a long prompt in calls of their own, to keep a checkpoint.
+#[test]
+fn a_prompt_that_the_server_splits_is_one() {
+    let ask = |address: Address| [300, 900].map(|n| address.complete_in(-1, &prompt(n, n), 8)).to_vec();
+    let Some((trace, told)) = serve("gemma2-q8", &["-np", "1", "-c", "4096"], ask) else { return };
+    assert!(trace.llama_calls.n_tokens.contains(&512), "{:?}", trace.llama_calls.n_tokens);
+    are_what_the_server_says(&trace, &told);
+}
+
+/// All but the last token are cached: a request begins with a call of one token.
+#[test]
+fn the_same_prompt_again_is_another_request() {
+    let ask = |address: Address| (0..4).map(|_| address.complete_in(-1, &prompt(40, 1), 8)).collect();
+    let Some((trace, told)) = serve::<Vec<Told>>("smollm2", &["-np", "1", "-c", "1024"], ask) else { return };
+    assert!(told[1..].iter().all(|t| t.tokens.1 == 1), "{told:?}");
+    are_what_the_server_says(&trace, &told);
+}
+
+/// More clients than slots, with prompts and answers of several lengths.
+#[test]
+fn clients_that_come_and_go() {
+    let ask = |address: Address| {
+        let clients: Vec<_> = (0..8)
+            .map(|i| thread::spawn(move || address.complete_in(-1, &prompt(20 + 7 * i, i), 6 + i)))
+            .collect();
+        clients.into_iter().map(|c| c.join().unwrap()).collect()
+    };
+    let Some((trace, told)) = serve::<Vec<Told>>("smollm2", &["-np", "4", "-c", "4096"], ask) else { return };
+    are_what_the_server_says(&trace, &told);
+}
+
+/// A full context drops its oldest cells; the answer goes on at a lower position.
+#[test]
+fn a_context_that_is_shifted() {
+    let options = ["-np", "1", "-c", "256", "--context-shift"];
+    let ask = |address: Address| vec![address.complete_in(-1, &prompt(30, 2), 400)];
+    let Some((trace, told)) = serve("smollm2", &options, ask) else { return };
+    are_what_the_server_says(&trace, &told);
+}
+
+/// State that does not go back: such a model reads a prompt again from a checkpoint.
+#[test]
+fn a_hybrid_model() {
+    let ask = |address: Address| {
+        let prompts = [prompt(600, 3), prompt(600, 3), prompt(80, 4)];
+        prompts.map(|prompt| address.complete_in(-1, &prompt, 6)).to_vec()
+    };
+    let Some((trace, told)) = serve("lfm2-q8", &["-np", "1", "-c", "2048"], ask) else { return };
+    are_what_the_server_says(&trace, &told);
+}
+
+/// Texts that are only read: each is a request without an answer.
+#[test]
+fn embeddings_are_texts() {
+    let texts = [12, 30, 18, 55];
+    let options = ["--embeddings", "--pooling", "mean", "-np", "4", "-c", "2048"];
+    let ask = |address: Address| {
+        let all: Vec<_> = texts.iter().map(|n| prompt(*n, *n)).collect();
+        address.post("/embedding", &serde_json::json!({ "content": all }))
+    };
+    let Some((trace, _)) = serve("smollm2", &options, ask) else { return };
+    let a = Analysis::compute(&trace);
+    let mut ours: Vec<_> =
+        a.token.requests.iter().map(|r| (r.prompt_tokens, r.generated, r.ttft_ns)).collect();
+    ours.sort_unstable();
+    let mut texts = texts.map(|n| (u64::from(n), 0, None));
+    texts.sort_unstable();
+    assert_eq!(ours, texts);
+}
+
+/// A text of which the logits of half of the tokens are compared, in several sequences.
+#[test]
+fn a_perplexity_generates_nothing() {
+    let Some(parts) = parts() else { return };
+    let Some(program) = tool("llama-perplexity") else { return };
+    let dir = tempfile::tempdir().unwrap();
+    let text = dir.path().join("text");
+    std::fs::write(&text, "the quick brown fox jumps over the lazy dog ".repeat(120)).unwrap();
+    let command = [
+        program.to_str().unwrap(),
+        "-m",
+        &model(&parts, "smollm2"),
+        "-f",
+        text.to_str().unwrap(),
+        "-c",
+        "256",
+        "--chunks",
+        "3",
+        "-t",
+        "2",
+    ];
+    let (trace, _) = record(&parts, &LEVELS, &command);
+    let a = Analysis::compute(&trace);
+    let ours: Vec<_> = a.token.requests.iter().map(tokens).collect();
+    assert_eq!(ours, [(Some(0), 256, 0); 3]);
+}
