@@ -5,12 +5,13 @@
 //! a draft, it also tries that with two more tokens.
 //!
 //! So a trial is a context's first call, with at most two tokens, or its second call, with two
-//! tokens, if the next call starts at position 0 again.
+//! tokens, if the next call starts at position 0 again. Where batches have sequences, also if no call
+//! follows: nobody asked for anything.
 
 use std::collections::HashMap;
 
 use crate::shared::context::Context;
-use profinfer_trace::model::Model;
+use profinfer_trace::model::{LlamaCallId, Model};
 
 /// By row of `llama_calls`.
 pub(super) fn warm_ups(model: &Model, contexts: &[Context]) -> Vec<bool> {
@@ -33,6 +34,13 @@ pub(super) fn warm_ups(model: &Model, contexts: &[Context]) -> Vec<bool> {
         };
         *candidate = (trial && begins).then_some(i);
         *seen += 1;
+    }
+    let recorded = |i: &usize| {
+        let call = u32::try_from(*i).map_or_else(|_| 0..0, |i| model.parts.of(LlamaCallId(i)));
+        model.parts.seq[call].iter().any(Option::is_some)
+    };
+    for last in first.into_values().filter_map(|(candidate, _)| candidate).filter(recorded) {
+        found[last] = true;
     }
     found
 }
