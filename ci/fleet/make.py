@@ -29,7 +29,7 @@ def scaled(value, factor, key=""):
     if key.endswith("_ns") and key not in ("start_unix_ns", "start_ns"):
         return round(value * factor)
     if key.endswith("_per_s") or key == "mbu":
-        return value / factor
+        return type(value)(value / factor)
     return value
 
 
