@@ -97,8 +97,9 @@ def quiet(runner, case, remedies, pairs):
     """Quiet runs, and pairs with the remedy of each finding that promises something."""
     runs, tried = [], {}
     for i in range(case["runs"]):
+        before = machine.cpu_times()
         run = runner.run(case["setup"], f"{case['name']}-{i}")
-        runs.append({"verdict": runner.verdict(run), "times": run["times"], **source(run)})
+        runs.append({"took": machine.since(before), "verdict": runner.verdict(run), "times": run["times"], **source(run)})
     for finding in (f for run in runs for f in run["verdict"]["found"] if f["gain"]):
         question = finding["questions"][0]
         key = f"{finding['code']}/{question}"

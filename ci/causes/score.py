@@ -176,11 +176,19 @@ def standin_case(expected, result, share):
     }
 
 
-def alarms(verdict, tried):
+def really_ran(finding, units, took):
+    """Did the blamed programs have a CPU for half of the gain, by the kernel's account `took`, ns by process ID? They are programs of the machine, which nobody planted."""
+    return 2 * sum(took.get(task["id"], 0) for task in finding["tasks"]) >= finding["gain"]["likely"] * units > 0
+
+
+def alarms(verdict, tried, took):
     """Codes of findings with a gain whose remedy does not bring it, or was not tried. `tried`: true gains by code and question."""
     out = []
     for finding in verdict["found"]:
         if finding["gain"] is None or finding["gain"]["high"] <= 0:
+            continue
+        of_ladder = ladder_of(verdict, finding["questions"][0])
+        if finding["tasks"] and really_ran(finding, of_ladder["units"] if of_ladder else 1, took):
             continue
         question = finding["questions"][0]
         true, ladder = tried.get(f"{finding['code']}/{question}"), ladder_of(verdict, question)
@@ -193,11 +201,13 @@ def alarms(verdict, tried):
 def quiet_case(result):
     """Scores of quiet runs of one command."""
     verdicts = [run["verdict"] for run in result["runs"]]
+    # The keys of a result file are texts.
+    accounts = [{int(pid): ns for pid, ns in run.get("took", {}).items()} for run in result["runs"]]
     tried = {key: truth.gain([tuple(pair) for pair in pairs]) for key, pairs in result["tried"].items()}
     ladders = [ladder_of(verdict, "decode") for verdict in verdicts]
     return {
         "runs": len(verdicts),
-        "alarms": [code for verdict in verdicts for code in alarms(verdict, tried)],
+        "alarms": [code for verdict, took in zip(verdicts, accounts) for code in alarms(verdict, tried, took)],
         "unexplained": [unexplained(ladder) for ladder in ladders],
         "sums": all(sums(ladder) for ladder in ladders),
     }

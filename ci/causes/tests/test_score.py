@@ -170,5 +170,14 @@ class Quiet(unittest.TestCase):
         tried = {"few_threads/decode": [[10e6 + i, 10e6] for i in range(5)]}
         self.assertEqual(score.quiet_case({"runs": [self.run_of(("few_threads", self.GAIN))], "tried": tried})["alarms"], ["few_threads"])
 
+    def test_a_program_of_the_machine_is_none_if_it_really_ran(self):
+        def alarms(took):
+            run = self.run_of(("preempted", self.GAIN)) | {"took": took}
+            run["verdict"]["found"][0]["tasks"] = [{"id": 77, "name": "kdamond"}]
+            return score.quiet_case({"runs": [run], "tried": {}})["alarms"]
+        claimed = int(self.GAIN["likely"] * UNITS)
+        self.assertEqual(alarms({"77": claimed}), [])
+        self.assertEqual(alarms({"77": claimed // 3, "78": claimed}), ["preempted"])
+
     def test_a_finding_without_a_gain_is_none(self):
         self.assertEqual(score.quiet_case({"runs": [self.run_of(("polling", None))], "tried": {}})["alarms"], [])
