@@ -63,21 +63,26 @@ impl Gain {
 
     /// The same where the time without the cause is that of another session.
     pub(super) fn in_another_session(self, whole_ns: u64) -> Self {
-        let spread = SPREAD * whole_ns.saturating_sub(self.likely_ns) as f64;
-        let half = |end: u64| (end.abs_diff(self.likely_ns) as f64).hypot(spread);
-        let likely = self.likely_ns as f64;
-        Self::of(self.question, whole_ns, likely - half(self.low_ns), likely + half(self.high_ns))
-            .with_likely(likely)
+        let (low, high) = self.ends_with(whole_ns.saturating_sub(self.likely_ns));
+        Self::of(self.question, whole_ns, low, high)
+            .with_likely(self.likely_ns as f64)
             .of_other_delays(whole_ns)
     }
 
     /// The same where also the time with the cause is that of another session. What the cause takes
     /// differs by the spread between sessions, but not the speed without it.
     fn of_other_delays(self, whole_ns: u64) -> Self {
-        let likely = self.likely_ns as f64;
-        let half = |end: u64| (end.abs_diff(self.likely_ns) as f64).hypot(SPREAD * likely);
-        let (low, high) = within(whole_ns, likely - half(self.low_ns), likely + half(self.high_ns));
+        let (low, high) = self.ends_with(self.likely_ns);
+        let (low, high) = within(whole_ns, low, high);
         Self { low_ns: low.round() as u64, high_ns: high.round() as u64, ..self }
+    }
+
+    /// The ends of the interval, ns, if `differs_ns` of the time also differs by the spread between
+    /// sessions.
+    fn ends_with(self, differs_ns: u64) -> (f64, f64) {
+        let (likely, spread) = (self.likely_ns as f64, SPREAD * differs_ns as f64);
+        let half = |end: u64| (end.abs_diff(self.likely_ns) as f64).hypot(spread);
+        (likely - half(self.low_ns), likely + half(self.high_ns))
     }
 }
 

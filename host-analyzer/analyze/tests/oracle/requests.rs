@@ -1,5 +1,5 @@
 //! Requests of an engine that fills its batches by functions (llama.cpp 0.6.0 and later), compared
-//! with what the engine itself says of each: cached, computed and generated tokens.
+//! with the engine's own counts for each: cached, computed and generated tokens.
 
 use std::thread;
 
@@ -50,7 +50,7 @@ fn are_what_the_server_says(trace: &Model, told: &[Told]) {
     assert_eq!(ours.iter().map(|(tokens, _)| *tokens).collect::<Vec<_>>(), of(&told));
     for ((_, ttft), (_, told)) in ours.iter().zip(&told) {
         let ms = ttft.unwrap() as f64 / 1e6;
-        println!("TTFT {ms:.2} ms, the server says {:.2} ms", told.prompt_ms);
+        println!("TTFT {ms:.2} ms, {:.2} ms by the server", told.prompt_ms);
     }
 }
 

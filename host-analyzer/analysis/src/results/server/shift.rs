@@ -1,8 +1,8 @@
 //! Calls before which the engine shifted a context: it dropped cells of a full cache, and the others
 //! got lower positions.
 //!
-//! The keys are rotated to their new positions by a graph of its own, at the beginning of the next
-//! call. It has a few nodes per layer.
+//! A separate graph at the beginning of the next call rotates the keys to their new positions. It has
+//! a few nodes per layer.
 
 use std::collections::HashMap;
 
