@@ -9,7 +9,7 @@ import clock
 import onboard
 from host import Failed, Host
 
-BUSYBOX = ("busy", "storm", "bandwidth", "stopper")
+PROGRAMS = ("busy", "storm", "bandwidth", "stopper", "realtime")
 FILES = {"pid": "pid", "pids": "pids", "text": "text", "log": "log", "agent.json": "json", "agent.log": "agent", "t.pfi": "pfi"}
 
 
@@ -34,7 +34,7 @@ class Board(Host):
             raise Failed(f"the board does not boot: {setup['boot']}")
         self.booted = wanted
         arch = "x86_64" if "x86-64" in setup["boot"] else "aarch64"
-        for name in BUSYBOX:
+        for name in PROGRAMS:
             self.sh("put", self.tools.static(name, arch), f"/tmp/{name}", check=True)
 
     def close(self):

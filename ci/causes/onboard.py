@@ -25,7 +25,7 @@ def program(spec, cpus):
     """Command of a planted program."""
     words = ["taskset", mask(spec.get("cpu", cpus))] if spec["do"] != "stop" else []
     words += ["nice", "-n", str(spec["nice"])] if "nice" in spec else []
-    words += ["chrt", "-f", str(spec["rt"])] if "rt" in spec else []
+    words += ["/tmp/realtime", str(spec["rt"])] if "rt" in spec else []
     name = "stopper" if spec["do"] == "stop" else spec["do"]
     process = ["$(cat /tmp/pid)"] if spec["do"] == "stop" else []
     return " ".join([*words, f"/tmp/{name}", *process, *map(str, spec.get("args", []))])
@@ -72,6 +72,8 @@ def script(setup):
         group(setup["group2"]),
         *(plant(spec, setup["cpus"]) for spec in setup["plant"]),
         "[ ! -s /tmp/pids ] || sleep 1",
+        # Each of them runs.
+        "for p in $(cat /tmp/pids); do kill -0 $p || exit 3; done",
         f"{shlex.join(run)} >/tmp/agent.json 2>/tmp/agent.log",
         "status=$?",
         "for p in $(cat /tmp/pids); do kill $p; done 2>/dev/null",

@@ -22,7 +22,7 @@ class Scripts(unittest.TestCase):
     def test_a_plant_that_waits_becomes_its_program(self):
         text = onboard.plant({"do": "busy", "args": [3, 10], "cpu": "2", "rt": 10, "at": 4}, "2,3")
         self.assertIn("-ge 4", text)
-        self.assertIn("exec taskset 4 chrt -f 10 /tmp/busy 3 10", text)
+        self.assertIn("exec taskset 4 /tmp/realtime 10 /tmp/busy 3 10", text)
 
     def test_twelve_cases_of_boards(self):
         self.assertGreaterEqual(sum(c["kind"] == "board" for c in CASES), 12)

@@ -160,6 +160,8 @@ pub enum MissingKind {
     OtherKvType,
     /// A recording without the programs that ran on other CPUs, or in which they come and go.
     WithoutNeighbours,
+    /// Eight calls with texts of different lengths.
+    TextLengths,
     /// A value of a newer `analyze`.
     #[serde(untagged)]
     #[schemars(skip)]

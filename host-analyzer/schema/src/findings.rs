@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::bound::Confidence;
 use super::evidence::{Evidence, Missing};
 use super::ladder::Question;
+use super::phase::Phase;
 use super::remedy::Remedy;
 use super::slowdown::Slowdown;
 
@@ -105,15 +106,26 @@ pub struct NotKnown {
 /// How fast, and how near to what this board can do.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Headline {
-    /// Decode tokens that the figures are of; the first one is left out, it warms caches up.
+    /// Phase of the calls that the figures are of.
+    #[serde(default)]
+    pub phase: Phase,
+    /// Decode tokens that the figures are of; the first one is left out, it warms caches up. Where a
+    /// call has several sequences, its tokens count as one.
     pub tokens: u64,
+    /// Mean number of sequences that get a token from such a call; `null` for one.
+    #[serde(default)]
+    pub sequences: Option<f64>,
+    /// Texts that are only read; `null` if the engine generates.
+    #[serde(default)]
+    pub texts: Option<Texts>,
     /// The engine guesses tokens, with a draft model or from n-grams: `token_ns` and `tokens_per_s` are
     /// of the tokens that came out. All other figures are of tokens without guesses, of which there may
     /// be none.
     pub drafted: bool,
-    /// Mean time of a decode token, sampling included, ns; `null` without one.
+    /// Mean time of a decode token, sampling included, ns; `null` without one. Where calls have several
+    /// sequences, each of them gets a token in this time.
     pub token_ns: Option<u64>,
-    /// The same as tokens per second.
+    /// Tokens per second, of all sequences together.
     pub tokens_per_s: Option<f64>,
     /// Median time of a decode token, ns.
     pub median_ns: Option<u64>,
@@ -136,6 +148,25 @@ pub struct Headline {
     pub slowdown: Slowdown,
 }
 
+/// Texts that are only read: embeddings, reranking, perplexity.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Texts {
+    /// Number of texts.
+    pub texts: u64,
+    /// How often they were read: more than `texts` for a diffusion model, which reads a text in each step.
+    pub reads: u64,
+    /// Tokens that were read.
+    pub tokens: u64,
+    /// Calls that read them.
+    pub calls: u64,
+    /// Tokens per second of these calls.
+    pub tokens_per_s: Option<f64>,
+    /// Texts per second of these calls.
+    pub texts_per_s: Option<f64>,
+    /// Median time from the start of a text's first call to the end of its last, ns.
+    pub median_ns: Option<u64>,
+}
+
 /// Time by which something becomes shorter, and the speed that follows.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Gain {
@@ -151,10 +182,10 @@ pub struct Gain {
     pub likely_ns: u64,
     /// Most, ns.
     pub high_ns: u64,
-    /// Decode speed at the least gain, tokens per second; `null` if it is another time that becomes
+    /// Decode speed at the least gain, tokens per second of all sequences; `null` if it is another time that becomes
     /// shorter.
     pub low_tokens_per_s: Option<f64>,
-    /// Decode speed at the largest gain.
+    /// Decode speed at the largest gain; `null` also if nearly nothing of a token may be left.
     pub high_tokens_per_s: Option<f64>,
 }
 

@@ -18,6 +18,10 @@ pub struct Ladder {
     pub units: u64,
     /// Units whose operators were captured completely.
     pub traced_units: u64,
+    /// Tokens that came out, of all sequences: more than `units` where a call has several. 0 for other
+    /// questions than `decode`.
+    #[serde(default)]
+    pub tokens: u64,
     /// Measured time, ns. The steps sum to it.
     pub measured_ns: u64,
     /// Time without all causes, ns.
@@ -113,6 +117,8 @@ pub enum StepKind {
     Application,
     /// Between calls: the calling thread slept, for example for a request.
     Idle,
+    /// Between calls: graphs of an encoder of images or sound.
+    Encoder,
     /// From the start of the program until the engine's code was loaded.
     BeforeEngine,
     /// The main thread slept while data was read from storage.
@@ -204,6 +210,9 @@ pub struct LadderSum {
     pub parts: u64,
     /// Tokens, prompts or calls of all parts.
     pub units: u64,
+    /// Tokens that came out, of all sequences; 0 for other questions than `decode`.
+    #[serde(default)]
+    pub tokens: u64,
     /// Their time, ns. The steps sum to it.
     pub measured_ns: u64,
     /// The steps of all parts, the longest first.

@@ -100,6 +100,10 @@ pub enum Remedy {
     OneBackend,
     /// Keep what was computed of a prompt.
     CachePrompt,
+    /// Keep the complete context of a model with a window.
+    KeepWindow,
+    /// Keep checkpoints of a model's state.
+    KeepState,
     /// Do not stop the engine by signals.
     NoStops,
     /// Read prompts in batches of so many tokens.

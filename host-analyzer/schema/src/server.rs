@@ -121,12 +121,19 @@ pub struct SlotRequest {
     pub prompt_tokens: Option<u64>,
     /// Calls that computed prompt tokens.
     pub prompt_calls: u64,
+    /// How often all of its tokens were read with logits for each: the steps of a diffusion model; else 1.
+    #[serde(default)]
+    pub reads: u64,
     /// Time to first token: start of the first call with its tokens to the end of the call with its
     /// first output, ns; `null` if either was not seen. It excludes earlier waits: for a free slot,
     /// for tokenization, for the server loop.
     pub ttft_ns: Option<u64>,
-    /// Part of `ttft_ns` in which no call had tokens of this request, ns: the server computed other
-    /// slots, or nothing.
+    /// Part of `ttft_ns` in which graphs of an encoder of images or sound ran between two calls of its
+    /// prompt, ns.
+    #[serde(default)]
+    pub encode_ns: u64,
+    /// Part of `ttft_ns` in which neither a call had tokens of this request nor an encoder ran, ns: the
+    /// server computed other slots, or nothing.
     pub waited_ns: Option<u64>,
     /// Output tokens, counted by positions: one from the last prompt call, one from each later
     /// call, and the accepted ones of a verified draft. A draft verified in the last call counts as

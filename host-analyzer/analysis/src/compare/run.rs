@@ -9,7 +9,7 @@ use crate::replay::{CallReplay, Culprit, Replay};
 use crate::results::fact::Conditions;
 use crate::results::module::Places;
 use crate::shared::name::without_layer;
-use crate::shared::phase::{Phase, Phases};
+use crate::shared::phase::Phases;
 use profinfer_trace::model::{LlamaCallId, Model, Text, Traced};
 
 #[derive(Debug, Clone, Default)]
@@ -153,7 +153,7 @@ impl Leaves {
 }
 
 fn decode_calls<'a>(model: &'a Model, phases: &'a Phases) -> impl Iterator<Item = usize> + 'a {
-    let ok = |i: &usize| phases.llama_calls[*i] == Phase::Decode && model.llama_calls.status[*i] == 0;
+    let ok = |i: &usize| phases.llama_calls[*i] == phases.decode && model.llama_calls.status[*i] == 0;
     (0..model.llama_calls.len()).filter(ok)
 }
 

@@ -14,12 +14,15 @@ pub struct Gain {
     pub likely_ns: u64,
     /// Largest saving, ns.
     pub high_ns: u64,
-    /// Lowest decode speed without the cause, tokens per second; `None` if not a token becomes
-    /// shorter.
+    /// Lowest decode speed without the cause, tokens per second of all sequences; `None` if not a
+    /// token becomes shorter.
     pub low_tokens_per_s: Option<f64>,
-    /// Highest decode speed without the cause.
+    /// Highest decode speed without the cause; `None` also if nearly nothing of a token may be left.
     pub high_tokens_per_s: Option<f64>,
 }
+
+/// From this share of a token on, what is left of it shows a speed.
+const LEAST_LEFT: f64 = 0.02;
 
 impl Gain {
     /// A token of `token_ns` becomes shorter by `low_ns` to `high_ns`.
@@ -37,7 +40,9 @@ impl Gain {
     pub(super) fn of(question: Question, whole_ns: u64, low_ns: f64, high_ns: f64) -> Self {
         let (low, high) = within(whole_ns, low_ns, high_ns);
         let token = question == Question::Decode;
-        let speed = |gain: f64| token.then(|| 1e9 / (whole_ns as f64 - gain).max(1.0));
+        let left = |gain: f64| whole_ns as f64 - gain;
+        let known = |gain: f64| token && left(gain) > whole_ns as f64 * LEAST_LEFT;
+        let speed = |gain: f64| known(gain).then(|| 1e9 / left(gain));
         Self {
             question,
             low_ns: low.round() as u64,
@@ -54,6 +59,16 @@ impl Gain {
         Self::of(ladder.question, ladder.unit_ns(), per(gain.low_ns), per(gain.high_ns))
             .with_likely(per(gain.likely_ns))
             .of_other_delays(ladder.unit_ns())
+    }
+
+    /// The same where a token of each of `sequences` becomes shorter.
+    pub(super) fn of_sequences(self, sequences: f64) -> Self {
+        let all = |speed: Option<f64>| speed.map(|speed| speed * sequences);
+        Self {
+            low_tokens_per_s: all(self.low_tokens_per_s),
+            high_tokens_per_s: all(self.high_tokens_per_s),
+            ..self
+        }
     }
 
     /// The same with a likely saving inside the interval, ns.

@@ -13,7 +13,7 @@ pub mod rules;
 use crate::Analysis;
 use crate::ladder::{HEADLINE, NAMED, Question, StepKind};
 use crate::results::ceiling::NoCeiling;
-pub use case::{Case, Headline};
+pub use case::{Case, Headline, Texts};
 pub use evidence::{Evidence, Place, Value};
 pub use gain::Gain;
 use profinfer_trace::model::Model;
@@ -116,6 +116,8 @@ pub enum Requirement {
     OtherType,
     /// A recording with keys of another type.
     OtherKvType,
+    /// Eight calls with texts of different lengths.
+    TextLengths,
     /// A recording without the programs that ran on other CPUs, or in which they come and go.
     WithoutNeighbours,
 }

@@ -20,5 +20,5 @@ pub(super) fn calls<'a>(sources: &Sources<'a>, pid: u32) -> Calls<'a> {
     let between = |c: &&CallReplay| pid_of(model, c) == pid && follows[c.call.0 as usize];
     let rows: Vec<&CallReplay> = replay.gaps.iter().filter(between).collect();
     let units = rows.len() as u64;
-    Calls { rows, phases: Vec::new(), units, traced_units: units }
+    Calls { rows, phases: Vec::new(), units, traced_units: units, tokens: 0 }
 }

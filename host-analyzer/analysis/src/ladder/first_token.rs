@@ -34,7 +34,7 @@ pub(super) fn calls<'a>(sources: &Sources<'a>, pid: u32) -> Calls<'a> {
         traced_units += u64::from(calls.iter().all(|c| c.traced));
         rows.extend(calls);
     }
-    Calls { rows, phases: vec![Phase::Prefill], units, traced_units }
+    Calls { rows, phases: vec![Phase::Prefill], units, traced_units, tokens: 0 }
 }
 
 /// The prefill calls of a request: those of its context before the first one that generates.

@@ -34,6 +34,7 @@ use crate::results::request::Request;
 use crate::results::roof::Roofs;
 use crate::results::speculative::emitted;
 use crate::shared::phase::Phases;
+use crate::shared::rate::per_s;
 use profinfer_trace::model::Model;
 
 /// Share of a time below which a measured step does not matter: its causes are ruled out.
@@ -52,6 +53,9 @@ pub struct Ladder {
     pub units: u64,
     /// Those with captured operators.
     pub traced_units: u64,
+    /// Tokens that came out, of all sequences: more than `units` where calls have several. 0 for other
+    /// questions than that of tokens.
+    pub tokens: u64,
     /// Measured time of all units, ns. The steps sum to it.
     pub measured_ns: u64,
     /// The same without all causes, ns.
@@ -74,6 +78,18 @@ impl Ladder {
         self.measured_ns / if self.units == 0 { 1 } else { self.units }
     }
 
+    /// Tokens that came out per second, of all sequences together; `None` for other questions.
+    #[must_use]
+    pub fn tokens_per_s(&self) -> Option<f64> {
+        per_s(self.tokens, self.measured_ns).filter(|_| self.tokens > 0)
+    }
+
+    /// Mean number of sequences that get a token in the time of a unit.
+    #[must_use]
+    pub fn sequences(&self) -> f64 {
+        sequences(self.tokens, self.units)
+    }
+
     /// A time of all units as a share of the measured time, 0 to 1.
     #[must_use]
     pub fn share(&self, ns: i64) -> f64 {
@@ -85,6 +101,10 @@ impl Ladder {
     pub fn sum(&self, of: impl Fn(StepKind) -> bool) -> i64 {
         self.steps.iter().filter(|s| of(s.kind)).map(|s| s.ns).sum()
     }
+}
+
+fn sequences(tokens: u64, units: u64) -> f64 {
+    if tokens == 0 || units == 0 { 1.0 } else { tokens as f64 / units as f64 }
 }
 
 /// All ladders of a session.
@@ -156,6 +176,7 @@ fn ladder(question: Question, pid: u32, calls: &sources::Calls<'_>, floor: Optio
         pid,
         units: calls.units,
         traced_units: calls.traced_units,
+        tokens: calls.tokens,
         measured_ns,
         undisturbed_ns: sum(CallReplay::undisturbed_ns),
         steps: step::steps(rows, &removal, measured_ns, floor.as_ref()),

@@ -11,7 +11,8 @@ use profinfer_trace::model::{DecodeFunction, Model};
 /// A question about time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Question {
-    /// Where the time of a decode token goes, sampling included.
+    /// Where the time of a decode token goes, sampling included; of a call with several sequences,
+    /// the time in which each of them gets a token.
     Decode,
     /// Where the time of a prompt goes.
     Prompt,
@@ -52,13 +53,17 @@ impl Question {
         match self {
             Self::Decode => {
                 let (single, several) = (of(Phase::Decode), of(Phase::BatchDecode));
-                guesses(sources, (&single, &several), of(Phase::Draft))
-                    .unwrap_or_else(|| decode(sources, single, several))
+                guesses(sources, (&single, &several), of(Phase::Draft)).unwrap_or_else(|| {
+                    let main = sources.phases.decode;
+                    // The first one warms up caches.
+                    let rows = if main == Phase::Decode { single } else { several };
+                    self.all(sources, rows.into_iter().skip(1).collect(), vec![main])
+                })
             }
             Self::Prompt => self.all(sources, of(Phase::Prefill), vec![Phase::Prefill]),
             Self::FirstToken => first_token::calls(sources, pid),
             // It has no calls, see `super::start_up`.
-            Self::StartUp => Calls { rows: Vec::new(), phases: Vec::new(), units: 0, traced_units: 0 },
+            Self::StartUp => Calls::default(),
             Self::Encode => encode(sources, pid),
             Self::BetweenCalls => between::calls(sources, pid),
         }
@@ -69,15 +74,27 @@ impl Question {
         let units = of_rows.iter().fold(0, |sum: u64, n| sum.saturating_add(*n));
         let traced = rows.iter().zip(&of_rows).filter(|(c, _)| c.traced);
         let traced_units = traced.fold(0, |sum: u64, (_, n)| sum.saturating_add(*n));
-        Calls { rows, phases, units, traced_units }
+        let tokens = rows.iter().map(|c| self.tokens_of(sources, c)).fold(0, u64::saturating_add);
+        Calls { rows, phases, units, traced_units, tokens }
     }
 
     /// Units that end or begin with each call, in the order of the calls. Not for requests and starts.
     pub(super) fn units_of_rows(self, sources: &Sources<'_>, rows: &[&CallReplay]) -> Vec<u64> {
         match self {
-            Self::Decode => rows.iter().map(|c| tokens(sources, c)).collect(),
-            Self::Prompt => begin_prompts(sources.model, rows).into_iter().map(u64::from).collect(),
+            Self::Decode => rows.iter().map(|c| steps(sources, c)).collect(),
+            Self::Prompt => prompts(sources, rows),
             Self::FirstToken | Self::StartUp | Self::Encode | Self::BetweenCalls => vec![1; rows.len()],
+        }
+    }
+
+    /// Tokens that come out of a call, of all of its sequences.
+    pub(super) fn tokens_of(self, sources: &Sources<'_>, call: &CallReplay) -> u64 {
+        let row = call.call.0 as usize;
+        match (self, call.phase, sources.emitted[row]) {
+            (Self::Decode, Phase::BatchDecode, None) => sources.phases.logits[row]
+                .unwrap_or_else(|| u64::from(sources.model.llama_calls.n_tokens[row])),
+            (Self::Decode, ..) => steps(sources, call),
+            _ => 0,
         }
     }
 }
@@ -119,6 +136,13 @@ fn guesses<'a>(
     for c in all.into_iter().skip(1) {
         match c.phase {
             Phase::Draft => rows.push(c),
+            _ if sources.phases.replays[c.call.0 as usize] => {
+                // It belongs to the verification before it.
+                if known == rows.len() {
+                    rows.push(c);
+                    known = rows.len();
+                }
+            }
             Phase::BatchDecode if !verifies(&c) => rows.truncate(known),
             _ => {
                 rows.push(c);
@@ -130,35 +154,28 @@ fn guesses<'a>(
     Some(Question::Decode.all(sources, rows, vec![Phase::Decode, Phase::BatchDecode, Phase::Draft]))
 }
 
-/// Single tokens without the first one, which warms up caches; without any, the calls of several
-/// sequences.
-fn decode<'a>(sources: &Sources<'a>, single: Vec<&'a CallReplay>, several: Vec<&'a CallReplay>) -> Calls<'a> {
-    let (rows, phase) = if several.len() > single.len() {
-        (several, Phase::BatchDecode)
-    } else {
-        (single.into_iter().skip(1).collect(), Phase::Decode)
-    };
-    Question::Decode.all(sources, rows, vec![phase])
-}
-
-/// Tokens that come out of a call of the decode ladder.
-fn tokens(sources: &Sources<'_>, call: &CallReplay) -> u64 {
-    let row = call.call.0 as usize;
-    match (call.phase, sources.emitted[row]) {
+/// Tokens by which a call of the decode ladder continues each of its sequences.
+fn steps(sources: &Sources<'_>, call: &CallReplay) -> u64 {
+    match (call.phase, sources.emitted[call.call.0 as usize]) {
         (Phase::Draft, _) => 0,
+        _ if sources.phases.replays[call.call.0 as usize] => 0,
         (_, Some(n)) => u64::from(n),
-        // A single token is no verification.
-        (Phase::Decode, None) => 1,
-        (_, None) => {
-            sources.phases.logits[row].unwrap_or_else(|| u64::from(sources.model.llama_calls.n_tokens[row]))
-        }
+        (_, None) => 1,
     }
 }
 
-/// True for the calls that begin a prompt. A prompt is a run of prefill calls of a context between
-/// other calls of it.
-fn begin_prompts(model: &Model, rows: &[&CallReplay]) -> Vec<bool> {
-    let calls = &model.llama_calls;
+/// Requests whose prompts begin in each call. Where requests are unknown, a prompt is a run of prefill
+/// calls of a context between other calls of it.
+fn prompts(sources: &Sources<'_>, rows: &[&CallReplay]) -> Vec<u64> {
+    let of = |c: &&CallReplay| {
+        let first = sources.requests.partition_point(|r| r.first_call < c.call.0);
+        sources.requests[first..].iter().take_while(|r| r.first_call == c.call.0).count() as u64
+    };
+    let known: Vec<u64> = rows.iter().map(of).collect();
+    if known.iter().any(|n| *n > 0) {
+        return known;
+    }
+    let calls = &sources.model.llama_calls;
     let mut prefill = vec![false; calls.len()];
     rows.iter().for_each(|c| prefill[c.call.0 as usize] = true);
     let mut last_call: HashMap<u64, usize> = HashMap::new();
@@ -168,5 +185,5 @@ fn begin_prompts(model: &Model, rows: &[&CallReplay]) -> Vec<bool> {
             prefill[i] && !before.is_some_and(|b| prefill[b])
         })
         .collect();
-    rows.iter().map(|c| begins[c.call.0 as usize]).collect()
+    rows.iter().map(|c| u64::from(begins[c.call.0 as usize])).collect()
 }

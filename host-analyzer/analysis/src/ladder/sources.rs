@@ -11,19 +11,22 @@ pub(super) struct Sources<'a> {
     pub(super) model: &'a Model,
     pub(super) phases: &'a Phases,
     pub(super) replay: &'a Replay,
+    /// By first call.
     pub(super) requests: &'a [Request],
     /// By call: output tokens of those that verified guesses, as far as known.
     pub(super) emitted: &'a [Option<u32>],
 }
 
 /// Calls of one question.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Calls<'a> {
     pub(super) rows: Vec<&'a CallReplay>,
     /// The phases whose operators are those of the calls; none where they are mixed with others.
     pub(super) phases: Vec<Phase>,
     pub(super) units: u64,
     pub(super) traced_units: u64,
+    /// Tokens that came out of these calls; 0 for other questions than that of tokens.
+    pub(super) tokens: u64,
 }
 
 pub(super) fn pid_of(model: &Model, call: &CallReplay) -> u32 {

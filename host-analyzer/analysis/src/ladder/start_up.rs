@@ -140,6 +140,7 @@ pub(super) fn ladder(sources: &Sources<'_>, pid: u32) -> Option<Ladder> {
         pid,
         units: 1,
         traced_units: 1,
+        tokens: 0,
         measured_ns,
         undisturbed_ns: measured_ns.saturating_sub(removable),
         steps,

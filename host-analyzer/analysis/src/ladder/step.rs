@@ -22,6 +22,8 @@ pub enum StepKind {
     Application,
     /// Between calls: the calling thread slept.
     Idle,
+    /// Between calls: graphs of an encoder of images or sound.
+    Encoder,
     /// Start-up: until the engine's code was loaded.
     BeforeEngine,
     /// Start-up: the main thread slept while data was read from storage.
@@ -65,13 +67,14 @@ pub struct Step {
 pub(crate) const SMALL: f64 = 0.005;
 
 /// Steps of every call, in order. Causes come after them.
-const USUAL: [StepKind; 10] = [
+const USUAL: [StepKind; 11] = [
     StepKind::AboveFloor,
     StepKind::Imbalance,
     StepKind::Dispatch,
     StepKind::Preparation,
     StepKind::Application,
     StepKind::Idle,
+    StepKind::Encoder,
     StepKind::OtherBackend,
     StepKind::Probes,
     StepKind::NotRecorded,
@@ -94,6 +97,7 @@ fn time(call: &CallReplay, kind: StepKind) -> u64 {
         StepKind::Preparation => call.preparation_ns,
         StepKind::Application => call.application_ns,
         StepKind::Idle => call.idle_ns,
+        StepKind::Encoder => call.encoder_ns,
         StepKind::OtherBackend => call.other_backend_ns,
         StepKind::Probes => call.usual.probes,
         StepKind::Caused(cause) => call.caused.get(cause),

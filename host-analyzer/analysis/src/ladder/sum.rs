@@ -5,12 +5,15 @@ use std::collections::BTreeMap;
 use super::question::Question;
 use super::sources::Sources;
 use super::step::{SMALL, steps_of};
-use super::{MAX_PROCESSES, Programs, StepKind, processes};
+use super::{MAX_PROCESSES, Programs, StepKind, processes, sequences};
 use crate::replay::{CallReplay, Culprit, Replay};
 use crate::results::fact::Conditions;
 use crate::results::module::Places;
+use crate::results::request::requests;
+use crate::results::server::Server;
 use crate::results::speculative::emitted;
 use crate::shared::phase::Phases;
+use crate::shared::rate::per_s;
 use profinfer_trace::model::Model;
 
 /// Programs that are kept apart; the delays of others are small causes. Processes come and go for as
@@ -28,6 +31,8 @@ pub struct LadderSum {
     pub parts: u64,
     /// Tokens, prompts or calls.
     pub units: u64,
+    /// Tokens that came out, see [`super::Ladder::tokens`].
+    pub tokens: u64,
     /// Their time, ns. The steps sum to it.
     pub measured_ns: u64,
     steps: BTreeMap<StepKind, u64>,
@@ -44,7 +49,8 @@ impl LadderSums {
     /// Adds the ladders of a part. Parts come in order and may overlap: a call counts once.
     pub fn add(&mut self, model: &Model, phases: &Phases, replay: &Replay) {
         let emitted = emitted(model, phases);
-        let sources = Sources { model, phases, replay, requests: &[], emitted: &emitted };
+        let requests = requests(&Server::compute(model, phases));
+        let sources = Sources { model, phases, replay, requests: &requests, emitted: &emitted };
         for pid in processes(model, replay).into_iter().take(MAX_PROCESSES) {
             for question in SUMMED {
                 let rows = question.calls(&sources, pid).rows;
@@ -97,6 +103,7 @@ impl LadderSum {
         let units = question.units_of_rows(sources, rows);
         for (call, units) in rows.iter().zip(units).filter(|(c, _)| end(c) > before) {
             self.units = self.units.saturating_add(units);
+            self.tokens = self.tokens.saturating_add(question.tokens_of(sources, call));
             self.measured_ns = self.measured_ns.saturating_add(call.time_ns);
             self.counted_ns = self.counted_ns.max(end(call));
             for (kind, ns) in steps_of(call) {
@@ -116,6 +123,18 @@ impl LadderSum {
     #[must_use]
     pub const fn unit_ns(&self) -> u64 {
         self.measured_ns / if self.units == 0 { 1 } else { self.units }
+    }
+
+    /// Tokens that came out per second; `None` for other questions.
+    #[must_use]
+    pub fn tokens_per_s(&self) -> Option<f64> {
+        per_s(self.tokens, self.measured_ns).filter(|_| self.tokens > 0)
+    }
+
+    /// Mean number of sequences that get a token in the time of a unit.
+    #[must_use]
+    pub fn sequences(&self) -> f64 {
+        sequences(self.tokens, self.units)
     }
 
     /// Steps with their times of all units, ns; the longest first. Small causes are one step.

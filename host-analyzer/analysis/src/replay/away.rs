@@ -11,7 +11,7 @@ use super::holders::{Holder, Holders};
 use crate::results::fact::Conditions;
 use crate::results::sched::pieces::{Piece, pieces};
 use crate::shared::session::first_call;
-use profinfer_trace::model::{Model, TaskId, Thread, ThreadId, ThreadState};
+use profinfer_trace::model::{Model, ProbeSwitch, TaskId, Thread, ThreadId, ThreadState};
 
 /// A time in which a thread was off the CPU.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -93,6 +93,8 @@ struct Blame<'a> {
     holders: Holders<'a>,
     /// Ends of the first calls of processes that the agent started or waited for, ns.
     first_calls: HashMap<u32, u64>,
+    /// Start of the first captured operator of each process, ns.
+    first_operators: HashMap<u32, u64>,
 }
 
 impl<'a> Blame<'a> {
@@ -114,6 +116,7 @@ impl<'a> Blame<'a> {
             computing,
             holders: Holders::new(model),
             first_calls: first_calls(model),
+            first_operators: first_operators(model),
         }
     }
 
@@ -126,6 +129,16 @@ impl<'a> Blame<'a> {
         if first && cause == Cause::Placement { Cause::Agent } else { cause }
     }
 
+    /// Who stopped a thread: the agent stops the process before its first captured operator to attach
+    /// probes, and whenever it switches them later; else a signal or a debugger.
+    fn stopped(&self, piece: &Piece) -> Cause {
+        let pid = self.model.threads.get(piece.thread).pid;
+        let attaching = self.first_operators.get(&pid).is_some_and(|first| piece.start_ns < *first);
+        let meets = |s: &ProbeSwitch| s.pid == pid && s.began_ns < piece.end_ns && piece.start_ns < s.done_ns;
+        let switching = || self.model.duty.switches.iter().any(meets);
+        if attaching || switching() { Cause::Agent } else { Cause::Stopped }
+    }
+
     /// The causes of a piece, with their times in ns; they sum to its length.
     fn causes(&mut self, piece: &Piece) -> Vec<(Cause, u64)> {
         let length = piece.end_ns - piece.start_ns;
@@ -133,7 +146,7 @@ impl<'a> Blame<'a> {
         match piece.state {
             ThreadState::Sleeping => one(Cause::Asleep),
             ThreadState::Blocked => one(Cause::Blocked),
-            ThreadState::Stopped => one(Cause::Stopped),
+            ThreadState::Stopped => one(self.stopped(piece)),
             ThreadState::Running | ThreadState::Preempted | ThreadState::Woken => {
                 let pid = self.model.threads.get(piece.thread).pid;
                 match piece.task(self.model) {
@@ -229,6 +242,15 @@ impl<'a> Blame<'a> {
         self.known[id.0 as usize] = Some(culprit);
         culprit
     }
+}
+
+fn first_operators(model: &Model) -> HashMap<u32, u64> {
+    let mut first = HashMap::new();
+    for (call, rows) in model.spans.by_call() {
+        let pid = model.threads.get(model.graph_calls.thread[call.0 as usize]).pid;
+        first.entry(pid).or_insert_with(|| model.spans.start_ns[rows].iter().copied().min().unwrap_or(0));
+    }
+    first
 }
 
 fn first_calls(model: &Model) -> HashMap<u32, u64> {

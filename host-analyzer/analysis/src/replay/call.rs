@@ -16,6 +16,7 @@ use super::untraced::{self, Graphs};
 use super::{Amounts, CallReplay, ClassTimes, Heard, OperatorTime};
 use crate::results::module::Places;
 use crate::shared::interval::Interval;
+use crate::shared::outer::OuterGraphs;
 use crate::shared::phase::{Phase, Phases};
 use profinfer_trace::model::{Ends, GraphCallId, Model, Node, ThreadId, TopologyId, Traced};
 
@@ -36,6 +37,8 @@ pub(super) struct Walk<'a> {
     /// Rows of the spans, by graph call.
     rows: Vec<Range<usize>>,
     graphs: Graphs,
+    /// Graphs between calls.
+    outer: OuterGraphs,
     /// Threads that computed captured graphs, by process.
     teams: BTreeMap<u32, Vec<ThreadId>>,
     meetings: Meetings,
@@ -95,6 +98,7 @@ impl<'a> Walk<'a> {
             costs,
             rows,
             graphs: Graphs::default(),
+            outer: OuterGraphs::compute(model),
             teams: BTreeMap::new(),
             meetings,
             splitter: Splitter::default(),
@@ -133,10 +137,22 @@ impl<'a> Walk<'a> {
             let from = i.before.filter(|before| *before < i.entry)?;
             let mut gap = empty(i, true, i.entry - from);
             let caller = self.model.llama_calls.thread[i.call.0 as usize];
-            outside::add(&mut gap, &mut self.lookup, caller, (from, i.entry), Does::Between);
+            self.between(&mut gap, caller, (from, i.entry), Does::Between);
             Some(gap)
         };
         intervals.iter().filter_map(gap).collect()
+    }
+
+    /// The time between two calls, with the graphs in it.
+    fn between(&mut self, call: &mut CallReplay, caller: ThreadId, (from, to): (u64, u64), does: Does) {
+        let pid = self.model.threads.get(caller).pid;
+        let mut at = from;
+        for (start, end) in self.outer.within(pid, from, to) {
+            outside::add(call, &mut self.lookup, caller, (at, start.max(at)), does);
+            outside::add(call, &mut self.lookup, caller, (start.max(at), end.max(at)), Does::Encoder);
+            at = at.max(end);
+        }
+        outside::add(call, &mut self.lookup, caller, (at, to), does);
     }
 
     fn call(&mut self, interval: &Interval, traced: bool, heard: &mut Heard<'_>) -> CallReplay {
@@ -145,7 +161,7 @@ impl<'a> Walk<'a> {
         let mut call = empty(interval, traced, interval.end.saturating_sub(interval.start));
         let mut at = interval.start;
         let entry = interval.entry.clamp(at, interval.end);
-        outside::add(&mut call, &mut self.lookup, caller, (at, entry), Does::Application);
+        self.between(&mut call, caller, (at, entry), Does::Application);
         at = entry;
         for graph in &interval.graphs {
             let (start, end) = model.graph_calls.bounds(*graph);
@@ -331,6 +347,7 @@ fn empty(interval: &Interval, traced: bool, time_ns: u64) -> CallReplay {
         usual: Usual::default(),
         application_ns: 0,
         idle_ns: 0,
+        encoder_ns: 0,
         preparation_ns: 0,
         other_backend_ns: 0,
         not_recorded_ns: 0,

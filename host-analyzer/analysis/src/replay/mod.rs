@@ -63,6 +63,8 @@ pub struct CallReplay {
     /// Between two calls: the calling thread slept, ns. Only in [`Replay::gaps`]: in calls it is part of
     /// `application_ns`.
     pub idle_ns: u64,
+    /// Between two calls: graphs of an encoder of images or sound, ns.
+    pub encoder_ns: u64,
     /// In the call and outside of graphs, ns.
     pub preparation_ns: u64,
     /// In graphs of other backends than the CPU's, ns.
@@ -194,7 +196,7 @@ impl Replay {
         let (classes, class_of_node) = classes.into_parts();
         steal::assign(model, conditions, &mut calls);
         kernel::assign(model, &away, &mut calls);
-        let neighbours = neighbours::assign(model, &mut culprits, &mut calls);
+        let neighbours = neighbours::assign(model, phases.decode, &mut culprits, &mut calls);
         let scheduler = model.sched.recorded;
         Self {
             scheduler,

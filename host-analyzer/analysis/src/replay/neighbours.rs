@@ -43,14 +43,16 @@ const LEAST: f64 = 0.05;
 /// On a CPU where the engine has more than this part of a call, others preempt it.
 const OWN: f64 = 0.05;
 
+/// `decode`: the phase of the calls that are compared.
 pub(super) fn assign(
     model: &Model,
+    decode: Phase,
     culprits: &mut Vec<Culprit>,
     calls: &mut [CallReplay],
 ) -> Vec<Neighbours> {
     let Some(busy) = Busy::new(model) else { return Vec::new() };
     let mut of_pid: BTreeMap<u32, Vec<&mut CallReplay>> = BTreeMap::new();
-    for call in calls.iter_mut().filter(|c| c.phase == Phase::Decode && c.traced) {
+    for call in calls.iter_mut().filter(|c| c.phase == decode && c.traced) {
         of_pid.entry(call.pid(model)).or_default().push(call);
     }
     of_pid.into_iter().map(|(pid, mut calls)| of_process(&busy, pid, culprits, &mut calls)).collect()

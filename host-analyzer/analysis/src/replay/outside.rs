@@ -12,6 +12,8 @@ pub(super) enum Does {
     Application,
     /// The same, where its sleep is counted separately.
     Between,
+    /// In a graph between two calls.
+    Encoder,
     /// In the call, before and between graphs.
     Preparation,
     /// In the graph of a device, for which it may sleep.
@@ -50,6 +52,7 @@ pub(super) fn add(
     }
     let part = match does {
         Does::Application | Does::Between => &mut call.application_ns,
+        Does::Encoder => &mut call.encoder_ns,
         Does::Preparation => &mut call.preparation_ns,
         Does::OtherBackend => &mut call.other_backend_ns,
         Does::NotRecorded => &mut call.not_recorded_ns,

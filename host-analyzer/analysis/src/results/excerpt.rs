@@ -112,7 +112,7 @@ impl Excerpt {
 /// not among them.
 fn longest_tokens(model: &Model, analysis: &Analysis) -> Vec<(u64, u64)> {
     let mut seen = HashSet::new();
-    let decode = |t: &&TokenBudget| t.phase == Phase::Decode;
+    let decode = |t: &&TokenBudget| t.phase == analysis.phases.decode;
     let process = |t: &TokenBudget| {
         let thread = model.llama_calls.thread.get(t.call as usize).copied();
         thread.map(|id| model.threads.get(id).pid)
@@ -237,7 +237,10 @@ mod tests {
             m.graph_calls.topology.push(Some(TopologyId(0)));
             m.graph_calls.n_nodes.push(1);
             m.graph_calls.n_tokens.push(*n);
-            m.graph_calls.n_past.push(None);
+            // Only the second call begins a text after the trial.
+            let past: u32 = if i == 0 { 0 } else { tokens[1..i as usize].iter().sum() };
+            let past = if tokens[0] > 2 { tokens[..i as usize].iter().sum() } else { past };
+            m.graph_calls.n_past.push(Some(past));
             m.graph_calls.thread.push(thread);
             m.graph_calls.decode.push(Some(profinfer_trace::model::LlamaCallId(i)));
             m.graph_calls.parent.push(None);

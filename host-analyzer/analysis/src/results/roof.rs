@@ -99,7 +99,7 @@ impl Roofs {
         });
         // It is unknown what excluded operators read.
         let decode = (!model.capture.nodes_left_out())
-            .then(|| utilisation(token, achieved, &roofs[Phase::Decode.index()]))
+            .then(|| utilisation(token, achieved, phases.decode, &roofs[phases.decode.index()]))
             .flatten();
         Self { phases: roofs, decode }
     }
@@ -196,10 +196,10 @@ fn reads(token: &Token, achieved: &Achieved, phase: Phase) -> Option<u64> {
     achieved.phase(phase).streamed_bytes().checked_div(calls).filter(|bytes| *bytes > 0)
 }
 
-fn utilisation(token: &Token, achieved: &Achieved, roof: &Roof) -> Option<Utilisation> {
-    let work = achieved.phase(Phase::Decode);
-    let tokens = traced(token, Phase::Decode).filter_map(|c| c.n_tokens).map(u64::from).sum::<u64>();
-    let time_ns = token.decode.traced_time_ns;
+fn utilisation(token: &Token, achieved: &Achieved, phase: Phase, roof: &Roof) -> Option<Utilisation> {
+    let work = achieved.phase(phase);
+    let tokens = traced(token, phase).filter_map(|c| c.n_tokens).map(u64::from).sum::<u64>();
+    let time_ns = traced(token, phase).map(|c| c.duration_ns).fold(0, u64::saturating_add);
     let bytes = work.streamed_bytes();
     if tokens == 0 || time_ns == 0 || bytes == 0 {
         return None;

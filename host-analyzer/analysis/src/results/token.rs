@@ -6,7 +6,6 @@
 
 use super::request::{Request, requests};
 use super::server::Server;
-use super::speculative::emitted;
 use crate::shared::execution::Executions;
 use crate::shared::group::context_name;
 use crate::shared::phase::{Evidence, Phase, Phases};
@@ -110,7 +109,7 @@ impl Token {
             draft: totals(&calls, Phase::Draft),
             warm_up: totals(&calls, Phase::WarmUp),
             failed_calls: calls.iter().filter(|c| c.status != 0).map(|_| 1).sum(),
-            requests: requests(model, phases, &emitted(model, phases), server),
+            requests: requests(server),
             calls,
         }
     }

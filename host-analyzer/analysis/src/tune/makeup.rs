@@ -124,8 +124,9 @@ impl Makeup {
         if model.capture.operators_left_out() {
             return Err(Lacking::AllOperators);
         }
-        let (replay, roof) = (&analysis.replay, analysis.roof.phase(Phase::Decode));
-        let tokens = tokens(model, replay, warm_up);
+        let (replay, roof) = (&analysis.replay, analysis.roof.phase(analysis.phases.decode));
+        let phase = analysis.phases.decode;
+        let tokens = tokens(model, replay, phase, warm_up);
         if tokens.len() < FEWEST_TOKENS {
             return Err(Lacking::Tokens { found: tokens.len(), needed: FEWEST_TOKENS, warm_up });
         }
@@ -133,8 +134,8 @@ impl Makeup {
         let mean = |of: &dyn Fn(&CallReplay) -> u64| tokens.iter().map(|t| of(t) as f64).sum::<f64>() / n;
 
         // The classes' sums cover all captured calls, also those that warm up.
-        let calls = replay.phase(Phase::Decode).filter(|c| c.traced).count() as f64;
-        let times = &replay.class_times[Phase::Decode.index()];
+        let calls = replay.phase(phase).filter(|c| c.traced).count() as f64;
+        let times = &replay.class_times[phase.index()];
         let all: f64 = times.iter().map(|t| t.usual.work as f64).sum();
         let scale = if all > 0.0 { mean(&|c| c.usual.work) / all } else { 0.0 };
         let mixed = mixed(model, &roof.cpus);
@@ -192,10 +193,10 @@ fn taken(call: &CallReplay) -> u64 {
 }
 
 /// The completely captured decode tokens of the process that has most of them.
-fn tokens<'a>(model: &Model, replay: &'a Replay, warm_up: usize) -> Vec<&'a CallReplay> {
+fn tokens<'a>(model: &Model, replay: &'a Replay, phase: Phase, warm_up: usize) -> Vec<&'a CallReplay> {
     let pid = |c: &CallReplay| model.threads.get(model.llama_calls.thread[c.call.0 as usize]).pid;
     let mut of_process: BTreeMap<u32, Vec<&CallReplay>> = BTreeMap::new();
-    for token in replay.phase(Phase::Decode) {
+    for token in replay.phase(phase) {
         of_process.entry(pid(token)).or_default().push(token);
     }
     let most = of_process.into_values().max_by_key(Vec::len).unwrap_or_default();

@@ -5,12 +5,12 @@ use profinfer_analysis::server::{Batches, Begin, Server};
 use profinfer_trace::model::*;
 
 /// A part: sequence, position, tokens, outputs.
-type Part = (i32, i32, u32, u32);
+pub(crate) type Part = (i32, i32, u32, u32);
 
 const START: u64 = 1_000;
 
 /// Calls with their start, duration and parts. For a call with no parts, the batch was lost.
-fn model(calls: &[(u64, u64, &[Part])]) -> Model {
+pub(crate) fn model(calls: &[(u64, u64, &[Part])]) -> Model {
     let mut m = Model::default();
     m.session.start_ns = START;
     let thread = m.threads.find_or_add(1);
@@ -183,12 +183,64 @@ fn what_was_not_seen_is_not_told() {
     assert_eq!(figures(&s), [(0, Begin::Prompt, Some(0), Some(8), None, None, None, None)]);
 }
 
+/// Guesses with a recurrent state: what was accepted is computed again.
+#[test]
+fn accepted_tokens_that_are_computed_again_are_no_prompt() {
+    let s = server(&[
+        (0, 100, &[(0, 0, 8, 1)]),
+        (110, 50, &[(0, 8, 4, 4)]),
+        (170, 20, &[(0, 8, 2, 1)]),
+        (200, 50, &[(0, 10, 4, 4)]),
+        (260, 10, &[(0, 10, 1, 1)]),
+        (280, 10, &[(0, 11, 1, 1)]),
+    ]);
+    // The prompt's output, one at 8 and 9 each, one at 10, and one at 11.
+    let only: Vec<_> = figures(&s).into_iter().map(|f| (f.1, f.3, f.4)).collect();
+    assert_eq!(only, [(Begin::Prompt, Some(8), Some(5))]);
+}
+
+/// A program that reads a prompt in batches of 16 asks for an output of each.
+#[test]
+fn a_prompt_that_is_cut_is_one_request() {
+    let s = server(&[
+        (0, 100, &[(0, 0, 16, 1)]),
+        (101, 100, &[(0, 16, 16, 1)]),
+        (202, 40, &[(0, 32, 5, 1)]),
+        (250, 10, &[(0, 37, 1, 1)]),
+    ]);
+    assert_eq!(figures(&s), [(0, Begin::Prompt, Some(0), Some(37), Some(2), Some(242), Some(2), Some(18))]);
+    // A client that answers after a while; a longer text.
+    let later = server(&[(0, 100, &[(0, 0, 16, 1)]), (150, 100, &[(0, 16, 16, 1)])]);
+    let longer = server(&[(0, 100, &[(0, 0, 16, 1)]), (101, 100, &[(0, 16, 30, 1)])]);
+    assert_eq!([later, longer].map(|s| s.requests.len()), [2, 2]);
+}
+
+/// With logits for all tokens, and the same positions again: the steps of a diffusion model. Without
+/// logits these are texts of one length.
+#[test]
+fn a_text_that_is_read_again_and_again() {
+    let calls: Vec<(u64, u64, &[Part])> = (0..6).map(|i| (i * 100, 90, &[(0, 0, 64, 64)][..])).collect();
+    let mut m = model(&calls);
+    assert_eq!(Analysis::compute(&m).server.requests.len(), 6);
+    crate::models::calls::with_logits(&mut m, 64);
+    let s = Analysis::compute(&m).server;
+    assert_eq!(
+        s.requests.iter().map(|r| (r.prompt_tokens, r.reads, r.output_tokens)).collect::<Vec<_>>(),
+        [(Some(64), 6, Some(0))]
+    );
+    let h = profinfer_analysis::findings::Findings::compute(&m, &Analysis::compute(&m)).headline;
+    assert_eq!(h.texts.map(|t| (t.texts, t.reads, t.tokens)), Some((1, 6, 384)));
+}
+
 /// Batches without sequences belong to no slot.
 #[test]
 fn without_sequences_there_are_no_slots() {
     let mut m = model(&[(0, 10, &[(0, 0, 8, 1)])]);
     m.parts.seq = vec![None];
-    assert_eq!(Analysis::compute(&m).server, Server::default());
+    let server = Analysis::compute(&m).server;
+    assert_eq!((&server.contexts[..], &server.requests[..]), (&[][..], &[][..]));
+    // The position shows the only sequence's request.
+    assert_eq!(server.single.iter().map(|r| r.prompt_tokens).collect::<Vec<_>>(), [Some(8)]);
     let mut m = model(&[(0, 10, &[(0, 0, 8, 1)])]);
     m.parts.n_seq = vec![2];
     assert!(Analysis::compute(&m).server.requests.is_empty(), "a prompt that several share is nobody's own");

@@ -170,9 +170,10 @@ fn a_draft_is_in_no_headline_and_its_target_has_the_request() {
     assert_eq!(of(TARGET), [WarmUp, Prefill, BatchDecode, BatchDecode, BatchDecode, Decode, BatchDecode]);
     assert!(of(DRAFT)[1..].iter().all(|p| *p == Draft), "{:?}", of(DRAFT));
     assert_eq!((a.token.prefill.tokens, a.token.decode.calls), (4, 1));
-    // 5 + 2 + 1, the plain token, and at least one of the last round.
+    // The prompt's last token comes with the first guesses. 4 + 2 + 1 more, the plain token, and at least
+    // one of the last round.
     let requests: Vec<_> = a.token.requests.iter().map(|r| (r.prompt_tokens, r.generated)).collect();
-    assert_eq!(requests, [(4, 10)]);
+    assert_eq!(requests, [(5, 9)]);
 }
 
 #[test]
@@ -192,4 +193,34 @@ fn two_models_that_take_turns_are_no_pair() {
     let swap = |c: &Call| Call { context: if c.context == DRAFT { TARGET } else { DRAFT }, ..c.clone() };
     let swapped: Vec<Call> = calls().iter().map(swap).collect();
     assert_eq!(Analysis::compute(&model(&swapped, true)).speculative, []);
+}
+
+/// A recurrent state: after a rejected guess, the accepted tokens are computed again at the position where
+/// the verification began.
+#[test]
+fn accepted_tokens_that_are_computed_again_count_once() {
+    let mut c = vec![call(TARGET, 4, &[0], 0), call(DRAFT, 4, &[1], 0)];
+    // Of 4 guesses, 1, 4 and none are accepted.
+    let mut past = 4;
+    for accepted in [1, 4, 0] {
+        guesses(&mut c, 1, past, 3);
+        verify(&mut c, 100, 4, past);
+        if accepted < 4 {
+            c.push(lasting(30, call(TARGET, accepted + 1, &[1], past)));
+        }
+        past += accepted + 1;
+    }
+    guesses(&mut c, 1, past, 3);
+    verify(&mut c, 100, 4, past);
+    let s = only(&c);
+    assert_eq!((s.rounds, s.open_rounds, s.drafted, s.emitted, s.accepted), (4, 1, 16, 8, 5));
+    // The median of 130, 100, 130 and 100 ns.
+    assert_eq!(
+        s.verified.iter().map(|v| (v.drafted, v.rounds, v.median_ns)).collect::<Vec<_>>(),
+        [(4, 4, 100)]
+    );
+    let a = Analysis::compute(&model(&c, true));
+    assert_eq!(a.token.prefill.tokens, 4);
+    let requests: Vec<_> = a.token.requests.iter().map(|r| (r.prompt_tokens, r.generated)).collect();
+    assert_eq!(requests, [(5, 8)]);
 }

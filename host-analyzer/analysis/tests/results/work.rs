@@ -177,6 +177,56 @@ fn repacked_weights_count_as_they_are_stored() {
     }
 }
 
+/// A state of 16 for each of 8 channels; the cache has the states of four sequences.
+#[test]
+fn a_scan_reads_the_states_of_its_sequences() {
+    let scan = |decays: u64, sequences: u64, tokens: u64| {
+        let mut g = Graph::default();
+        let states = g.leaf("cache_s_l0", "f32", Role::Cache, [16, 1, 8, 4]);
+        let x = g.leaf("x", "f32", Role::Input, [1, 8, tokens, sequences]);
+        let dt = g.leaf("dt", "f32", Role::Input, [8, tokens, sequences, 1]);
+        let a = g.leaf("blk.0.ssm_a", "f32", Role::Weight, [decays, 8, 1, 1]);
+        let b = g.leaf("B", "f32", Role::Input, [16, 1, tokens, sequences]);
+        let c = g.leaf("C", "f32", Role::Input, [16, 1, tokens, sequences]);
+        let ids = g.leaf("ids", "i32", Role::Input, [sequences, 1, 1, 1]);
+        let written = 8 * tokens * sequences + 16 * 8 * sequences;
+        let y = g.node("y", "SSM_SCAN", [written, 1, 1, 1], &[states, x, dt, a, b, c, ids]);
+        let w = one(&g.called(&[(1, Some(0))]), 0, y);
+        assert_eq!(w.accuracy, Accuracy::Counted);
+        numbers(w)
+    };
+    // One token of one sequence: 128 elements of the state.
+    let input = (8 + 8 + 16 + 16 + 1) * 4;
+    assert_eq!(scan(1, 1, 1), [8 * 4, 128 * 4, input, (8 + 128) * 4, 5 * 128]);
+    assert_eq!(scan(16, 1, 1), [16 * 8 * 4, 128 * 4, input, (8 + 128) * 4, 7 * 128]);
+    // Three tokens of each of two sequences: each state is read once.
+    let input = 6 * (8 + 8 + 16 + 16) * 4 + 2 * 4;
+    assert_eq!(scan(1, 2, 3), [8 * 4, 2 * 128 * 4, input, (6 * 8 + 2 * 128) * 4, 6 * 5 * 128]);
+}
+
+#[test]
+fn states_of_other_layers() {
+    let mut g = Graph::default();
+    // Two heads with states of 4 x 4; three tokens.
+    let v = |g: &mut Graph| g.leaf("v", "f32", Role::Input, [4, 2, 3, 1]);
+    let (q, k, value) = (v(&mut g), v(&mut g), v(&mut g));
+    let gate = g.leaf("g", "f32", Role::Input, [1, 2, 3, 1]);
+    let beta = g.leaf("beta", "f32", Role::Input, [1, 2, 3, 1]);
+    let state = g.leaf("state", "f32", Role::Input, [4, 4, 2, 1]);
+    let delta = g.node("d", "GATED_DELTA_NET", [8, 3 + 4, 1, 1], &[q, k, value, gate, beta, state]);
+    let (r, w, a, b) = (v(&mut g), v(&mut g), v(&mut g), v(&mut g));
+    let rwkv = g.node("r", "RWKV_WKV7", [8, 3 + 4, 1, 1], &[r, w, k, value, a, b, state]);
+    let conv_x = g.leaf("x", "f32", Role::Input, [3 + 3, 8, 1, 1]);
+    let kernel = g.leaf("blk.0.ssm_conv1d.weight", "f32", Role::Weight, [4, 8, 1, 1]);
+    let conv = g.node("c", "SSM_CONV", [8, 3, 1, 1], &[conv_x, kernel]);
+    let m = g.called(&[(3, Some(0))]);
+    let (per_token, input) = (2 * 16, 24 * 4);
+    let want = [0, 0, 3 * input + 2 * 6 * 4 + 32 * 4, 56 * 4, 3 * per_token * 7 + 24 * 3];
+    assert_eq!((numbers(one(&m, 0, delta)), one(&m, 0, delta).accuracy), (want, Accuracy::Counted));
+    assert_eq!(numbers(one(&m, 0, rwkv)), [0, 0, 6 * input + 32 * 4, 56 * 4, 3 * per_token * 9]);
+    assert_eq!(numbers(one(&m, 0, conv)), [32 * 4, 0, 48 * 4, 24 * 4, 2 * 4 * 24]);
+}
+
 #[test]
 fn what_is_not_known_is_estimated() {
     let mut g = Graph::default();

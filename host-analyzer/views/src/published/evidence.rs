@@ -61,6 +61,7 @@ impl Publish for findings::Requirement {
             Self::OtherType => (Kind::OtherType, None),
             Self::OtherKvType => (Kind::OtherKvType, None),
             Self::WithoutNeighbours => (Kind::WithoutNeighbours, None),
+            Self::TextLengths => (Kind::TextLengths, None),
         };
         let why = match self {
             Self::NoCeiling(_, why) => Some(why.name().to_owned()),

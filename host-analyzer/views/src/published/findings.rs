@@ -8,10 +8,11 @@ use profinfer_schema as schema;
 
 fields! {
     findings::Headline => Headline {
-        tokens, drafted, token_ns, tokens_per_s, median_ns, p95_ns, half_of_time,
+        phase, tokens, sequences, texts, drafted, token_ns, tokens_per_s, median_ns, p95_ns, half_of_time,
         prefill_tokens_per_s, threads,
         mbu, probes_share, slowdown,
     }
+    findings::Texts => Texts { texts, reads, tokens, calls, tokens_per_s, texts_per_s, median_ns }
     findings::Effect => FindingEffect { question, share, observed, ns, gain, steps }
 }
 

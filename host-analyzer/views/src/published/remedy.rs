@@ -37,6 +37,8 @@ impl Publish for Remedy {
             Self::HugePages => Published::HugePages,
             Self::OneBackend => Published::OneBackend,
             Self::CachePrompt => Published::CachePrompt,
+            Self::KeepWindow => Published::KeepWindow,
+            Self::KeepState => Published::KeepState,
             Self::NoStops => Published::NoStops,
             Self::NoIdleTeam => Published::NoIdleTeam,
             Self::ReservedCpus => Published::ReservedCpus,

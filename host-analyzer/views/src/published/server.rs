@@ -4,7 +4,7 @@ use super::Publish;
 use profinfer_analysis::server;
 
 fields! {
-    server::Server => Server { contexts, requests }
+    server::Server => Server { contexts, requests } - { single }
     server::ServerContext => ServerContext {
         pid, context, spreads, slots, batches,
     } + { calls_not_whole => incomplete_calls }
@@ -18,7 +18,7 @@ fields! {
     }
     server::SlotRequest => SlotRequest {
         index, pid, context, slot, first_call, start_ns, end_ns, begin, reused, prompt_tokens,
-        prompt_calls, ttft_ns, waited_ns, output_tokens, tpot_ns,
+        prompt_calls, reads, ttft_ns, encode_ns, waited_ns, output_tokens, tpot_ns,
     }
 }
 

@@ -14,7 +14,7 @@ use profinfer_trace::model::CeilingSource;
 const SHOWN: usize = 5;
 
 pub(super) fn write(findings: &Findings, ladders: &Ladders, out: &mut Sheet<'_>) -> io::Result<()> {
-    if findings.headline.token_ns.is_none() {
+    if findings.headline.token_ns.is_none() && findings.headline.prefill_tokens_per_s.is_none() {
         return Ok(());
     }
     out.sentence(&words::headline(&findings.headline))?;
@@ -68,7 +68,7 @@ const BAR: usize = 30;
 /// The measured speed beside the attainable ones.
 fn speeds(headline: &Headline, ladder: &Ladder, out: &mut Sheet<'_>) -> io::Result<()> {
     let Some(measured) = headline.tokens_per_s else { return Ok(()) };
-    let per_s = |ns: u64| ladder.units as f64 * 1e9 / ns.max(1) as f64;
+    let per_s = |ns: u64| ladder.tokens as f64 * 1e9 / ns.max(1) as f64;
     let without = |saved: u64| per_s(ladder.measured_ns.saturating_sub(saved));
     let mut rows = vec![("measured", measured, String::new())];
     if let Some(gain) = ladder.all.filter(|g| g.likely_ns as f64 >= ladder.measured_ns as f64 * 0.02) {

@@ -67,8 +67,9 @@ fn unknown(roof: &Roof, threads: &str) -> String {
 
 fn by_module(modules: &[Sum]) -> Option<String> {
     let of = |phase: Phase| modules.iter().filter(move |s| s.phase == phase);
-    let phase =
-        [Phase::Decode, Phase::Prefill, Phase::Unknown].into_iter().find(|p| of(*p).next().is_some())?;
+    let phase = [Phase::Decode, Phase::BatchDecode, Phase::Prefill, Phase::Unknown]
+        .into_iter()
+        .find(|p| of(*p).next().is_some())?;
     let name = |s: &Sum| s.module.map_or("", Module::name);
     let parts: Vec<String> = of(phase)
         .filter(|s| s.share >= LEAST)

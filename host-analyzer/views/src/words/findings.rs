@@ -13,10 +13,10 @@ use profinfer_analysis::findings::{
 use profinfer_analysis::ladder::Question;
 use profinfer_trace::model::CeilingSource;
 
-/// How fast the engine decodes.
+/// How fast the engine decodes; without generated tokens, how fast it reads.
 #[must_use]
 pub fn headline(h: &Headline) -> String {
-    let Some(speed) = h.tokens_per_s else { return "Decode: no token was generated.".to_owned() };
+    let Some(speed) = h.tokens_per_s else { return reading(h) };
     let threads = match h.threads {
         // No operator was traced.
         0 => String::new(),
@@ -24,7 +24,12 @@ pub fn headline(h: &Headline) -> String {
         n => format!(" on {n} threads"),
     };
     let with = if h.drafted { " with speculation" } else { "" };
-    let mut text = format!("Decode: {speed:.1} t/s{with}{threads}");
+    let mut text = match h.sequences {
+        Some(n) => {
+            format!("Decode: {speed:.1} t/s{threads}: {} with {:.2} t/s each", sequences(n), speed / n)
+        }
+        None => format!("Decode: {speed:.1} t/s{with}{threads}"),
+    };
     if let Some(ns) = h.token_ns {
         text += &format!(", {} per token", duration(ns));
     }
@@ -45,6 +50,42 @@ pub fn headline(h: &Headline) -> String {
         text += &format!(". The probes took {:.1} % of a token's time", h.probes_share * 100.0);
     }
     text + "."
+}
+
+/// `4 sequences`, `3.4 sequences`.
+#[must_use]
+pub fn sequences(mean: f64) -> String {
+    let whole = (mean - mean.round()).abs() < 0.05;
+    format!("{mean:.*} sequences", usize::from(!whole))
+}
+
+/// How fast texts or prompts are read.
+fn reading(h: &Headline) -> String {
+    match (&h.texts, h.prefill_tokens_per_s) {
+        (Some(t), _) => {
+            let speed = |rate: Option<f64>| rate.map_or("–".to_owned(), |rate| format!("{rate:.1}"));
+            let texts = match (t.texts, t.reads) {
+                (1, 1) => "1 text was read".to_owned(),
+                (n, reads) if reads > n => {
+                    format!("{} texts were read {} times, as a diffusion model does", count(n), count(reads))
+                }
+                (n, _) => format!("{} texts were read", count(n)),
+            };
+            let mut text = format!(
+                "{texts}, {} tokens: {} tokens/s, {} texts/s, {} tokens per call",
+                count(t.tokens),
+                speed(t.tokens_per_s),
+                speed(t.texts_per_s),
+                count(t.tokens.checked_div(t.calls).unwrap_or(0)),
+            );
+            if let Some(ns) = t.median_ns {
+                text += &format!(". The median text took {}", duration(ns));
+            }
+            text + "."
+        }
+        (None, Some(speed)) => format!("Prompts: {speed:.1} t/s. No token was generated after them."),
+        (None, None) => "No token was generated.".to_owned(),
+    }
 }
 
 /// Few tokens may take half of the time: then the mean describes none of them.
@@ -107,8 +148,10 @@ pub fn gain(g: &Gain) -> String {
     let of = becomes_shorter(g.question);
     let (low, likely, high) = (duration(g.low_ns), duration(g.likely_ns), duration(g.high_ns));
     let mut text = format!("Gain: {likely} {of} ({low} to {high})");
-    if let (Some(low), Some(high)) = (g.low_tokens_per_s, g.high_tokens_per_s) {
-        text += &format!(", {low:.1} to {high:.1} t/s");
+    match (g.low_tokens_per_s, g.high_tokens_per_s) {
+        (Some(low), Some(high)) => text += &format!(", {low:.1} to {high:.1} t/s"),
+        (Some(low), None) => text += &format!(", {low:.1} t/s or more"),
+        (None, _) => {}
     }
     text + "."
 }
@@ -212,11 +255,13 @@ fn group(missing: &Requirement) -> (Group, Option<&'static str>, u64) {
         Requirement::OtherType => (Group::Other, Some(OTHER_TYPE), 0),
         Requirement::OtherKvType => (Group::Other, Some(OTHER_KV_TYPE), 0),
         Requirement::WithoutNeighbours => (Group::Other, Some(WITHOUT_NEIGHBOURS), 0),
+        Requirement::TextLengths => (Group::Other, Some(TEXT_LENGTHS), 0),
     }
 }
 
 const OTHER_TYPE: &str = "a recording of the same model with weights of another type";
 const OTHER_KV_TYPE: &str = "a recording with keys of another type (-ctk f16)";
+const TEXT_LENGTHS: &str = "eight calls with texts of different lengths";
 const WITHOUT_NEIGHBOURS: &str = "a recording without the programs on other CPUs";
 
 /// What a rule needs.
@@ -242,6 +287,7 @@ pub fn needed(missing: &Requirement) -> String {
         Requirement::OtherType => OTHER_TYPE.to_owned(),
         Requirement::OtherKvType => OTHER_KV_TYPE.to_owned(),
         Requirement::WithoutNeighbours => WITHOUT_NEIGHBOURS.to_owned(),
+        Requirement::TextLengths => TEXT_LENGTHS.to_owned(),
     }
 }
 
@@ -279,6 +325,8 @@ fn remedy(rule: &Rule, remedy: &Remedy) -> String {
             format!("Tensors of {group} from {from} to {to}. {}", rule.remedy)
         }
         Remedy::OneCopy { bytes } => format!("{} Saves {}.", rule.remedy, size(*bytes)),
+        Remedy::KeepWindow => KEEP_WINDOW.to_owned(),
+        Remedy::KeepState => KEEP_STATE.to_owned(),
         Remedy::MoveTasks { .. }
         | Remedy::MoveNeighbours { .. }
         | Remedy::PinThreads
@@ -305,6 +353,9 @@ fn remedy(rule: &Rule, remedy: &Remedy) -> String {
         | Remedy::KeepConditions => rule.remedy.to_owned(),
     }
 }
+
+const KEEP_WINDOW: &str = "This model keeps only a window of the context in some layers: keep all of it (--swa-full), or checkpoints (--ctx-checkpoints), and leave the history of a conversation unchanged.";
+const KEEP_STATE: &str = "This model has a state that cannot be cut back: keep checkpoints of it (--ctx-checkpoints, --checkpoint-min-step), and leave the history of a conversation unchanged.";
 
 fn cpu_list(cpus: &[u16]) -> String {
     cpus.iter().map(u16::to_string).collect::<Vec<_>>().join(",")

@@ -76,6 +76,7 @@ pub fn name(kind: StepKind, program: impl FnOnce(CulpritId) -> String) -> String
         StepKind::Preparation => "building the graph, inputs and outputs".to_owned(),
         StepKind::Application => "sampling and application".to_owned(),
         StepKind::Idle => "asleep between calls".to_owned(),
+        StepKind::Encoder => "encoder of images or sound".to_owned(),
         StepKind::BeforeEngine => "before the engine's code was loaded: exec and linking".to_owned(),
         StepKind::PageIn => "asleep while data was read from storage".to_owned(),
         StepKind::PageFaults => "in the kernel: page faults, copies of files".to_owned(),
@@ -111,7 +112,7 @@ fn faults(ladder: &Ladder) -> String {
 fn caused(cause: Cause, program: impl FnOnce(CulpritId) -> String) -> String {
     match cause {
         Cause::Program(id) => program(id),
-        Cause::Agent => "the agent had a CPU".to_owned(),
+        Cause::Agent => "the agent: on a CPU, or stopping the engine for its probes".to_owned(),
         Cause::Placement => "engine threads shared a CPU although another one was free".to_owned(),
         Cause::TooManyThreads => "more running threads than CPUs".to_owned(),
         Cause::SharedCpu => "engine threads shared a CPU".to_owned(),

@@ -8,7 +8,7 @@ use profinfer_analysis::findings::{Finding, Findings, Gain};
 #[must_use]
 pub fn sentence(findings: &Findings) -> String {
     let speed = words::headline(&findings.headline);
-    if findings.headline.tokens_per_s.is_none() {
+    if findings.headline.tokens_per_s.or(findings.headline.prefill_tokens_per_s).is_none() {
         return speed;
     }
     let worst = match findings.found.first() {

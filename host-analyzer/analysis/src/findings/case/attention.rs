@@ -2,7 +2,6 @@
 
 use super::Case;
 use crate::results::module::TensorGroup;
-use crate::shared::phase::Phase;
 
 /// Time per decode token, without what delayed it.
 #[derive(Debug, Clone, Copy)]
@@ -25,8 +24,8 @@ impl Case<'_> {
     /// `None` without captured tokens, or if there are no such operators.
     pub(in crate::findings) fn attention(&self) -> Option<Attention> {
         let replay = &self.analysis.replay;
-        let tokens = replay.phase(Phase::Decode).filter(|c| c.traced).count();
-        let times = replay.class_times.get(Phase::Decode.index())?;
+        let tokens = replay.phase(self.headline.phase).filter(|c| c.traced).count();
+        let times = replay.class_times.get(self.headline.phase.index())?;
         let (mut work, mut instances, mut fastest) = (0_u64, 0_u64, f64::INFINITY);
         for (class, times) in replay.classes.iter().zip(times).filter(|(_, t)| t.instances > 0) {
             fastest = fastest.min(times.usual.work as f64 / times.instances as f64);

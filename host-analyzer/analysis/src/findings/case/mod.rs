@@ -7,8 +7,10 @@ mod gauges;
 mod noise;
 mod scheduler;
 mod steps;
+mod texts;
 mod threads;
 
+pub use self::texts::Texts;
 use self::threads::Use;
 use super::Requirement;
 use super::evidence::{Evidence, Place, Value};
@@ -18,6 +20,7 @@ use crate::results::budget::{self, Class, TokenBudget};
 use crate::results::ceiling::NoCeiling;
 use crate::results::duty::Slowdown;
 use crate::shared::phase::Phase;
+use crate::shared::rate::per_s;
 use crate::stats::mean::Mean;
 use crate::stats::percentile::percentile;
 use profinfer_trace::model::{CeilingKind, Ends, FactValue, Model};
@@ -25,13 +28,22 @@ use profinfer_trace::model::{CeilingKind, Ends, FactValue, Model};
 /// Speed, and its relation to the limits of this board.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Headline {
-    /// Decode tokens that the figures cover, without the first one, which warms up caches.
+    /// Phase of the calls that the figures cover.
+    pub phase: Phase,
+    /// Decode tokens that the figures cover, without the first one, which warms up caches; of a call with
+    /// several sequences, all of its tokens are one.
     pub tokens: u64,
+    /// Mean number of sequences that get a token from such a call; `None` for one.
+    pub sequences: Option<f64>,
+    /// Texts that are only read; `None` if the engine generates.
+    pub texts: Option<Texts>,
     /// The engine guesses tokens and verifies them. `token_ns` and `tokens_per_s` are those of the tokens
     /// that came out; the other figures are those of single tokens, of which there may be none.
     pub drafted: bool,
-    /// Mean time of a decode token, sampling included, ns; `None` without one.
+    /// Mean time of a decode token, sampling included, ns; `None` without one. Where calls have several
+    /// sequences, each of them gets a token in this time.
     pub token_ns: Option<u64>,
+    /// Of all sequences together.
     pub tokens_per_s: Option<f64>,
     /// Median time of a decode token, ns.
     pub median_ns: Option<u64>,
@@ -74,7 +86,7 @@ pub struct Case<'a> {
     pub(in crate::findings) tokens: Vec<&'a TokenBudget>,
     /// The completely captured ones of `tokens`. Figures of operators cover these.
     pub(in crate::findings) traced: Vec<&'a TokenBudget>,
-    /// The process that generates most tokens; 0 when there is none.
+    /// The process that generates for the longest time, or else computes; 0 when there is none.
     pub(in crate::findings) pid: u32,
     /// Relative speed of each CPU, in one unit for all; 0 where unknown.
     pub(in crate::findings) speeds: Vec<u64>,
@@ -85,13 +97,15 @@ pub struct Case<'a> {
 impl<'a> Case<'a> {
     pub(in crate::findings) fn new(model: &'a Model, analysis: &'a Analysis) -> Self {
         let pid = busiest_process(model, analysis);
+        let drafted = analysis.speculative.iter().any(|s| s.pid == pid && s.emitted > 0);
+        let phase = if drafted { Phase::Decode } else { analysis.phases.decode };
         let of_process = |t: &&TokenBudget| {
             let thread = model.llama_calls.thread[t.call as usize];
-            t.phase == Phase::Decode && model.threads.get(thread).pid == pid
+            t.phase == phase && model.threads.get(thread).pid == pid
         };
         let tokens: Vec<_> = analysis.budget.tokens.iter().filter(of_process).skip(1).collect();
         let traced = tokens.iter().copied().filter(|t| t.traced).collect();
-        let headline = headline(analysis, pid, &tokens);
+        let headline = Headline { phase, drafted, ..headline(model, analysis, pid, drafted, &tokens) };
         let speeds = budget::speeds(model);
         let used = Use::default();
         let mut case = Self { model, analysis, headline, tokens, traced, pid, speeds, used };
@@ -130,6 +144,7 @@ impl<'a> Case<'a> {
             | Requirement::Culprit
             | Requirement::OtherType
             | Requirement::OtherKvType
+            | Requirement::TextLengths
             | Requirement::WithoutNeighbours => true,
             Requirement::Gauge(kind) => {
                 model.gauges.iter().any(|g| g.kind.name() == kind && g.values.iter().any(Option::is_some))
@@ -140,7 +155,7 @@ impl<'a> Case<'a> {
     /// A missing ceiling with the reason why there is none.
     pub(in crate::findings) fn with_reason(&self, missing: Requirement) -> Requirement {
         let Requirement::Ceiling(name) = missing else { return missing };
-        let threads = self.analysis.roof.phase(Phase::Decode).threads as usize;
+        let threads = self.analysis.roof.phase(self.headline.phase).threads as usize;
         let kind = CeilingKind::ALL.into_iter().find(|kind| kind.name() == name);
         let lack = kind.map_or(NoCeiling::NotMeasured, |kind| self.analysis.ceiling.lack(kind, threads));
         Requirement::NoCeiling(name, lack)
@@ -154,7 +169,7 @@ impl<'a> Case<'a> {
     /// The read ceiling for the decode tokens, and its working set; `None` where the agent measured
     /// no curve.
     pub(in crate::findings) fn read_ceiling(&self) -> Vec<Evidence> {
-        let read = self.analysis.roof.phase(Phase::Decode).read;
+        let read = self.analysis.roof.phase(self.headline.phase).read;
         let known = read.and_then(|top| Some((top.per_s, top.working_set_bytes?)));
         known.map_or_else(Vec::new, |(per_s, bytes)| {
             vec![
@@ -203,31 +218,44 @@ impl<'a> Case<'a> {
     }
 }
 
+/// The process that generates for the longest time; if none does, the one that computes for the longest
+/// time.
 fn busiest_process(model: &Model, analysis: &Analysis) -> u32 {
-    let mut sums: Vec<(u32, u64)> = Vec::new();
-    for t in analysis.budget.tokens.iter().filter(|t| t.phase.generates()) {
+    let mut sums: Vec<(u32, (u64, u64))> = Vec::new();
+    for t in &analysis.budget.tokens {
         let pid = model.threads.get(model.llama_calls.thread[t.call as usize]).pid;
-        match sums.iter_mut().find(|(p, _)| *p == pid) {
-            Some((_, ns)) => *ns += t.time_ns,
-            None => sums.push((pid, t.time_ns)),
-        }
+        let at = sums.iter().position(|(p, _)| *p == pid).unwrap_or_else(|| {
+            sums.push((pid, (0, 0)));
+            sums.len() - 1
+        });
+        let (generating, all) = &mut sums[at].1;
+        *all = all.saturating_add(t.time_ns);
+        *generating = generating.saturating_add(if t.phase.generates() { t.time_ns } else { 0 });
     }
-    sums.into_iter().max_by_key(|(_, ns)| *ns).map_or(0, |(pid, _)| pid)
+    sums.into_iter().max_by_key(|(_, times)| *times).map_or(0, |(pid, _)| pid)
 }
 
-fn headline(analysis: &Analysis, pid: u32, tokens: &[&TokenBudget]) -> Headline {
+fn headline(
+    model: &Model,
+    analysis: &Analysis,
+    pid: u32,
+    drafted: bool,
+    tokens: &[&TokenBudget],
+) -> Headline {
     let n = tokens.len() as u64;
+    let of_call = |t: &&TokenBudget| u64::from(model.llama_calls.n_tokens[t.call as usize].max(1));
+    let of_calls: u64 = tokens.iter().map(of_call).sum();
     let sum: u64 = tokens.iter().map(|t| t.time_ns).fold(0, u64::saturating_add);
     let mut times: Vec<u64> = tokens.iter().map(|t| t.time_ns).collect();
-    let drafted = analysis.speculative.iter().any(|s| s.pid == pid && s.emitted > 0);
     let decode = || analysis.ladder.rows.iter().find(|l| l.pid == pid && l.question == Question::Decode);
-    let came_out = if drafted { decode().map(|l| (l.units, l.measured_ns)) } else { None };
-    let (out, out_ns) = came_out.unwrap_or((n, sum));
+    let came_out = if drafted { decode().map(|l| (l.units, l.units, l.measured_ns)) } else { None };
+    let (steps, out, out_ns) = came_out.unwrap_or((n, of_calls, sum));
     Headline {
         tokens: n,
-        drafted,
-        token_ns: out_ns.checked_div(out),
-        tokens_per_s: (out > 0 && out_ns > 0).then(|| out as f64 * 1e9 / out_ns as f64),
+        sequences: (of_calls > n).then(|| of_calls as f64 / n as f64),
+        texts: Texts::compute(model, analysis, pid),
+        token_ns: out_ns.checked_div(steps),
+        tokens_per_s: per_s(out, out_ns).filter(|_| out > 0),
         half_of_time: half_of_time(&times),
         median_ns: percentile(&mut times, 50),
         p95_ns: percentile(&mut times, 95),
@@ -238,7 +266,7 @@ fn headline(analysis: &Analysis, pid: u32, tokens: &[&TokenBudget]) -> Headline 
             _ => tokens.iter().map(|t| t.wall.get(Class::Probes)).sum::<u64>() as f64 / sum as f64,
         },
         slowdown: analysis.cost.slowdown,
-        threads: 0,
+        ..Headline::default()
     }
 }
 

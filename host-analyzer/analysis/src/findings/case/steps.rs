@@ -106,7 +106,9 @@ impl Case<'_> {
     /// What a remedy changes, question by question, the largest effect on the session first.
     pub(in crate::findings) fn effects(&self, rule: &Rule, gains: &[Gain]) -> Vec<Effect> {
         let of = |question: Question| {
+            let sequences = self.headline.sequences.filter(|_| question == Question::Decode);
             let gain = gains.iter().find(|g| g.question == question).copied();
+            let gain = gain.map(|g| sequences.map_or(g, |n| g.of_sequences(n)));
             let ladder = self.ladder(question);
             let judged = |l: &&Ladder| {
                 self.model.sched.recorded && self.ladders().any(|judged| judged.question == l.question)

@@ -6,7 +6,6 @@ use super::super::{Case, Confidence, Found, Gain, Requirement, Rule, Verdict};
 use super::Remedy;
 use crate::ladder::{self, FloorGroup, Ladder, Question, StepKind};
 use crate::results::roof::Utilisation;
-use crate::shared::phase::Phase;
 
 pub(super) const RULE: Rule = Rule {
     code: "bandwidth",
@@ -75,7 +74,7 @@ fn smaller_weights(ladder: &Ladder, part: f64) -> Option<Gain> {
 /// Without a ceiling: a token that is read at far less than the fastest operator's rate leaves
 /// bandwidth. The opposite does not follow.
 fn by_best_seen(case: &Case<'_>, decode: Utilisation) -> Verdict {
-    let seen = case.analysis.roof.phase(Phase::Decode).instead.read;
+    let seen = case.analysis.roof.phase(case.headline.phase).instead.read;
     let share = seen.map(|seen| (seen.per_s as f64, decode.bytes_per_s / seen.per_s as f64));
     match share {
         Some((best, share)) if share < FAR => Verdict::RuledOut(vec![

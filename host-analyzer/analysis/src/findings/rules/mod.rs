@@ -37,6 +37,7 @@ mod speculation;
 mod splits;
 mod steal;
 mod stopped;
+mod text_batches;
 mod too_many_threads;
 
 use super::Rule;
@@ -78,6 +79,7 @@ pub const RULES: &[&Rule] = &[
     &sampling::RULE,
     &prefix::RULE,
     &small_batches::RULE,
+    &text_batches::RULE,
     &draft::RULE,
     &speculation::RULE,
     &splits::RULE,
@@ -174,6 +176,10 @@ pub enum Remedy {
     OneBackend,
     /// Keep what was computed of a prompt.
     CachePrompt,
+    /// Keep the complete context of a model with a window.
+    KeepWindow,
+    /// Keep checkpoints of a model's state.
+    KeepState,
     /// Do not stop the engine by signals.
     NoStops,
     /// Let threads that compute nothing sleep, or do not start them.

@@ -4,15 +4,16 @@ use super::super::evidence::{Evidence, Place, Value};
 use super::super::{Case, Confidence, Found, Gain, Rule, Verdict};
 use super::Remedy;
 use crate::ladder::StepKind;
+use crate::shared::memory::{Memory, memory};
 
 pub(super) const RULE: Rule = Rule {
     code: "prefix",
     topic: "repeated prompts",
     title: "The same prompt is read again",
     question: "Why does every request take as long as the first?",
-    condition: "At least two requests of one context begin at position 0 although the prompt is at least as long as everything that the context held before: a conversation that grows, read from its beginning each time.",
+    condition: "At least two requests, and four of five that follow another one in their sequence, begin at position 0 although the prompt is at least as long as everything that the sequence held before: a conversation that grows, read from its beginning each time.",
     formula: "A request would read only what is new: the tokens that the context held before, at the speed of its own prefill. 0.5 to 1.1 of that time.",
-    remedy: "Keep the cache: `cache_prompt: true` with a stable beginning of the prompt; one slot for each conversation (--parallel, id_slot).",
+    remedy: "Keep the cache: `cache_prompt: true` with a stable beginning of the prompt; one slot for each conversation (--parallel, id_slot). A model with a sliding window needs --swa-full, one with a recurrent state needs --ctx-checkpoints.",
     source: "llama.cpp #3738, #7185, chat-ui #920, SillyTavern #1589",
     requires: &[],
     steps: |_, kind| {
@@ -58,13 +59,18 @@ fn judge(case: &Case<'_>) -> Verdict {
     if compared == 0 {
         return Verdict::DoesNotApply;
     }
-    if again < 2 {
+    // Unrelated prompts are longer now and then.
+    if again < 2 || again * 5 < compared * 4 {
         return Verdict::RuledOut(evidence);
     }
     let (saved, ttft) = (saved_ns / again, ttft_ns / again);
     Verdict::Found(Found {
         evidence,
-        remedy: Remedy::CachePrompt,
+        remedy: match memory(case.model, case.pid) {
+            Memory::Cells => Remedy::CachePrompt,
+            Memory::Window => Remedy::KeepWindow,
+            Memory::State => Remedy::KeepState,
+        },
         gains: vec![Gain::of_request(ttft, saved as f64 * 0.5, saved as f64 * 1.1)],
         confidence: Confidence::Medium,
     })

@@ -1,6 +1,6 @@
 //! When tokens were generated, for readings that are about a second apart.
 
-use crate::shared::phase::{Phase, Phases};
+use crate::shared::phase::Phases;
 use profinfer_trace::model::Model;
 
 /// Longest time between two decode calls that still counts as generating: sampling, and what an
@@ -15,7 +15,7 @@ impl Decode {
     pub(super) fn compute(model: &Model, phases: &Phases) -> Self {
         let d = &model.llama_calls;
         let mut stretches: Vec<(u64, u64)> = Vec::new();
-        for i in (0..d.len()).filter(|i| phases.llama_calls[*i] == Phase::Decode && d.status[*i] == 0) {
+        for i in (0..d.len()).filter(|i| phases.llama_calls[*i] == phases.decode && d.status[*i] == 0) {
             let (start, end) = (d.start_ns[i], d.start_ns[i].saturating_add(d.duration_ns[i]));
             match stretches.last_mut() {
                 Some(last) if start <= last.1.saturating_add(BETWEEN_NS) => last.1 = last.1.max(end),

@@ -8,7 +8,7 @@ mod segments;
 
 pub use segments::{Segment, segments};
 
-use crate::shared::phase::{Phase, Phases};
+use crate::shared::phase::Phases;
 use profinfer_trace::model::{self, GaugeUnit, Model};
 
 #[derive(Debug, Clone, PartialEq)]
@@ -123,7 +123,7 @@ const fn unit(unit: GaugeUnit) -> &'static str {
 fn decode_intervals(model: &Model, phases: &Phases) -> Vec<Interval> {
     let d = &model.llama_calls;
     let mut intervals: Vec<Interval> = Vec::new();
-    for i in (0..d.len()).filter(|i| phases.llama_calls[*i] == Phase::Decode && d.status[*i] == 0) {
+    for i in (0..d.len()).filter(|i| phases.llama_calls[*i] == phases.decode && d.status[*i] == 0) {
         let (start_ns, tokens) = (d.start_ns[i], u64::from(d.n_tokens[i]));
         let end_ns = start_ns.saturating_add(d.duration_ns[i]);
         match intervals.last_mut() {

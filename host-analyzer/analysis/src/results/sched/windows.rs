@@ -23,7 +23,7 @@ impl Windows {
                     .collect(),
             )
         };
-        Self { prefill: of(Phase::Prefill), decode: of(Phase::Decode) }
+        Self { prefill: of(Phase::Prefill), decode: of(phases.decode) }
     }
 }
 

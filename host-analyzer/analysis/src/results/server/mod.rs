@@ -2,20 +2,24 @@
 //!
 //! Stage: analysis, part of the token level. From: the parts of the batches, with sequences and
 //! positions. To: [`Server`]. Promises: a slot of llama-server is a sequence of its context, and
-//! its figures come from calls that had its tokens. Batches without sequences give no requests.
+//! its figures come from calls that had its tokens. Batches without sequences give requests by their
+//! positions; none where several sequences may share them, or where positions are unknown too.
 //! What came before the first batch of a request (queueing, tokenising) is not visible, and in no
 //! figure.
 
 mod batch;
+mod implied;
 mod request;
-mod shift;
 mod slot;
 mod spread;
 
 use std::collections::BTreeMap;
 
 use crate::shared::group::context_name;
+use crate::shared::outer::OuterGraphs;
+use crate::shared::phase::logits::computed;
 use crate::shared::phase::{Phase, Phases};
+use crate::shared::shift::shifts;
 pub use batch::Batches;
 use profinfer_trace::model::{LlamaCallId, Model};
 pub use request::{Begin, SlotRequest};
@@ -29,6 +33,8 @@ pub struct Server {
     pub contexts: Vec<ServerContext>,
     /// Requests, by start.
     pub requests: Vec<SlotRequest>,
+    /// Requests of contexts whose batches show no sequences, so that they have a single one; by start.
+    pub single: Vec<SlotRequest>,
 }
 
 /// One context, and its sequences.
@@ -57,29 +63,26 @@ pub struct Slot {
 }
 
 impl Server {
-    /// A context whose batches have sequences, by its address.
-    pub(super) fn context(&self, pid: u32, context: u64) -> Option<&ServerContext> {
-        if self.contexts.iter().all(|c| c.pid != pid) {
-            return None;
-        }
-        self.named(pid, context_name(context).as_ref())
-    }
-
-    /// The same, by its name.
-    fn named(&self, pid: u32, context: Option<&String>) -> Option<&ServerContext> {
-        self.contexts.iter().find(|c| c.pid == pid && c.context.as_ref() == context)
-    }
-
     /// Whether several sequences share the calls of a request's context.
     pub(super) fn is_shared(&self, request: &SlotRequest) -> bool {
-        self.named(request.pid, request.context.as_ref()).is_some_and(|c| c.slots.len() > 1)
+        let of = |c: &&ServerContext| c.pid == request.pid && c.context == request.context;
+        self.contexts.iter().find(of).is_some_and(|c| c.slots.len() > 1)
+    }
+
+    /// All requests, with and without slots.
+    pub(crate) fn all(&self) -> impl Iterator<Item = &SlotRequest> {
+        self.requests.iter().chain(&self.single)
     }
 
     #[must_use]
     pub fn compute(model: &Model, phases: &Phases) -> Self {
         let mut contexts: BTreeMap<(u32, u64), Slots> = BTreeMap::new();
         let d = &model.llama_calls;
-        let shifts = shift::shifts(model);
+        let shifts = shifts(model);
+        let implied = implied::parts(model, phases);
+        let logits = computed(model);
+        let outer = OuterGraphs::compute(model);
+        let mut ends: BTreeMap<u32, u64> = BTreeMap::new();
         for i in (0..d.len()).filter(|i| d.status[*i] == 0) {
             // A draft works for the requests of its target, and its positions go back in every
             // round.
@@ -87,6 +90,10 @@ impl Server {
                 continue;
             }
             let key = (model.threads.get(d.thread[i]).pid, d.context[i]);
+            let end_ns = d.start_ns[i].saturating_add(d.duration_ns[i]);
+            let before = ends.insert(key.0, end_ns).unwrap_or(d.start_ns[i]);
+            let graphs = outer.within(key.0, before, d.start_ns[i]);
+            let encode_ns = graphs.map(|(start, end)| end.saturating_sub(start)).sum();
             let Ok(row) = u32::try_from(i) else { break };
             let rows = model.parts.of(LlamaCallId(row));
             let call = Call {
@@ -94,14 +101,25 @@ impl Server {
                 start_ns: d.start_ns[i].saturating_sub(model.session.start_ns),
                 duration_ns: d.duration_ns[i],
                 n_tokens: d.n_tokens[i],
+                encode_ns,
+                logits: logits[i],
                 shifted: shifts[i],
             };
-            contexts.entry(key).or_default().call(&call, &model.parts, rows);
+            let slots = contexts.entry(key).or_default();
+            match implied[i] {
+                Some(part) => slots.implied(&call, part),
+                None => slots.call(&call, &model.parts, rows),
+            }
         }
         let mut server = Self::default();
-        for ((pid, context), slots) in contexts.into_iter().filter(|(_, slots)| slots.has_sequences()) {
+        for ((pid, context), slots) in contexts {
             let context = context_name(context);
+            let has_sequences = slots.has_sequences();
             let (requests, batches, calls_not_whole) = slots.close(pid, context.as_ref());
+            if !has_sequences {
+                server.single.extend(requests);
+                continue;
+            }
             let mut of_slot: BTreeMap<i32, Vec<&SlotRequest>> = BTreeMap::new();
             for request in &requests {
                 of_slot.entry(request.slot).or_default().push(request);
@@ -112,9 +130,11 @@ impl Server {
             server.contexts.push(ServerContext { pid, context, spreads, slots, batches, calls_not_whole });
             server.requests.extend(requests);
         }
-        server.requests.sort_by_key(|r| (r.start_ns, r.first_call, r.slot));
-        for (index, request) in (0..).zip(&mut server.requests) {
-            request.index = index;
+        for requests in [&mut server.requests, &mut server.single] {
+            requests.sort_by_key(|r| (r.start_ns, r.first_call, r.slot));
+            for (index, request) in (0..).zip(requests) {
+                request.index = index;
+            }
         }
         server
     }

@@ -38,11 +38,16 @@ pub struct SlotRequest {
     pub prompt_tokens: Option<u64>,
     /// Calls that computed them.
     pub prompt_calls: u64,
+    /// How often all of its tokens were read with logits for each: the steps of a diffusion model; else 1.
+    pub reads: u64,
     /// From the start of the first call with its tokens to the end of the call with its first
     /// output, ns; `None` where either was not recorded.
     pub ttft_ns: Option<u64>,
-    /// The part of that in which no call had tokens of this request, ns: other slots, and the
-    /// server itself.
+    /// The part of that in which graphs of an encoder of images or sound ran between two calls of its
+    /// prompt, ns.
+    pub encode_ns: u64,
+    /// The part of `ttft_ns` in which neither a call had tokens of this request nor an encoder ran, ns:
+    /// other slots, and the server itself.
     pub waited_ns: Option<u64>,
     /// Output tokens, by positions: one of the prompt's last call, one of each later call, and the
     /// accepted tokens of a verified draft. The outcome of a draft in the last call is unknown, so

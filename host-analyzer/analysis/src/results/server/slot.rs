@@ -12,6 +12,8 @@ use super::batch::{Batches, Composition};
 use super::request::{Begin, SlotRequest};
 use profinfer_trace::model::Parts;
 
+/// A call follows at once if the time before it is at most this part of the prompt's time so far.
+const AT_ONCE: u64 = 100;
 /// Most draft tokens of a call. A longer part is of a text whose tokens all have an output.
 const LONGEST_DRAFT: u64 = 64;
 
@@ -21,7 +23,11 @@ pub(super) struct Call {
     pub(super) start_ns: u64,
     pub(super) duration_ns: u64,
     pub(super) n_tokens: u32,
-    /// See [`super::shift`].
+    /// Time of the graphs between the process's call before and this one, ns.
+    pub(super) encode_ns: u64,
+    /// It is known to compute logits; without, its outputs are embeddings.
+    pub(super) logits: bool,
+    /// See [`crate::shared::shift`].
     pub(super) shifted: bool,
 }
 
@@ -32,13 +38,13 @@ impl Call {
 }
 
 /// A part with a single sequence, in numbers that cannot overflow.
-#[derive(Clone, Copy)]
-struct SequencePart {
-    pos: i64,
+#[derive(Debug, Clone, Copy)]
+pub(super) struct SequencePart {
+    pub(super) pos: i64,
     /// First position after it.
-    next: i64,
-    n: u64,
-    outputs: u64,
+    pub(super) next: i64,
+    pub(super) n: u64,
+    pub(super) outputs: u64,
 }
 
 impl SequencePart {
@@ -79,12 +85,18 @@ struct Open {
     prompt_whole: bool,
     /// Outputs of its prompt.
     prompt_outputs: u64,
+    /// How often all of its tokens were read.
+    reads: u64,
     /// Time of the calls that computed the prompt, ns.
     prompt_ns: u64,
+    /// Time of graphs between these calls, ns.
+    encode_ns: u64,
     /// First position after the prompt, and end of the call with the first output (ns).
     answered: Option<(i64, u64)>,
     /// Last part: first position, and first position after it.
     last: (i64, i64),
+    /// Tokens of the last part of the prompt.
+    last_n: u64,
     /// End of the call before the last one with an output, ns.
     before_ns: u64,
     /// Several outputs of one call are draft tokens, of which only some are accepted.
@@ -136,6 +148,11 @@ impl Slots {
         }
     }
 
+    /// Adds the next call of a context whose batches show no sequences.
+    pub(super) fn implied(&mut self, call: &Call, part: SequencePart) {
+        self.part(0, call, part);
+    }
+
     /// Adds a part. Returns whether it is of a prompt.
     fn part(&mut self, seq: i32, call: &Call, part: SequencePart) -> bool {
         let state = self.slots.entry(seq).or_default();
@@ -143,10 +160,15 @@ impl Slots {
         if let Some(open) = state.open.as_mut().filter(|_| call.shifted) {
             open.shift(part);
         }
-        if let Some(open) = &mut state.open
-            && open.goes_on_with(part, gap)
-        {
-            return open.add(call, part, gap);
+        if let Some(open) = &mut state.open {
+            if call.logits && open.is_read_again(part) {
+                open.reads += 1;
+                open.end_ns = open.end_ns.max(call.end_ns());
+                return true;
+            }
+            if open.goes_on_with(part, gap) || open.is_cut(call, part) {
+                return open.add(call, part, gap);
+            }
         }
         // After a gap, earlier parts show nothing.
         let held = state.open.as_ref().filter(|_| !gap).map_or(0, |open| open.last.1);
@@ -192,10 +214,13 @@ impl Open {
             prompt_calls: 0,
             prompt_whole: !unseen,
             prompt_outputs: 0,
+            reads: 1,
             prompt_ns: 0,
+            encode_ns: 0,
             // Its first position is that of a token from an earlier output.
             answered: unseen.then_some((part.pos, call.end_ns())),
             last: (part.pos, part.next),
+            last_n: part.n,
             before_ns: call.end_ns(),
             guesses: unseen && part.n > 1,
             answering: unseen,
@@ -231,17 +256,55 @@ impl Open {
         // After rejected draft tokens, positions go back, but never to where the draft tokens
         // began.
         let verified = self.guesses && part.pos > first && part.pos < next;
+        // The accepted ones are computed again, where a state cannot be cut back.
+        if self.guesses && part.pos == first && part.next < next {
+            return true;
+        }
         part.all_ask() && (part.pos == next || verified || gap && part.pos > next)
+    }
+
+    /// Whether a part is the next one of a prompt that a program cuts into equal parts and a rest, each with
+    /// an output that it does not use: the call follows at once. A conversation that goes on after an answer
+    /// of one token looks the same, but its next call waits for a client.
+    const fn is_cut(&self, call: &Call, part: SequencePart) -> bool {
+        let length = self.end_ns.saturating_sub(self.start_ns);
+        let waited = call.start_ns.saturating_sub(self.end_ns);
+        self.answered.is_some()
+            && !self.answering
+            && self.prompt_calls == self.prompt_outputs
+            && part.n > 1
+            && part.n <= self.last_n
+            && part.outputs == 1
+            && part.pos == self.last.1
+            && waited <= length / AT_ONCE
+    }
+
+    /// Whether a part is the same text again, with logits for all of its tokens: a diffusion model changes
+    /// some of them in each step.
+    const fn is_read_again(&self, part: SequencePart) -> bool {
+        self.is_scored()
+            && self.prompt_outputs == self.prompt_tokens
+            && part.all_ask()
+            && part.pos == self.reused
+            && part.n == self.prompt_tokens
     }
 
     /// Adds a part that continues the request. Returns whether it is of the prompt.
     fn add(&mut self, call: &Call, part: SequencePart, gap: bool) -> bool {
+        let is_cut = self.is_cut(call, part);
         let end_before = self.end_ns;
         self.end_ns = self.end_ns.max(call.end_ns());
-        if self.answered.is_none() || self.is_scored() && part.n > LONGEST_DRAFT {
+        if self.answered.is_none() || is_cut || self.is_scored() && part.n > LONGEST_DRAFT {
             self.prompt_whole &= !gap;
+            self.encode_ns = self.encode_ns.saturating_add(call.encode_ns);
             self.prompt(call, part);
             return true;
+        }
+        // Accepted tokens that are computed again give no further output.
+        if self.guesses && part.pos == self.last.0 && part.next < self.last.1 {
+            self.last = (part.pos, part.next);
+            (self.answering, self.guesses) = (true, false);
+            return false;
         }
         // Two parts of one call are one step.
         if end_before < call.end_ns() {
@@ -264,6 +327,7 @@ impl Open {
         self.prompt_outputs += part.outputs;
         self.prompt_ns = self.prompt_ns.saturating_add(call.duration_ns);
         self.last = (part.pos, part.next);
+        self.last_n = part.n;
         self.guesses = drafted;
         if part.outputs > 0 {
             let behind = if drafted { part.pos + 1 } else { part.next };
@@ -273,7 +337,7 @@ impl Open {
 
     /// Several tokens of its text have an output, and no answer has begun.
     const fn is_scored(&self) -> bool {
-        self.prompt_outputs > 1 && !self.answering
+        self.prompt_outputs > self.prompt_calls && !self.answering
     }
 
     fn close(self, pid: u32, context: Option<String>, slot: i32) -> SlotRequest {
@@ -307,8 +371,12 @@ impl Open {
             reused: u32::try_from(self.reused).ok().filter(|_| seen),
             prompt_tokens: self.prompt_whole.then_some(self.prompt_tokens),
             prompt_calls: self.prompt_calls,
+            reads: self.reads,
             ttft_ns,
-            waited_ns: ttft_ns.filter(|_| self.prompt_whole).map(|ns| ns.saturating_sub(self.prompt_ns)),
+            encode_ns: self.encode_ns,
+            waited_ns: ttft_ns
+                .filter(|_| self.prompt_whole)
+                .map(|ns| ns.saturating_sub(self.prompt_ns).saturating_sub(self.encode_ns)),
             output_tokens: outputs,
             tpot_ns: (steps > 0).then(|| passed.saturating_add(steps / 2) / steps),
         }

@@ -15,7 +15,7 @@ pub(super) struct Round {
     pub(super) emitted: Option<u32>,
     /// Time of the draft's calls before it, ns.
     pub(super) draft_ns: u64,
-    /// Time of the target's call, ns.
+    /// Time of the target's call, and of the one that computes its accepted tokens again, ns.
     pub(super) verify_ns: u64,
 }
 
@@ -39,6 +39,10 @@ pub(super) fn rounds(model: &Model, phases: &Phases, pair: &Pair) -> Vec<Round> 
             if contexts[i].n_past != Some(0) {
                 draft_calls += 1;
                 draft_ns = draft_ns.saturating_add(d.duration_ns[i]);
+            }
+        } else if d.context[i] == pair.target && phases.replays[i] {
+            if let Some(last) = found.last_mut() {
+                last.verify_ns = last.verify_ns.saturating_add(d.duration_ns[i]);
             }
         } else if d.context[i] == pair.target {
             let generates = phases.roles[i] == Role::Verify || d.n_tokens[i] == 1;
@@ -70,6 +74,12 @@ pub(super) fn without_draft(model: &Model, phases: &Phases, (pid, context): (u32
     let mut open = false;
     let own = |i: &usize| d.context[*i] == context && model.threads.get(d.thread[*i]).pid == pid;
     for i in (0..d.len()).filter(own).filter(|i| d.status[*i] == 0) {
+        if phases.replays[i] {
+            if let Some(last) = found.last_mut() {
+                last.verify_ns = last.verify_ns.saturating_add(d.duration_ns[i]);
+            }
+            continue;
+        }
         if let (true, Some(last)) = (open, found.last_mut()) {
             last.emitted = emitted(contexts[last.call].n_past, contexts[i].n_past, last.drafted);
         }

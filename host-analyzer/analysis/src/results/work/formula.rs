@@ -14,11 +14,18 @@
 //! | `NORM` | all sources | result | 5 for each element |
 //! | `GLU` | all sources | result | 2 for each element |
 //! | `SOFT_MAX` | all sources | result | 6 for each element, 7 with a mask |
+//! | `SSM_CONV` | all sources | result | 2 × width of the kernel for each element |
+//! | `SSM_SCAN` | all sources; of the states those of the batch's sequences | result | 5 for each element of a state and token, 7 if each has a decay |
+//! | `GATED_DELTA_NET` | all sources | result | 7 for each element of a state and token, 3 for each element of the values |
+//! | `RWKV_WKV6` `RWKV_WKV7` `GATED_LINEAR_ATTN` | all sources | result | 7, 9, 5 for each element of a state and token |
+//! | `IM2COL` | the image | result | 0 |
+//! | `CONV_2D` `CONV_2D_DW` | all sources | result | 2 × elements of a kernel for each element |
 //! | others | all sources | result | 1 for each element, estimated |
 
 use super::attention::Attention;
 use super::expert::{Experts, by_reader};
 use super::sources::{elements, part, source};
+use super::state;
 use super::{Accuracy, Work};
 use crate::shared::empty::is_empty_op;
 use profinfer_trace::model::{Model, Node, NodeIdx, Topology};
@@ -60,6 +67,9 @@ fn fixed(model: &Model, topology: &Topology, node: &Node, op: &str) -> Work {
         "SET_ROWS" => set_rows(model, topology, node),
         "CPY" | "CONT" | "DUP" | "REPEAT" | "ARGSORT" | "TOP_K" => moved(model, topology, node, 1),
         "CONCAT" => moved(model, topology, node, 2),
+        "IM2COL" => image_columns(model, topology, node),
+        "SSM_CONV" | "CONV_2D" | "CONV_2D_DW" => convolution(model, topology, node, op),
+        _ if state::changes(op) => state::work(model, topology, node, op),
         _ => per_element(node, op).map(|n| elementwise(model, topology, node, n)),
     };
     known.unwrap_or_else(|| estimated(model, topology, node))
@@ -109,6 +119,26 @@ fn moved(model: &Model, topology: &Topology, node: &Node, sources: u8) -> Option
     Some(work)
 }
 
+/// `ggml_compute_forward_im2col`: the kernel, its first source, is not read.
+fn image_columns(model: &Model, topology: &Topology, node: &Node) -> Option<Work> {
+    let mut work = Work { written_bytes: node.bytes, ..Work::default() };
+    work.read_all(model, topology, source(node, 1)?);
+    Some(work)
+}
+
+/// Each element of the result is a dot product of a kernel with as many elements of the other source.
+fn convolution(model: &Model, topology: &Topology, node: &Node, op: &str) -> Option<Work> {
+    // The kernel of a state has one dimension, and follows its input.
+    let (slot, dimensions) = match op {
+        "SSM_CONV" => (1, 1),
+        "CONV_2D" => (0, 3),
+        _ => (0, 2),
+    };
+    let kernel = topology.node(source(node, slot)?);
+    let size = kernel.ne[..dimensions].iter().fold(1_u64, |size, n| size.saturating_mul(*n));
+    Some(elementwise(model, topology, node, size.saturating_mul(2)))
+}
+
 /// Operations per element of the result. A function such as `exp` or `tanh` counts as one, a
 /// comparison as none.
 fn per_element(node: &Node, op: &str) -> Option<u64> {
@@ -126,7 +156,7 @@ fn per_element(node: &Node, op: &str) -> Option<u64> {
     })
 }
 
-fn elementwise(model: &Model, topology: &Topology, node: &Node, operations: u64) -> Work {
+pub(super) fn elementwise(model: &Model, topology: &Topology, node: &Node, operations: u64) -> Work {
     let mut work = Work { written_bytes: node.bytes, ..Work::default() };
     let widest = node.src.iter().map(|(_, n)| elements(topology.node(*n))).max().unwrap_or(0);
     work.operations = elements(node)

@@ -17,6 +17,7 @@ mod formula;
 mod fused;
 mod reader;
 mod sources;
+mod state;
 mod stored;
 
 pub use done::{Achieved, Done};

@@ -52,6 +52,15 @@ impl Work {
         }
     }
 
+    /// Does not read `bytes` of a tensor that was counted completely.
+    pub(super) fn unread(&mut self, model: &Model, topology: &Topology, of: NodeIdx, bytes: u64) {
+        let mut less = Self::default();
+        less.read(model, topology, of, bytes);
+        self.weight_bytes = self.weight_bytes.saturating_sub(less.weight_bytes);
+        self.cache_bytes = self.cache_bytes.saturating_sub(less.cache_bytes);
+        self.activation_bytes = self.activation_bytes.saturating_sub(less.activation_bytes);
+    }
+
     /// Reads all of a tensor.
     pub(super) fn read_all(&mut self, model: &Model, topology: &Topology, of: NodeIdx) {
         self.read(model, topology, of, topology.node(of).bytes);

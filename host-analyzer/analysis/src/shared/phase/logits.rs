@@ -46,6 +46,19 @@ pub(super) fn rows(model: &Model) -> Vec<Option<u64>> {
     all
 }
 
+/// By row of `llama_calls`: one of its graphs is known to compute logits.
+pub(crate) fn computed(model: &Model) -> Vec<bool> {
+    let heads: Vec<bool> = model.topologies.iter().map(|(_, t)| head_rows(model, t).is_some()).collect();
+    let mut all = vec![false; model.llama_calls.len()];
+    let calls = &model.graph_calls;
+    for i in 0..calls.len() {
+        if let (Some(decode), Some(topology)) = (calls.decode[i], calls.topology[i]) {
+            all[decode.0 as usize] |= heads[topology.0 as usize];
+        }
+    }
+    all
+}
+
 /// Outputs that the batch of a call requests; `None` if not all of its tokens were recorded.
 fn requested(model: &Model, call: usize) -> Option<u64> {
     let parts = model.parts.of(LlamaCallId(u32::try_from(call).ok()?));

@@ -4,8 +4,11 @@
 //! `llama_decode` call and per graph call, with the evidence for it. Promises: where logits and
 //! positions are unknown, the phases follow the engine's own timings, marked [`Evidence::Tokens`].
 
+mod cached;
 mod draft;
-mod logits;
+pub(crate) mod logits;
+mod replay;
+mod steps;
 mod warm_up;
 
 use super::context::{Context, contexts};
@@ -13,14 +16,15 @@ use super::tracing::Tracing;
 pub use draft::{Pair, Role};
 use profinfer_trace::model::{LlamaCallId, Model};
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Phase {
-    /// Reads a prompt: logits for fewer tokens than it has.
+    /// Reads a prompt: logits for fewer tokens than it has, or its only token that was not cached.
     Prefill,
     /// One token: generates text.
+    #[default]
     Decode,
     /// Several tokens after others, each with logits: parallel sequences, or verification of a
-    /// draft.
+    /// draft; also the accepted tokens of a draft that are computed again.
     BatchDecode,
     /// A call of a draft model, which predicts tokens for a target.
     Draft,
@@ -119,6 +123,11 @@ pub struct Phases {
     pub pairs: Vec<Pair>,
     /// Role in speculative decoding, by row of `llama_calls`.
     pub roles: Vec<Role>,
+    /// Calls that compute accepted guesses again, by row of `llama_calls`.
+    pub replays: Vec<bool>,
+    /// The phase of most calls that give each of their sequences its next token:
+    /// [`Phase::BatchDecode`] if most of them have several sequences, else [`Phase::Decode`].
+    pub decode: Phase,
     /// Which calls have their operators.
     pub tracing: Tracing,
 }
@@ -130,11 +139,15 @@ impl Phases {
         let logits = logits::rows(model);
         let warm_ups = warm_up::warm_ups(model, &contexts);
         let (pairs, roles) = draft::pairs(model, &contexts, &logits, &warm_ups);
+        let replays = replay::replays(model, &contexts, &logits);
+        let cached = cached::begin_with_one_token(model, &contexts, &logits);
         let classify = |i: usize| {
             let n_tokens = model.llama_calls.n_tokens[i];
             match (warm_ups[i], roles[i], logits[i]) {
                 (true, ..) => (Phase::WarmUp, Evidence::Positions),
                 (_, Role::Draft, _) => (Phase::Draft, Evidence::Contexts),
+                (_, Role::None, _) if replays[i] => (Phase::BatchDecode, Evidence::Positions),
+                (_, Role::None, _) if cached[i] => (Phase::Prefill, Evidence::Positions),
                 (.., Some(rows)) => (Phase::of_logits(n_tokens, rows, contexts[i].n_past), Evidence::Logits),
                 _ => (Phase::new(n_tokens), Evidence::Tokens),
             }
@@ -142,6 +155,7 @@ impl Phases {
         let (llama_calls, evidence): (Vec<Phase>, _) = (0..model.llama_calls.len()).map(classify).unzip();
         let around = |d: &Option<LlamaCallId>| d.map_or(Phase::Unknown, |d| llama_calls[d.0 as usize]);
         let graph_calls = model.graph_calls.decode.iter().map(around).collect();
+        let decode = steps::main_phase(model, &llama_calls, &roles);
         Self {
             llama_calls,
             evidence,
@@ -150,6 +164,8 @@ impl Phases {
             graph_calls,
             pairs,
             roles,
+            decode,
+            replays,
             tracing: Tracing::compute(model),
         }
     }

@@ -10,6 +10,7 @@ mod memory;
 mod noise;
 mod requests;
 mod sleep;
+mod workloads;
 
 use profinfer_analysis::Analysis;
 use profinfer_analysis::findings::{Confidence, Evidence, Findings, RULES, Remedy, Requirement, Value};

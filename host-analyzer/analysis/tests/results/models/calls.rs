@@ -130,3 +130,28 @@ pub(crate) fn model(calls: &[Call], picks: bool) -> Model {
     }
     m
 }
+
+/// Gives each call a graph that computes `rows` rows of logits.
+pub(crate) fn with_logits(m: &mut Model, rows: u64) {
+    let node = Node {
+        ne: [256, rows, 1, 1],
+        src: sources(&[]),
+        ..tensor(&mut m.texts, "result_output", "MUL_MAT", "f32")
+    };
+    m.topologies.rows.push(Topology { pid: 0, n_nodes: 1, nodes: vec![node], complete: true });
+    let topology = TopologyId(m.topologies.rows.len() as u32 - 1);
+    for i in 0..m.llama_calls.len() {
+        let g = &mut m.graph_calls;
+        g.start_ns.push(m.llama_calls.start_ns[i]);
+        g.duration_ns.push(1);
+        g.layer.push(Layer::Backend);
+        g.backend.push(Text::default());
+        g.topology.push(Some(topology));
+        g.n_nodes.push(1);
+        g.n_tokens.push(m.llama_calls.n_tokens[i]);
+        g.n_past.push(None);
+        g.thread.push(m.llama_calls.thread[i]);
+        g.decode.push(Some(LlamaCallId(i as u32)));
+        g.parent.push(None);
+    }
+}

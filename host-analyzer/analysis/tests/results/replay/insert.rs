@@ -41,7 +41,7 @@ fn meets_inside(m: &Model, i: usize) -> bool {
 }
 
 /// Everything that begins at `from` or later is delayed, and what contains it lasts longer.
-fn delay_from(m: &mut Model, from: u64, ns: u64) {
+pub(super) fn delay_from(m: &mut Model, from: u64, ns: u64) {
     let stretch = |start: &mut [u64], length: &mut [u64]| {
         for (start, length) in start.iter_mut().zip(length) {
             if *start >= from {
@@ -58,7 +58,7 @@ fn delay_from(m: &mut Model, from: u64, ns: u64) {
     m.sched.states.start_ns.iter_mut().for_each(later);
 }
 
-fn add_stop(m: &mut Model, thread: ThreadId, at: u64, ns: u64) {
+pub(super) fn add_stop(m: &mut Model, thread: ThreadId, at: u64, ns: u64) {
     add_state(m, thread, at, ns, ThreadState::Stopped);
 }
 

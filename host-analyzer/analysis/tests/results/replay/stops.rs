@@ -5,7 +5,7 @@ use profinfer_analysis::ladder::{Ladders, Question};
 use profinfer_analysis::replay::Cause;
 use profinfer_trace::model::{Model, Sched, SpanId};
 
-use super::insert::{Place, stop};
+use super::insert::{Place, add_stop, delay_from, stop};
 use super::{RECORDINGS, recording, sums_are_exact};
 
 /// A recording without what the scheduler did to it: its own disturbances belong to its usual time.
@@ -136,5 +136,23 @@ fn stops_between_calls_cost_what_they_cost() {
         let a = Analysis::compute(&m);
         let found: u64 = a.replay.calls.iter().map(|c| c.caused.get(Cause::Stopped)).sum();
         assert_eq!(found, cost, "{name}");
+    }
+}
+
+/// The agent holds the engine there until its probes are attached.
+#[test]
+fn a_stop_before_the_first_operator_is_the_agents() {
+    for name in RECORDINGS {
+        let mut m = quiet(name);
+        let first = m.spans.start_ns.iter().copied().min().unwrap();
+        let caller = m.llama_calls.thread[0];
+        delay_from(&mut m, first, 3_000_000);
+        add_stop(&mut m, caller, first, 3_000_000);
+        sums_are_exact(&m);
+        let a = Analysis::compute(&m);
+        let of = |cause| a.replay.calls.iter().map(|c| c.caused.get(cause)).sum::<u64>();
+        // Threads that begin with it may wait longer.
+        assert!(of(Cause::Agent) >= 3_000_000, "{name}");
+        assert_eq!(of(Cause::Stopped), 0, "{name}");
     }
 }

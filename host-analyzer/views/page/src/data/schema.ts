@@ -825,7 +825,10 @@ export interface Heading {
 
 /** How fast, and how near to what this board can do. */
 export interface Headline {
+  phase: Phase;
   tokens: number;
+  sequences: number | null;
+  texts: Texts | null;
   drafted: boolean;
   token_ns: number | null;
   tokens_per_s: number | null;
@@ -940,6 +943,7 @@ export interface Ladder {
   pid: number;
   units: number;
   traced_units: number;
+  tokens: number;
   measured_ns: number;
   undisturbed_ns: number;
   steps: LadderStep[];
@@ -1014,6 +1018,7 @@ export interface LadderSum {
   question: Question;
   parts: number;
   units: number;
+  tokens: number;
   measured_ns: number;
   steps: LadderSumStep[];
 }
@@ -1136,7 +1141,8 @@ export type MissingKind =
   | "culprit"
   | "other_type"
   | "other_kv_type"
-  | "without_neighbours";
+  | "without_neighbours"
+  | "text_lengths";
 
 /** Which, or how many. */
 export type MissingName = number | string;
@@ -1574,6 +1580,8 @@ export type Remedy =
   | { kind: "huge_pages" }
   | { kind: "one_backend" }
   | { kind: "cache_prompt" }
+  | { kind: "keep_window" }
+  | { kind: "keep_state" }
   | { kind: "no_stops" }
   | { kind: "larger_batches"; tokens: number }
   | { kind: "no_idle_team" }
@@ -1584,7 +1592,7 @@ export type Remedy =
   | { kind: "kv_type" }
   | { kind: "keep_conditions" };
 
-/** A prompt and the tokens generated from it. */
+/** A prompt and the tokens generated from it, by sequences and positions: those of `server`, and of contexts whose batches show no sequences, by the positions in their graphs. */
 export interface Request {
   index: number;
   context: string | null;
@@ -1593,6 +1601,7 @@ export interface Request {
   first_call: number;
   prompt_tokens: number;
   ttft_ns: number | null;
+  encode_ns: number;
   generated: number;
   tpot_ns: number | null;
   decode_tokens_per_s: number | null;
@@ -1842,7 +1851,9 @@ export interface SlotRequest {
   reused: number | null;
   prompt_tokens: number | null;
   prompt_calls: number;
+  reads: number;
   ttft_ns: number | null;
+  encode_ns: number;
   waited_ns: number | null;
   output_tokens: number | null;
   tpot_ns: number | null;
@@ -1937,6 +1948,7 @@ export type StepKind =
   | "graph_preparation"
   | "application"
   | "idle"
+  | "encoder"
   | "before_engine"
   | "page_in"
   | "page_faults"
@@ -2030,6 +2042,17 @@ export interface SystemFacts {
   ddr_governor: string | null;
   cpu_features: string[] | null;
   sched_missed: number | null;
+}
+
+/** Texts that are only read: embeddings, reranking, perplexity. */
+export interface Texts {
+  texts: number;
+  reads: number;
+  tokens: number;
+  calls: number;
+  tokens_per_s: number | null;
+  texts_per_s: number | null;
+  median_ns: number | null;
 }
 
 /** A property that runs may differ in. */

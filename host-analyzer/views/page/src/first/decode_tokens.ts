@@ -7,7 +7,8 @@ import { partsOf, type Timeline } from "../data/timeline.ts";
 
 /** Decode tokens of the process with the most decode time, without the first, which warms caches. */
 export function decodeTokens(summary: Summary): TokenBudget[] {
-  const tokens = list(summary.budget?.tokens).filter((t) => t.phase === "decode");
+  const phase = summary.findings?.headline.phase ?? "decode";
+  const tokens = list(summary.budget?.tokens).filter((t) => t.phase === phase);
   const callers = new Map(list(summary.tokens?.calls).map((c) => [c.id, c.thread]));
   const processes = new Map(list(summary.threads).map((t) => [t.tid, t.pid]));
   const pid = (t: TokenBudget): number | undefined => processes.get(callers.get(t.call) ?? -1);

@@ -34,6 +34,8 @@ export function command(finding: Finding, free: number[], threads: Maybe<number>
     case "threads":
     case "quota":
       return `-t ${remedy.threads}`;
+    case "keep_window":
+      return "--swa-full";
     case "pin":
       return `taskset -c ${cpuRanges(remedy.cpus)} … -t ${remedy.threads}`;
     case "pin_threads": {

@@ -1,7 +1,7 @@
 // The speed card: measured, without delays, and at the rate of the memory.
 
 import { list } from "../data/read.ts";
-import type { CeilingSource, Ladder, Summary } from "../data/schema.ts";
+import type { CeilingSource, Headline, Ladder, Summary } from "../data/schema.ts";
 import { PER_TOKEN } from "../ui/definitions.ts";
 import { figure, h, type Child } from "../ui/dom.ts";
 import { plural, time } from "../ui/format.ts";
@@ -45,7 +45,7 @@ function rowsOf(summary: Summary, ladder: Ladder | undefined): Row[] {
         "span",
         {},
         figure("tpot_ns", headline.token_ns, time(headline.token_ns), PER_TOKEN),
-        ` per token${threads}${headline.drafted ? ", with speculation" : `, ${plural(headline.tokens, "token")}`}`,
+        ` per token${threads}${ofWhat(headline)}`,
       ),
     },
   ];
@@ -77,9 +77,21 @@ function rowsOf(summary: Summary, ladder: Ladder | undefined): Row[] {
   return rows;
 }
 
+/** What the measured speed is the speed of. */
+function ofWhat(headline: Headline): string {
+  if (headline.drafted) {
+    return ", with speculation";
+  }
+  const n = headline.sequences;
+  return n == null
+    ? `, ${plural(headline.tokens, "token")}`
+    : `, ${n.toFixed(1)} sequences at a time with ${rateText((headline.tokens_per_s ?? 0) / n)} t/s each, ${plural(headline.tokens, "call")}`;
+}
+
 /** Why there is no limit, and how to get it. */
 function noLimit(summary: Summary): Child {
-  const roof = list(summary.work?.roofs).find((r) => r.phase === "decode");
+  const phase = summary.findings.headline.phase ?? "decode";
+  const roof = list(summary.work?.roofs).find((r) => r.phase === phase);
   return h(
     "li",
     { class: "unknown" },
@@ -93,11 +105,17 @@ function noLimit(summary: Summary): Child {
   );
 }
 
-/** Null if no token was generated. */
+/** Without generated tokens: how fast texts or prompts are read. Null if nothing was read. */
 export function speedCard(summary: Summary): HTMLElement | null {
   const headline = summary.findings?.headline;
   if (headline?.token_ns == null) {
-    return null;
+    return headline?.prefill_tokens_per_s == null
+      ? null
+      : h(
+          "section",
+          { id: "speed", class: "panel", "aria-label": "Speed" },
+          h("p", { class: "says" }, summary.findings.sentence),
+        );
   }
   const ladder = headline.drafted
     ? undefined

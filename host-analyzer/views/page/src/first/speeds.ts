@@ -20,28 +20,33 @@ export function mainLadders(summary: Summary): Ladder[] {
   return all.filter((l) => l.pid === all[0]?.pid);
 }
 
+/** Tokens of all sequences. Older files have units only. */
+function tokensOf(ladder: Ladder): number {
+  return ladder.tokens || ladder.units;
+}
+
 export interface Without {
   likely: number;
   low: number;
   high: number;
 }
 
-/** Units per second without all causes; null if they do not matter. */
+/** Tokens per second without all causes; null if they do not matter. */
 export function withoutCauses(ladder: Maybe<Ladder>): Without | null {
   const gain = ladder?.all_causes;
   if (!ladder || !gain || gain.likely_ns < ladder.measured_ns * IGNORED) {
     return null;
   }
   const at = (saved: number): number =>
-    (ladder.units * 1e9) / Math.max(1, ladder.measured_ns - saved);
+    (tokensOf(ladder) * 1e9) / Math.max(1, ladder.measured_ns - saved);
   return { likely: at(gain.likely_ns), low: at(gain.low_ns), high: at(gain.high_ns) };
 }
 
-/** Units per second at the rate of the memory; null if that rate is not known. */
+/** Tokens per second at the rate of the memory; null if that rate is not known. */
 export function atMemoryRate(ladder: Maybe<Ladder>): number | null {
   const floor = ladder?.floor;
   return ladder && floor?.bytes && floor.bytes_per_s
-    ? (floor.bytes_per_s * ladder.units) / floor.bytes
+    ? (floor.bytes_per_s * tokensOf(ladder)) / floor.bytes
     : null;
 }
 

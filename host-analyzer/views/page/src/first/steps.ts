@@ -36,6 +36,7 @@ const KINDS: Record<StepKind, [Family, string, string]> = {
     "sampling, application",
     "Between two calls: sampling and the application.",
   ],
+  encoder: ["usual", "encoder", "Between two calls: graphs of an encoder of images or sound."],
   idle: [
     "usual",
     "asleep",

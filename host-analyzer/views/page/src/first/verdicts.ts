@@ -41,6 +41,8 @@ function needed(missing: Missing): string {
       return "needs a recording with weights of another type";
     case "other_kv_type":
       return "needs a recording with keys of another type";
+    case "text_lengths":
+      return "needs eight calls with texts of different lengths";
     case "without_neighbours":
       return "needs a recording without the programs on other CPUs";
     case "culprit":

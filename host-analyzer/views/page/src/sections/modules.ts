@@ -6,6 +6,7 @@ import { captureNotes } from "../ui/capture.ts";
 import { h, type Child } from "../ui/dom.ts";
 import { bytes, plural, time } from "../ui/format.ts";
 import { choice, panel, section } from "../ui/parts.ts";
+import { PHASES } from "../ui/phases.ts";
 import { partLink } from "../ui/part_link.ts";
 import { quantity } from "../ui/quantity.ts";
 import { table, type Column } from "../ui/table.ts";
@@ -104,7 +105,7 @@ function byLayer(rows: LayerSum[]): HTMLElement {
 /** Null if no operator has a module or layer. */
 export function moduleSection(summary: Summary): HTMLElement | null {
   const [modules, layers] = [list(summary.work?.modules), list(summary.work?.layers)];
-  const phases = ["decode", "prefill", "unknown"].filter((phase) =>
+  const phases = Object.keys(PHASES).filter((phase) =>
     [...modules, ...layers].some((r) => r.phase === phase),
   );
   if (phases.length === 0) {
@@ -121,9 +122,7 @@ export function moduleSection(summary: Summary): HTMLElement | null {
     body.replaceChildren(...parts.filter((p): p is Node => p instanceof Node));
   };
   draw(0);
-  const names = phases.map((p) =>
-    p === "unknown" ? "All graphs" : p === "decode" ? "Decode" : "Prefill",
-  );
+  const names = phases.map((p) => PHASES[p] ?? "All graphs");
   const picker =
     phases.length > 1 ? h("div", { class: "tools" }, choice("Phase", names, draw)) : null;
   return section(

@@ -7,6 +7,7 @@ import type { OperatorColours } from "../ui/colour.ts";
 import { h, s, type Child } from "../ui/dom.ts";
 import { bytes, count, dims, percent, plural, time } from "../ui/format.ts";
 import { absent, choice, panel, section, swatch } from "../ui/parts.ts";
+import { PHASES } from "../ui/phases.ts";
 import { noReadText, sourceText } from "../ui/source.ts";
 import { opName } from "./op_types.ts";
 import { nameWithoutLayer, UNNAMED } from "./operators.ts";
@@ -359,9 +360,7 @@ function instead(roof: Roof | undefined): string {
 }
 
 export function rooflineSection(summary: Summary, colours: OperatorColours): HTMLElement | null {
-  const phases = ["decode", "prefill", "unknown"].filter(
-    (phase) => points(summary, phase).length > 0,
-  );
+  const phases = Object.keys(PHASES).filter((phase) => points(summary, phase).length > 0);
   if (phases.length === 0) {
     return null;
   }
@@ -379,9 +378,7 @@ export function rooflineSection(summary: Summary, colours: OperatorColours): HTM
     body.replaceChildren(...[...parts, without].filter((c): c is Node => c instanceof Node));
   };
   draw(0);
-  const names = phases.map((p) =>
-    p === "unknown" ? "All graphs" : p === "decode" ? "Decode" : "Prefill",
-  );
+  const names = phases.map((p) => PHASES[p] ?? "All graphs");
   const picker = phases.length > 1 ? choice("Phase", names, draw) : null;
   const lead =
     "Operators by arithmetic intensity and speed; larger circles took more time. Operators near the sloped line are memory-bound, near a horizontal line compute-bound. Copies are not shown.";

@@ -43,6 +43,7 @@ const LADDER = {
   pid: 7,
   units: 2,
   traced_units: 2,
+  tokens: 2,
   measured_ns: 100,
   undisturbed_ns: 20,
   steps: [

@@ -12,7 +12,7 @@ use profinfer_trace::model::{Layer, Model};
 const SMALL: u32 = 2;
 
 /// By row of `llama_calls`.
-pub(super) fn shifts(model: &Model) -> Vec<bool> {
+pub(crate) fn shifts(model: &Model) -> Vec<bool> {
     let (calls, graphs) = (&model.llama_calls, &model.graph_calls);
     let mut of_call = vec![(0_u32, u32::MAX); calls.len()];
     let mut largest: HashMap<(u32, u64), u32> = HashMap::new();

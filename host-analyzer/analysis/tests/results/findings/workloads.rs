@@ -1,0 +1,117 @@
+//! Sessions that are not one chat: several sequences at a time, texts that are only read, prompts that
+//! were cached.
+
+use profinfer_analysis::Analysis;
+use profinfer_analysis::findings::{Remedy, Requirement, Texts};
+use profinfer_analysis::ladder::Question;
+use profinfer_analysis::phase::Phase;
+use profinfer_trace::model::Model;
+
+use super::Answer::{Found, NotKnown, RuledOut, Silent};
+use super::{answer, findings, remedy};
+use crate::server::{Part, model};
+
+/// Calls with their start, duration and parts.
+type Call = (u64, u64, Vec<Part>);
+
+fn session(calls: &[Call]) -> Model {
+    let calls: Vec<(u64, u64, &[Part])> =
+        calls.iter().map(|(at, length, parts)| (*at, *length, &parts[..])).collect();
+    model(&calls)
+}
+
+/// Prompts of four sequences, and then 40 tokens of each; a call takes 100 ns, sampling 20.
+fn four() -> Vec<Call> {
+    let parts = |pos, n| (0..4).map(|seq| (seq, pos, n, 1)).collect();
+    let answers = (0..40).map(|i| (1_000 + i * 120, 100, parts(8 + i as i32, 1)));
+    std::iter::once((0, 900, parts(0, 8))).chain(answers).collect()
+}
+
+#[test]
+fn four_sequences_at_a_time() {
+    let m = session(&four());
+    let h = findings(&m).headline;
+    assert_eq!((h.phase, h.tokens, h.sequences, h.token_ns), (Phase::BatchDecode, 39, Some(4.0), Some(120)));
+    assert_eq!(h.tokens_per_s, Some(4.0 * 1e9 / 120.0));
+    let a = Analysis::compute(&m);
+    let ladder = |question| a.ladder.rows.iter().find(|l| l.question == question).unwrap();
+    let decode = ladder(Question::Decode);
+    assert_eq!(
+        (decode.units, decode.tokens, decode.unit_ns(), decode.tokens_per_s()),
+        (39, 156, 120, h.tokens_per_s)
+    );
+    // A prompt for each sequence, in one call.
+    assert_eq!(ladder(Question::Prompt).units, 4);
+    // A client that comes alone for a while does not change what the figures are of.
+    let mut calls = four();
+    calls.extend((0..20).map(|i| (9_000 + i * 60, 50, vec![(0, 48 + i as i32, 1, 1)])));
+    let h = findings(&session(&calls)).headline;
+    assert_eq!((h.tokens, h.sequences), (39, Some(4.0)));
+}
+
+#[test]
+fn guesses_are_no_sequences() {
+    // Four tokens of one sequence, all with an output.
+    let calls = (0..20).map(|i| (1_000 + i * 120, 100, vec![(0, 8 + 4 * i as i32, 4, 4)]));
+    let m = session(&std::iter::once((0, 900, vec![(0, 0, 8, 1)])).chain(calls).collect::<Vec<_>>());
+    let h = findings(&m).headline;
+    assert_eq!((h.phase, h.sequences), (Phase::Decode, None));
+}
+
+/// Texts of these lengths, one per call. A call takes 600 ns and 10 per token.
+fn texts(lengths: &[u32]) -> Model {
+    let call = |(i, n): (usize, &u32)| (i as u64 * 10_000, 600 + 10 * u64::from(*n), vec![(0, 0, *n, *n)]);
+    session(&lengths.iter().enumerate().map(call).collect::<Vec<_>>())
+}
+
+#[test]
+fn texts_that_are_only_read() {
+    let m = texts(&[20, 30, 40, 50, 20, 30, 40, 50]);
+    let h = findings(&m).headline;
+    assert_eq!((h.tokens, h.token_ns, h.tokens_per_s), (0, None, None));
+    let all_ns = 8.0 * 600.0 + 280.0 * 10.0;
+    assert_eq!(
+        h.texts,
+        Some(Texts {
+            texts: 8,
+            reads: 8,
+            tokens: 280,
+            calls: 8,
+            tokens_per_s: Some(280.0 * 1e9 / all_ns),
+            texts_per_s: Some(8.0 * 1e9 / all_ns),
+            median_ns: Some(900),
+        })
+    );
+    // In one call, the eight texts take 600 ns once and not eight times: 525 ns less for each. Another
+    // session differs by 7.8 % of the 425 ns that are left and of these 525: by 53 ns.
+    assert_eq!(answer(&m, "text_batches"), Found(472, 578));
+    assert_eq!(remedy(&m, "text_batches"), Remedy::LargerBatches { tokens: 512 });
+    // Nothing is read again: the texts are of their own.
+    assert_eq!(answer(&m, "prefix"), Silent);
+    assert_eq!(answer(&texts(&[300; 9]), "text_batches"), RuledOut);
+    assert_eq!(answer(&texts(&[30; 9]), "text_batches"), NotKnown(vec![Requirement::TextLengths]));
+    assert_eq!(answer(&session(&four()), "text_batches"), Silent);
+}
+
+#[test]
+fn time_between_requests_is_not_sampling() {
+    // Each prompt but the first is cached except for its last token, and comes 5 us later.
+    let mut calls: Vec<Call> = vec![(0, 900, vec![(0, 0, 8, 1)])];
+    for request in 0..4 {
+        let at = 10_000 * request;
+        if request > 0 {
+            calls.push((at, 100, vec![(0, 7, 1, 1)]));
+        }
+        calls.extend((0..8).map(|i| (at + 1_000 + i * 110, 100, vec![(0, 8 + i as i32, 1, 1)])));
+    }
+    let m = session(&calls);
+    let a = Analysis::compute(&m);
+    assert_eq!(
+        a.token.requests.iter().map(|r| (r.prompt_tokens, r.generated)).collect::<Vec<_>>(),
+        [(8, 8), (1, 8), (1, 8), (1, 8)]
+    );
+    let h = findings(&m).headline;
+    assert_eq!(h.tokens, 31);
+    // Three of them follow the prompt's last token after 900 ns.
+    assert_eq!(h.token_ns, Some((28 * 110 + 3 * 1_000) / 31));
+}
