@@ -175,10 +175,15 @@ pub struct TargetArgs {
 impl TargetArgs {
     /// The target. `None` if the command line names none.
     #[must_use]
-    pub fn target(&self, stdout_to_stderr: bool, restarts: bool, user: &Option<User>) -> Option<Target> {
+    pub fn target(
+        &self,
+        stdout_to_stderr: bool,
+        awaited: &AwaitedArgs,
+        user: &Option<User>,
+    ) -> Option<Target> {
         match (self.pid, &self.name) {
-            (Some(pid), _) => Some(Target::Pid(pid)),
-            (None, Some(name)) => Some(Target::Name { name: name.clone(), restarts }),
+            (Some(pid), _) => Some(Target::Pid { pid, follow: awaited.follow }),
+            (None, Some(name)) => Some(Target::Name { name: name.clone(), restarts: awaited.restarts }),
             (None, None) if self.command.is_empty() => None,
             (None, None) => {
                 let (command, user) = (self.command.clone(), user.clone());
@@ -186,6 +191,22 @@ impl TargetArgs {
             }
         }
     }
+}
+
+/// Which processes the agent waits for during the session.
+#[derive(Debug, Clone, Copy, Default, Args)]
+pub struct AwaitedArgs {
+    /// With --name: when the engine exits, wait in the same session for the next one
+    ///
+    /// Ctrl-C ends the session, and so does the host of `serve`.
+    #[arg(long, conflicts_with_all = ["pid", "command"])]
+    pub restarts: bool,
+    /// With --pid: also trace the processes below it, running or started later
+    ///
+    /// For servers that start an engine per model. The session ends when that process and the
+    /// engines below it have ended.
+    #[arg(long, requires = "pid")]
+    pub follow: bool,
 }
 
 #[derive(Debug, Args)]
@@ -210,11 +231,8 @@ pub struct Serve {
     /// `--listen tcp:127.0.0.1:0`, where the kernel chooses the port.
     #[arg(long, value_name = "FILE")]
     pub port_file: Option<PathBuf>,
-    /// With --name: when the engine exits, wait in the same session for the next one
-    ///
-    /// Ctrl-C or the host ends the session.
-    #[arg(long, conflicts_with_all = ["pid", "command"])]
-    pub restarts: bool,
+    #[command(flatten)]
+    pub awaited: AwaitedArgs,
     /// Ring buffer size, for example 4M if spans are dropped
     ///
     /// Counts twice toward the memory (RSS) of the agent. Default: 2M, or 256K if only
@@ -268,11 +286,8 @@ pub struct Record {
     #[cfg(feature = "bench")]
     #[arg(long)]
     pub bench: bool,
-    /// With --name: when the engine exits, wait in the same session for the next one
-    ///
-    /// Ctrl-C ends the session.
-    #[arg(long, conflicts_with_all = ["pid", "command"])]
-    pub restarts: bool,
+    #[command(flatten)]
+    pub awaited: AwaitedArgs,
     /// With a command: run it as this user, by name or number
     ///
     /// A group number may follow: `1000:44`. Default: the user that the agent runs as.

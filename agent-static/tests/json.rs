@@ -334,6 +334,16 @@ struct Nothing {
     code: String,
     pid: Option<u32>,
     text: String,
+    children: Vec<Untraced>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[expect(dead_code, reason = "the fields that exist")]
+struct Untraced {
+    pid: u32,
+    name: String,
+    command: String,
 }
 
 fn record(out: &Path, more: &[&str]) -> (Recorded, Output) {
@@ -372,6 +382,7 @@ fn a_recording_of_a_program_that_is_not_an_engine() {
     let nothing = recorded.nothing_traced.unwrap();
     assert_eq!(nothing.code, "engine_failed");
     assert!(nothing.pid.is_some() && nothing.text.contains('7'), "{nothing:?}");
+    assert!(nothing.children.is_empty());
     let error = recorded.error.unwrap();
     assert!(error.tried.contains("sh") && !error.answer.is_empty() && !error.help.is_empty());
 }

@@ -19,7 +19,7 @@ use profinfer_agent::probes::tracer::Late;
 use profinfer_agent::request::limits::{self, place};
 use profinfer_agent::request::plan::{CounterRequest, MAX_REQUESTS, Plan};
 use profinfer_agent::session::Summary;
-use profinfer_agent::session::ending::Cause;
+use profinfer_agent::session::ending::{Cause, Untraced};
 use profinfer_agent::sys::privilege::Sets;
 use profinfer_agent::sys::thread::Exit;
 use profinfer_secure::Refusal;
@@ -213,7 +213,16 @@ fn endings() {
         Cause::CallOpen(pid, 1),
         Cause::Namespace(pid, 1),
         Cause::Packed(pid, "/data/app/base.apk".to_owned()),
-        Cause::Child(pid, 8, "worker".to_owned()),
+        Cause::Children(
+            pid,
+            [(8, "a.gguf"), (9, "b.gguf")]
+                .map(|(pid, model)| Untraced {
+                    pid,
+                    name: "llama-server".to_owned(),
+                    command: format!("llama-server --model /models/{model} -c 512"),
+                })
+                .to_vec(),
+        ),
         Cause::Late(Late { pid, begun_ns: 1, met_ns: 2 }),
         Cause::Idle,
     ] {

@@ -345,6 +345,21 @@ struct {
 const volatile __u64 pidns_dev = 0;
 const volatile __u64 pidns_ino = 0;
 
+/* Offsets of the ids that the kernel keeps for a task, one per PID namespace. Set before loading from
+ * the kernel's BTF; upid_size is 0 if it is not known (agent-static/src/bpf/pid_layout.rs). */
+struct pid_layout {
+	__u32 thread_pid; /* in task_struct */
+	__u32 group_leader;
+	__u32 level; /* in pid */
+	__u32 numbers;
+	__u32 upid_size; /* of an element of numbers */
+	__u32 nr; /* in upid */
+	__u32 ns;
+	__u32 inum; /* in pid_namespace */
+};
+const volatile struct pid_layout pid_layout = {};
+#define PID_LEVELS 33 /* the kernel's MAX_PID_NS_LEVEL, and the initial namespace */
+
 /* Set by the agent when a session ends. Probes are removed one after the other, and hits of the
  * last ones belong to calls whose end is no longer seen. */
 volatile __u64 stopped = 0;
@@ -359,15 +374,68 @@ volatile __u64 stopped = 0;
  * checks the verifier's results. */
 #define STACK_MAX 48
 
+/* A value of kernel memory; 0 if it cannot be read. */
+static __always_inline __u64 kernel_u64(__u64 at)
+{
+	__u64 value = 0;
+
+	bpf_probe_read_kernel(&value, sizeof(value), (void *)at);
+	return value;
+}
+
+static __always_inline __u32 kernel_u32(__u64 at)
+{
+	__u32 value = 0;
+
+	bpf_probe_read_kernel(&value, sizeof(value), (void *)at);
+	return value;
+}
+
+/* The place in `struct pid` of the ids in the agent's PID namespace; 0 if the task has none there.
+ * The initial namespace, at level 0, is not that of this agent. */
+static __noinline __u32 agents_upid(__u64 task)
+{
+	__u64 pid = kernel_u64(task + pid_layout.thread_pid);
+	__u32 level = kernel_u32(pid + pid_layout.level);
+	__u32 at = pid_layout.numbers;
+
+	for (__u32 i = 1; i < PID_LEVELS && i <= level; i++) {
+		__u64 ns;
+
+		at += pid_layout.upid_size;
+		ns = kernel_u64(pid + at + pid_layout.ns);
+		if (kernel_u32(ns + pid_layout.inum) == (__u32)pidns_ino)
+			return at;
+	}
+	return 0;
+}
+
+/* The helper knows only tasks of the namespace itself. This translates those of namespaces below. */
+static __noinline __u64 pid_tgid_below(void)
+{
+	__u64 task = bpf_get_current_task();
+	__u32 at = agents_upid(task);
+	__u64 leader, pid, tgid;
+
+	if (!at)
+		return 0;
+	leader = kernel_u64(task + pid_layout.group_leader);
+	pid = kernel_u64(task + pid_layout.thread_pid);
+	tgid = kernel_u64(leader + pid_layout.thread_pid);
+	pid = kernel_u32(pid + at + pid_layout.nr);
+	tgid = kernel_u32(tgid + at + pid_layout.nr);
+	return tgid << 32 | pid;
+}
+
 static __noinline __u64 pid_tgid(void)
 {
 	struct bpf_pidns_info ns = {};
 
 	if (!pidns_ino)
 		return bpf_get_current_pid_tgid();
-	if (bpf_get_ns_current_pid_tgid(pidns_dev, pidns_ino, &ns, sizeof(ns)))
-		return 0;
-	return (__u64)ns.tgid << 32 | ns.pid;
+	if (!bpf_get_ns_current_pid_tgid(pidns_dev, pidns_ino, &ns, sizeof(ns)))
+		return (__u64)ns.tgid << 32 | ns.pid;
+	return pid_layout.upid_size ? pid_tgid_below() : 0;
 }
 
 /* The state of the calling thread, 0 if it has none. Compares the id, because an address may be

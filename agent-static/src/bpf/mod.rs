@@ -8,6 +8,7 @@ mod engines;
 pub mod jit;
 pub(crate) mod layout;
 pub mod page_read;
+mod pid_layout;
 mod programs;
 mod refused;
 pub mod ring;
@@ -133,6 +134,7 @@ impl<'s> Bpf<'s> {
         {
             rodata.pidns_dev = dev;
             rodata.pidns_ino = ino;
+            rodata.pid_layout = pid_layout::find().unwrap_or_default();
         }
         let multi = uprobe_multi();
         if multi {

@@ -74,6 +74,7 @@ fn verified(c: Constants) -> Vec<(String, Vec<u32>)> {
     rodata.backend_whole.fill(c.whole.into());
     let (dev, ino) = own_pid_namespace().unwrap_or((1, 1));
     (rodata.pidns_dev, rodata.pidns_ino) = if c.pid_namespace { (dev, ino) } else { (0, 0) };
+    rodata.pid_layout.upid_size = if c.whole { 16 } else { 0 };
     if !c.sched {
         sched::leave_out(&mut open).unwrap();
     }

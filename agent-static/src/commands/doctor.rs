@@ -28,7 +28,7 @@ struct Examined<'a> {
 pub(super) fn doctor(options: &Doctor) -> Result<i32> {
     let target = match &options.name {
         Some(name) => Some(Target::Name { name: name.clone(), restarts: false }),
-        None => options.pid.map(Target::Pid),
+        None => options.pid.map(|pid| Target::Pid { pid, follow: false }),
     };
     let examined = doctor::examine(target.as_ref());
     match options.format.format {

@@ -20,7 +20,7 @@ use crate::observe::counter::Counters;
 use crate::request::boards::Board;
 use crate::request::capture::Wanted;
 use crate::request::plan::{self, GaugeRequest, Plan};
-use crate::session::ending::Cause;
+use crate::session::ending::{Cause, Untraced};
 use crate::session::host::Host;
 use crate::session::{self, Summary};
 use crate::signals::Signals;
@@ -37,7 +37,7 @@ pub(super) fn record(options: &Record) -> Result<i32> {
     }
     // The output of the program would mix with the output of the agent.
     let target =
-        options.target.target(to_stdout || json, options.restarts, &options.user).ok_or_else(|| {
+        options.target.target(to_stdout || json, &options.awaited, &options.user).ok_or_else(|| {
             Diagnostic::new(
                 "starting the recording",
                 "the command line names no process",
@@ -155,18 +155,20 @@ struct Recorded<'a> {
     bpf_run_ns: u64,
     bpf_runs: u64,
     /// `null` if something was traced.
-    nothing_traced: Option<Nothing>,
+    nothing_traced: Option<Nothing<'a>>,
     /// Set if the agent could not trace, with what to do.
     error: Option<&'a Diagnostic>,
 }
 
 #[derive(Debug, Serialize)]
-struct Nothing {
+struct Nothing<'a> {
     /// A value of `session.ending.code` in the output schema.
     code: &'static str,
     /// The process that the code is about, if any.
     pid: Option<u32>,
     text: String,
+    /// With `children_compute`: the children that are not traced.
+    children: &'a [Untraced],
 }
 
 impl<'a> Recorded<'a> {
@@ -198,8 +200,8 @@ impl<'a> Recorded<'a> {
     }
 }
 
-impl Nothing {
-    fn new(cause: &Cause) -> Self {
-        Self { code: cause.code(), pid: cause.pid(), text: cause.words() }
+impl<'a> Nothing<'a> {
+    fn new(cause: &'a Cause) -> Self {
+        Self { code: cause.code(), pid: cause.pid(), text: cause.words(), children: cause.children() }
     }
 }

@@ -26,7 +26,7 @@ pub(super) fn serve(options: &Serve) -> Result<i32> {
     // Removed when `serve` returns, a signal included.
     let _port_file = options.port_file.as_deref().map(|path| PortFile::write(path, &place)).transpose()?;
     let signals = Signals::new()?;
-    let own = options.target.target(false, options.restarts, &options.user);
+    let own = options.target.target(false, &options.awaited, &options.user);
     let starts_program = own.as_ref().is_some_and(Target::starts_program);
     if !starts_program {
         let _ = confine::begin();
@@ -66,7 +66,7 @@ pub(super) fn serve(options: &Serve) -> Result<i32> {
         };
         let target = own.clone().unwrap_or_else(|| {
             let name = if plan.target.is_empty() { DEFAULT_NAME.to_owned() } else { plan.target.clone() };
-            Target::Name { name, restarts: options.restarts }
+            Target::Name { name, restarts: options.awaited.restarts }
         });
         log(&format!("{name}: capturing"));
         let mut host = Host::new(reader, acceptor);

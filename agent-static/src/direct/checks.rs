@@ -61,13 +61,6 @@ pub(super) fn own() -> u32 {
     nix::unistd::gettid().as_raw().cast_unsigned()
 }
 
-/// The thread that traces `tid`; 0: none.
-pub(super) fn tracer(tid: i32) -> u32 {
-    let status = text_of_process(&format!("/proc/{tid}/status")).unwrap_or_default();
-    let line = status.lines().find_map(|l| l.strip_prefix("TracerPid:"));
-    line.and_then(|v| v.trim().parse().ok()).unwrap_or(0)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -80,10 +73,5 @@ mod tests {
         assert_eq!(judge("Seccomp:\t0\nSeccomp_filters:\t0\n"), Ok(()));
         assert_eq!(judge("NSpid:\t70\t7\n"), Err(Refused::PidNamespace));
         assert_eq!(judge(""), Ok(()), "an old kernel has fewer fields");
-    }
-
-    #[test]
-    fn this_process_has_no_tracer() {
-        assert_eq!(tracer(std::process::id().cast_signed()), 0);
     }
 }

@@ -9,10 +9,10 @@ use nix::errno::Errno;
 use nix::sys::ptrace::{self, Options};
 use nix::unistd::Pid;
 
-use super::checks::{GRACE, own, tasks, tracer};
+use super::checks::{GRACE, own, tasks};
 use super::refused::Refused;
 use crate::sys::thread::{Go, WaitStatus, go, poll, wait_status};
-use crate::target::process::alive;
+use crate::target::process::{alive, tracer};
 use crate::target::watch::Watch;
 
 /// How long a thread may take to stop: it may be reading a model from a slow disk.

@@ -14,7 +14,7 @@ use crate::target::process::{self, Target};
 /// The rows, and whether operators can be traced. `None` if no engine runs.
 pub(super) fn rows(target: Option<&Target>) -> (Vec<Row>, Option<bool>) {
     let pids = match target {
-        Some(Target::Pid(pid)) => vec![*pid],
+        Some(Target::Pid { pid, .. }) => vec![*pid],
         Some(Target::Name { name, .. }) => process::find(name),
         Some(Target::Command { .. }) | None => process::find("llama*"),
     };

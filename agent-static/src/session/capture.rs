@@ -42,6 +42,7 @@ use crate::schedule::steer::Steer;
 use crate::session::host::Host;
 use crate::signals::{Signals, Sleeper};
 use crate::sys::tee::{self, Tail};
+use crate::target::catch::Wanted;
 use crate::target::process::Target;
 
 /// Traces until the engine, the host or a signal ends the session. `drain` keeps the encoder of the
@@ -257,7 +258,9 @@ fn begin_target(
 /// Observes an engine that starts from now on from its beginning.
 fn catch_new_engines(tracer: &mut Tracer<'_, '_>) {
     tracer.begin_catch();
-    if let Some(name) = tracer.waits_for() {
-        log(&format!("waiting for an engine named {name}"));
+    match tracer.waits_for() {
+        Some(Wanted::Named(name)) => log(&format!("waiting for an engine named {name}")),
+        Some(Wanted::Below(root)) => log(&format!("waiting for an engine that process {root} starts")),
+        None => {}
     }
 }

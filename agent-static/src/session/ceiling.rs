@@ -124,7 +124,7 @@ fn options(request: &BenchRequest) -> Options {
 /// The engine process that is already running, if any.
 fn competitor(target: &Target) -> Option<u32> {
     match target {
-        Target::Pid(pid) => Some(*pid).filter(|pid| process::alive(*pid)),
+        Target::Pid { pid, .. } => Some(*pid).filter(|pid| process::alive(*pid)),
         Target::Name { name, .. } => process::find(name).first().copied(),
         Target::Command { .. } => None,
     }
@@ -166,8 +166,8 @@ mod tests {
     #[test]
     fn who_competes() {
         let own = std::process::id();
-        assert_eq!(competitor(&Target::Pid(own)), Some(own));
-        assert_eq!(competitor(&Target::Pid(u32::MAX / 2)), None);
+        let process = |pid| competitor(&Target::Pid { pid, follow: false });
+        assert_eq!((process(own), process(u32::MAX / 2)), (Some(own), None));
         assert_eq!(
             competitor(&Target::Command { command: vec![], stdout_to_stderr: false, user: None }),
             None

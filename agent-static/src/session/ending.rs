@@ -6,14 +6,16 @@
 //! at the end ─▶ exit status, calls that did not return, names without a process ──┴▶ Ending records
 //! ```
 
+use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
 use profinfer_wire::record::Record;
 use profinfer_wire::record::ending::{Ending, code};
+use serde::Serialize;
 
 use crate::bpf::own_pid_namespace;
 use crate::clock;
-use crate::error::Diagnostic;
+use crate::error::{Diagnostic, log};
 use crate::link::output::Weight;
 use crate::lower::Lower;
 use crate::lower::hits::Hits;
@@ -52,25 +54,37 @@ pub enum Cause {
     Namespace(u32, u32),
     /// The process, and the archive from which it maps code.
     Packed(u32, String),
-    /// The process, and a child that is not traced and maps the same engine: ID and name.
-    Child(u32, u32, String),
+    /// The process, and its children that map the same engine and are not traced.
+    Children(u32, Vec<Untraced>),
     /// A process whose first calls may be missing.
     Late(Late),
     /// None of these.
     Idle,
 }
 
+/// A process that is not traced.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Untraced {
+    pub pid: u32,
+    pub name: String,
+    /// The harmless part of its command line, which names the model.
+    pub command: String,
+}
+
 /// The noted causes, and the time of the last check.
 #[derive(Debug)]
 pub(super) struct Endings {
     noted: Vec<Cause>,
+    /// Children that had their parent's command line at the last check: forked, and perhaps about to
+    /// call exec.
+    alike: BTreeSet<u32>,
     begun: Instant,
     looked: Option<Instant>,
 }
 
 impl Endings {
     pub(super) fn new() -> Self {
-        Self { noted: Vec::new(), begun: Instant::now(), looked: None }
+        Self { noted: Vec::new(), alike: BTreeSet::new(), begun: Instant::now(), looked: None }
     }
 
     /// Checks processes that have computed nothing yet, if the interval has passed.
@@ -100,11 +114,49 @@ impl Endings {
             }
             return;
         }
-        for child in process::children(pid) {
-            if !tracer.knows(child) && attached.shares_engine(child) {
-                self.note(Cause::Child(pid, child, process::name(child)));
-            }
+        // The tracer reports new processes that it could not trace.
+        if !tracer.follows() {
+            self.look_at_children(attached, tracer);
         }
+    }
+
+    fn look_at_children(&mut self, attached: &Attached, tracer: &Tracer<'_, '_>) {
+        let (pid, own) = (attached.pid, process::command_line(attached.pid));
+        for child in process::children(pid) {
+            if tracer.knows(child) || self.has_child(pid, child) || !attached.shares_engine(child) {
+                continue;
+            }
+            let command = process::command_line(child);
+            if command == own && self.alike.insert(child) {
+                continue;
+            }
+            self.alike.remove(&child);
+            self.note_child(pid, Untraced { pid: child, name: process::name(child), command });
+        }
+    }
+
+    fn has_child(&self, pid: u32, child: u32) -> bool {
+        let known = |cause: &Cause| matches!(cause, Cause::Children(p, all) if *p == pid && all.iter().any(|c| c.pid == child));
+        self.noted.iter().any(known)
+    }
+
+    /// Reports it at once as well: a recording may take long.
+    fn note_child(&mut self, pid: u32, child: Untraced) {
+        let shown = format!(
+            "process {pid} has computed nothing; its child {} runs the same engine and is not traced: {}\n  trace it with --pid {}, or \
+             all of them with --pid {pid} --follow",
+            child.pid, child.command, child.pid
+        );
+        let known = self.noted.iter_mut().find_map(|cause| match cause {
+            Cause::Children(p, all) if *p == pid => Some(all),
+            _ => None,
+        });
+        match known {
+            Some(all) if all.len() >= MOST => return,
+            Some(all) => all.push(child),
+            None => self.note(Cause::Children(pid, vec![child])),
+        }
+        log(&shown);
     }
 
     fn note(&mut self, cause: Cause) {
@@ -125,7 +177,7 @@ impl Endings {
         let mut causes: Vec<Cause> = Vec::new();
         let silent = |lower: &Lower, pid: u32| lower.hits(pid) == Hits::default();
         causes.extend(self.noted.drain(..).filter(|cause| match cause {
-            Cause::Namespace(pid, _) | Cause::Packed(pid, _) | Cause::Child(pid, ..) => silent(lower, *pid),
+            Cause::Namespace(pid, _) | Cause::Packed(pid, _) | Cause::Children(pid, _) => silent(lower, *pid),
             _ => true,
         }));
         let failed = tracer.take_ending().filter(|(_, exit, _)| *exit != Exit::Status(0));
@@ -139,7 +191,9 @@ impl Endings {
         }
         let late = tracer.take_late().into_iter().map(Cause::Late);
         for cause in causes.iter().cloned().chain(late) {
-            lower.emit.emit(&Record::Ending(cause.record()), Weight::Essential);
+            cause.records(|record| {
+                lower.emit.emit(&Record::Ending(record), Weight::Essential);
+            });
         }
         // Engines without `llama_decode` calls compute graphs. If the engine ended or was left in
         // its first call, its graphs are not a complete call.
@@ -166,10 +220,10 @@ fn cut(text: &str) -> &str {
 }
 
 impl Cause {
-    fn record(&self) -> Ending<'_> {
+    fn records(&self, mut emit: impl FnMut(Ending<'_>)) {
         let at_ns = clock::monotonic_ns();
         let of = |code, pid: u32| Ending { at_ns, code, pid, ..Ending::default() };
-        match self {
+        emit(match self {
             Self::NoProcess(name) => Ending { text: cut(name), ..of(code::NO_PROCESS, 0) },
             Self::NoProbe(pid) => of(code::NO_PROBE, *pid),
             Self::Ended { pid, exit: Exit::Status(status), output } => {
@@ -181,14 +235,17 @@ impl Cause {
             Self::CallOpen(pid, since_ns) => Ending { since_ns: *since_ns, ..of(code::CALL_OPEN, *pid) },
             Self::Namespace(pid, inside) => Ending { other: *inside, ..of(code::PID_NAMESPACE, *pid) },
             Self::Packed(pid, path) => Ending { text: cut(path), ..of(code::PACKED_LIBRARY, *pid) },
-            Self::Child(pid, child, name) => {
-                Ending { other: *child, text: cut(name), ..of(code::CHILD, *pid) }
+            Self::Children(pid, children) => {
+                return children
+                    .iter()
+                    .map(|c| Ending { other: c.pid, text: cut(&c.name), ..of(code::CHILD, *pid) })
+                    .for_each(emit);
             }
             Self::Late(late) => {
                 Ending { at_ns: late.met_ns, since_ns: late.begun_ns, ..of(code::LATE, late.pid) }
             }
             Self::Idle => of(0, 0),
-        }
+        });
     }
 
     /// The code for programs: that of `session.ending.code` of the host, if it has one.
@@ -201,7 +258,7 @@ impl Cause {
             Self::CallOpen(..) => "call_unreturned",
             Self::Namespace(..) => "pid_namespace",
             Self::Packed(..) => "packed_library",
-            Self::Child(..) => "children_compute",
+            Self::Children(..) => "children_compute",
             Self::Late(_) => "late",
             Self::Idle => "nothing_computed",
         }
@@ -217,8 +274,17 @@ impl Cause {
             | Self::CallOpen(pid, _)
             | Self::Namespace(pid, _)
             | Self::Packed(pid, _)
-            | Self::Child(pid, ..)
+            | Self::Children(pid, _)
             | Self::Late(Late { pid, .. }) => Some(*pid),
+        }
+    }
+
+    /// Children that compute and are not traced.
+    #[must_use]
+    pub fn children(&self) -> &[Untraced] {
+        match self {
+            Self::Children(_, children) => children,
+            _ => &[],
         }
     }
 
@@ -238,17 +304,22 @@ impl Cause {
                 format!("a llama_decode call of process {pid} began and never returned")
             }
             Self::Namespace(pid, inside) => format!(
-                "process {pid} runs as process {inside} in a PID namespace below that of the agent, so the agent cannot assign \
-                 events to it: run the agent in the root PID namespace, or in that of the engine"
+                "process {pid} runs as process {inside} in a PID namespace below that of the agent. Without BTF of the kernel, the \
+                 agent cannot assign events to it: run the agent in the root PID namespace, or in that of the engine"
             ),
             Self::Packed(pid, path) => {
                 format!(
                     "process {pid} maps code from the archive {path}, and the agent cannot place probes in an archive"
                 )
             }
-            Self::Child(pid, child, name) => format!(
-                "process {pid} computed nothing; its child {child} ({name}) maps the same engine: trace the child, or use --name"
-            ),
+            Self::Children(pid, children) => {
+                let row = |c: &Untraced| format!("\n    {}: {}", c.pid, c.command);
+                format!(
+                    "process {pid} computed nothing; its children run the same engine and are not traced:{}\n  trace one of them \
+                     with --pid, or all with --pid {pid} --follow",
+                    children.iter().map(row).collect::<String>()
+                )
+            }
             Self::Late(late) => format!("the agent attached to process {} after its first calls", late.pid),
             Self::Idle => "the engine computed nothing while it was traced".to_owned(),
         }

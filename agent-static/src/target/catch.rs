@@ -1,9 +1,9 @@
-//! Stops new processes of a name right after their exec, while the session's thread is busy with
-//! others.
+//! Stops new processes that are to be traced right after their exec, while the session's thread is
+//! busy with others.
 //!
-//! Examining an engine takes 100 ms and more. In that time another process of that name would reach
-//! its first decode call. So a thread reads the kernel's exec events and holds each process of the
-//! name with ptrace(2). Each held process has its own thread, because only the thread that traces a
+//! Examining an engine takes 100 ms and more. In that time another process would reach its first
+//! decode call. So a thread reads the kernel's exec events and holds each wanted process with
+//! ptrace(2). Each held process has its own thread, because only the thread that traces a
 //! process can release it. The session's thread takes them over one by one with [`Catch::release`].
 //!
 //! If the agent dies, the kernel lets every tracee continue.
@@ -47,13 +47,29 @@ pub struct Executed {
     pub comm: [u8; TASK_COMM],
 }
 
-impl Executed {
-    /// Whether the process has the awaited name, or had it before it ended.
+/// The new programs that a session traces.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Wanted {
+    /// Those of this name. A final `*` matches any suffix.
+    Named(String),
+    /// Those of this process and of the processes below it.
+    Below(u32),
+}
+
+impl Wanted {
     #[must_use]
-    pub fn is_named(&self, wanted: &str) -> bool {
-        let comm = self.comm.split(|b| *b == 0).next().unwrap_or_default();
-        process::has_name(self.pid, wanted)
-            || !process::alive(self.pid) && process::matches(&String::from_utf8_lossy(comm), wanted)
+    pub fn includes(&self, executed: &Executed) -> bool {
+        let pid = executed.pid;
+        match self {
+            Self::Named(name) => {
+                // A process that has ended already had the name.
+                let comm = executed.comm.split(|b| *b == 0).next().unwrap_or_default();
+                process::has_name(pid, name)
+                    || !process::alive(pid) && process::matches(&String::from_utf8_lossy(comm), name)
+            }
+            // One that has ended already was a short helper: an engine takes longer to load a model.
+            Self::Below(root) => process::alive(pid) && process::is_in_tree(pid, *root),
+        }
     }
 }
 
@@ -61,7 +77,7 @@ impl Executed {
 #[derive(Debug, Default)]
 struct Shared {
     held: Mutex<BTreeMap<u32, Held>>,
-    /// Processes of the name that are stopped, or could not be stopped.
+    /// Wanted processes that are stopped, or could not be stopped.
     met: Mutex<Vec<Executed>>,
     ends: AtomicBool,
 }
@@ -73,19 +89,18 @@ pub struct Catch {
 }
 
 impl Catch {
-    /// Starts to watch `executions`, the ring buffer of exec events, for processes with this name.
-    /// `None` if no thread could be started; then the session's thread handles new processes when
-    /// it can.
+    /// Starts to watch `executions`, the ring buffer of exec events, for wanted processes. `None` if
+    /// no thread could be started; then the session's thread handles new processes when it can.
     #[must_use]
-    pub fn begin(executions: MapHandle, name: &str) -> Option<Self> {
+    pub fn begin(executions: MapHandle, wanted: Wanted) -> Option<Self> {
         let shared = Arc::new(Shared::default());
-        let (theirs, name) = (Arc::clone(&shared), name.to_owned());
+        let theirs = Arc::clone(&shared);
         let thread = Builder::new().name("catch".to_owned()).stack_size(STACK);
-        let thread = thread.spawn(move || look(&executions, &name, &theirs)).ok()?;
+        let thread = thread.spawn(move || look(&executions, &wanted, &theirs)).ok()?;
         Some(Self { shared, thread: Some(thread) })
     }
 
-    /// Processes of the name that called exec since the last call. Those that could be stopped stay
+    /// Wanted processes that called exec since the last call. Those that could be stopped stay
     /// stopped until [`Self::release`].
     pub fn take(&self, met: &mut Vec<Executed>) {
         met.append(&mut locked(&self.shared.met));
@@ -133,12 +148,12 @@ impl Drop for Catch {
 }
 
 /// Reads the events until the session ends.
-fn look(executions: &MapHandle, name: &str, shared: &Arc<Shared>) {
+fn look(executions: &MapHandle, wanted: &Wanted, shared: &Arc<Shared>) {
     let mut ring = RingBufferBuilder::new();
     let added = ring.add(executions, |bytes| {
         if let Some(Event::Exec(head, at_ns, comm)) = Event::parse(bytes) {
             let executed = Executed { pid: head.tgid, at_ns, comm };
-            if executed.is_named(name) {
+            if wanted.includes(&executed) {
                 hold(executed, shared);
             }
         }

@@ -10,9 +10,16 @@ use crate::error::{Diagnostic, Result};
 use crate::proc_file::{of_process, text_of_process};
 use crate::sys::user::User;
 
+/// Most generations between a process and the one that is followed.
+const DEPTH: usize = 64;
+
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Target {
-    Pid(u32),
+    Pid {
+        pid: u32,
+        /// Also the processes below it, running or started later.
+        follow: bool,
+    },
     /// All processes of this name, running or started later. A final `*` matches any suffix.
     Name {
         name: String,
@@ -102,11 +109,27 @@ pub fn shown(command: &[std::ffi::OsString]) -> String {
 /// The id of `pid` in its own PID namespace, if that is below this process's namespace.
 #[must_use]
 pub fn id_below(pid: u32) -> Option<u32> {
-    let status = text_of_process(&format!("/proc/{pid}/status"))?;
     // Lists the ids from the namespace of the reader's /proc down to the process's own.
-    let ids = status.lines().find_map(|l| l.strip_prefix("NSpid:"))?;
-    let ids: Vec<u32> = ids.split_whitespace().filter_map(|id| id.parse().ok()).collect();
-    ids.get(1..)?.last().copied()
+    status_ids(&status(pid)?, "NSpid").skip(1).last()
+}
+
+/// `None` if the process has ended.
+fn status(pid: u32) -> Option<String> {
+    text_of_process(&format!("/proc/{pid}/status"))
+}
+
+/// The thread that traces the thread `tid`; 0: none.
+#[must_use]
+pub fn tracer(tid: i32) -> u32 {
+    text_of_process(&format!("/proc/{tid}/status"))
+        .and_then(|s| status_ids(&s, "TracerPid").next())
+        .unwrap_or(0)
+}
+
+/// The ids in a line of a status file.
+fn status_ids<'a>(status: &'a str, name: &str) -> impl Iterator<Item = u32> + use<'a> {
+    let line = status.lines().find_map(|l| l.strip_prefix(name)?.strip_prefix(':'));
+    line.unwrap_or_default().split_whitespace().filter_map(|id| id.parse().ok())
 }
 
 /// Living child processes of all threads of `pid`.
@@ -119,11 +142,29 @@ pub fn children(pid: u32) -> Vec<u32> {
     if !lists.is_empty() {
         return lists.iter().flat_map(|l| l.split_whitespace()).filter_map(|id| id.parse().ok()).collect();
     }
-    let parent = |id: u32| {
-        let status = fs::read_to_string(format!("/proc/{id}/status")).ok()?;
-        status.lines().find_map(|l| l.strip_prefix("PPid:")?.trim().parse::<u32>().ok())
-    };
     all().filter(|id| parent(*id) == Some(pid)).collect()
+}
+
+/// `None` if the process has ended.
+fn parent(pid: u32) -> Option<u32> {
+    status_ids(&status(pid)?, "PPid").next()
+}
+
+/// Whether `pid` is `root`, a child of it, a child of such a child, and so on. The kernel gives the
+/// children of an ended process another parent, so they no longer belong to it.
+#[must_use]
+pub fn is_in_tree(pid: u32, root: u32) -> bool {
+    // Ids can be reused between two reads, so the walk has a limit.
+    std::iter::successors(Some(pid), |at| parent(*at)).take(DEPTH).any(|at| at == root)
+}
+
+/// The living processes below `root`, except the agent itself.
+#[must_use]
+pub fn below(root: u32) -> Vec<u32> {
+    let own = std::process::id();
+    let mut found: Vec<u32> = all().filter(|p| ![own, root].contains(p) && is_in_tree(*p, root)).collect();
+    found.sort_unstable();
+    found
 }
 
 /// Whether `pid` is a process of this name: its short name, or the file name of its first argument.
@@ -180,6 +221,14 @@ mod tests {
     }
 
     #[test]
+    fn ids_in_a_status_file() {
+        let status = "Name:\tPPid: 9\nTgid:\t40\nPPid:\t7\nNSpid:\t40\t12\t1\nNSpgid:\t5\t6\n";
+        let ids = |name| status_ids(status, name).collect::<Vec<_>>();
+        assert_eq!((ids("PPid"), ids("NSpid"), ids("NStgid")), (vec![7], vec![40, 12, 1], vec![]));
+        assert_eq!(status_ids("NSpid:\tx -1 4294967296", "NSpid").next(), None);
+    }
+
+    #[test]
     fn children_of_this_process() {
         let mut child = std::process::Command::new("sleep").arg("60").spawn().unwrap();
         assert!(children(std::process::id()).contains(&child.id()));
@@ -189,10 +238,36 @@ mod tests {
     }
 
     #[test]
+    fn the_processes_below_a_process() {
+        // The shell waits for its child, so the tree has three generations.
+        let mut shell = std::process::Command::new("sh").args(["-c", "sleep 60; true"]).spawn().unwrap();
+        let own = std::process::id();
+        let begun = std::time::Instant::now();
+        let sleep = loop {
+            if let [sleep] = children(shell.id())[..]
+                && name(sleep) == "sleep"
+            {
+                break sleep;
+            }
+            assert!(begun.elapsed().as_secs() < 10);
+        };
+        assert_eq!(below(shell.id()), [sleep]);
+        assert!([own, shell.id()].iter().all(|root| is_in_tree(sleep, *root)));
+        assert!(below(own).contains(&sleep) && !below(own).contains(&own));
+        assert!(!is_in_tree(own, shell.id()) && !is_in_tree(u32::MAX, own));
+        shell.kill().unwrap();
+        shell.wait().unwrap();
+        // Its parent has ended.
+        assert!(!is_in_tree(sleep, own));
+        nix::sys::signal::kill(nix::unistd::Pid::from_raw(sleep.cast_signed()), nix::sys::signal::SIGKILL)
+            .unwrap();
+    }
+
+    #[test]
     fn this_process_is_alive_and_checkable() {
         let own = std::process::id();
         assert!(alive(own));
-        assert_eq!(check(own), Ok(()));
+        assert_eq!((check(own), tracer(own.cast_signed())), (Ok(()), 0));
         assert!(!find(&name(own)).contains(&own), "the agent does not trace itself");
         assert!(check(u32::MAX).unwrap_err().answer.contains("no such process"));
         assert!(check(2).is_err(), "a kernel thread");

@@ -12,8 +12,9 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use nix::errno::Errno;
 use nix::sys::ptrace::{self, Options};
-use nix::unistd::Pid;
+use nix::unistd::{Pid, gettid};
 
+use super::process;
 use crate::error::{Diagnostic, Result};
 use crate::proc_file::text_of_process;
 use crate::sys::thread::{Exit, Go, WaitStatus, go, poll_any, wait_status};
@@ -90,6 +91,10 @@ impl Watch {
                     self.tracees.insert(tid);
                 }
                 Err(Errno::ESRCH) => {}
+                // A watched process started it just now: the kernel has attached this thread to it.
+                Err(_) if process::tracer(tid) == gettid().as_raw().cast_unsigned() => {
+                    self.tracees.insert(tid);
+                }
                 Err(e) if tid.cast_unsigned() == pid => {
                     return Err(Diagnostic::new(
                         format!("watching process {pid} while it starts (ptrace)"),
@@ -272,10 +277,40 @@ fn from_kernel(pid: Pid) -> bool {
 #[cfg(test)]
 #[expect(clippy::unwrap_used, reason = "a test fails where it cannot go on")]
 mod tests {
-    use std::process::Command;
+    use std::io::{Read, Write};
+    use std::process::{Command, Stdio};
     use std::time::{Duration, Instant};
 
     use super::*;
+
+    /// The kernel attaches the tracer of a process to its new children as well.
+    #[test]
+    fn a_child_of_a_watched_process_can_be_added() {
+        let mut shell = Command::new("sh")
+            .args(["-c", "echo; read line; sleep 60 & wait"])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        // The shell has begun, so no stop at its exec is pending.
+        shell.stdout.as_mut().unwrap().read_exact(&mut [0]).unwrap();
+        let mut watch = Watch::default();
+        watch.add(shell.id()).unwrap();
+        shell.stdin.take().unwrap().write_all(b"\n").unwrap();
+        let begun = Instant::now();
+        let child = loop {
+            if let [child] = process::children(shell.id())[..] {
+                break child;
+            }
+            assert!(begun.elapsed() < Duration::from_secs(10), "no child");
+        };
+        assert_eq!(watch.add(child), Ok(()));
+        assert!(watch.knows(child.cast_signed()));
+        for pid in [child, shell.id()] {
+            crate::sys::thread::signal_thread(pid, pid.cast_signed(), nix::libc::SIGKILL);
+        }
+        shell.wait().unwrap();
+    }
 
     #[test]
     fn real_time_signals_are_delivered_and_every_exit_is_kept() {

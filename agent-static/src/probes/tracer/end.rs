@@ -5,6 +5,7 @@ use super::Tracer;
 use crate::error::{Diagnostic, log};
 use crate::probes::operators::Operators;
 use crate::probes::outcome::Outcome;
+use crate::target::catch::Wanted;
 use crate::target::process;
 
 /// Ended engines that are remembered while the agent waits for others of the same name: a session
@@ -15,7 +16,7 @@ impl Tracer<'_, '_> {
     /// Detects processes that have ended and removes their probes. Their files may change from now
     /// on, and new processes need their slots in the programs.
     pub fn look_alive(&mut self) {
-        let waiting_for = self.waiting_for.as_ref().map(|w| w.name.as_str());
+        let waiting_for = self.waiting_for.as_ref().map(|w| &w.wanted);
         let mut was_watched = false;
         for gone in self.processes.iter_mut().filter(|p| p.ended) {
             // Collects the threads that removed its probes.
@@ -24,7 +25,7 @@ impl Tracer<'_, '_> {
         for traced in self.processes.iter_mut().filter(|p| !p.ended && !process::alive(p.attached.pid)) {
             traced.ended = true;
             traced.attached.ended(self.bpf, &mut self.watch);
-            if let (Some(name), None) = (waiting_for, &traced.attached.plan) {
+            if let (Some(Wanted::Named(name)), None) = (waiting_for, &traced.attached.plan) {
                 let pid = traced.attached.pid;
                 log(&format!(
                     "process {pid} ({name}) ended without loading a GGML engine: waiting for others"
@@ -61,9 +62,14 @@ impl Tracer<'_, '_> {
         match (&self.child, &self.waiting_for) {
             (Some(child), _) => child.exit.is_some() && all_ended,
             (None, Some(waiting)) => {
-                // Processes of that name that are not engines do not count.
+                // Awaited processes that are not engines do not count.
                 let engines_ended = self.processes.iter().all(|p| p.ended || p.attached.plan.is_none());
-                !waiting.restarts && self.seen_any && engines_ended
+                engines_ended
+                    && match waiting.wanted {
+                        Wanted::Named(_) => !waiting.restarts && self.seen_any,
+                        // It may start another one while it runs.
+                        Wanted::Below(root) => !process::alive(root),
+                    }
             }
             (None, None) => all_ended,
         }
@@ -72,7 +78,10 @@ impl Tracer<'_, '_> {
     /// The awaited name, if no process of that name appeared.
     #[must_use]
     pub fn waited_for_nobody(&self) -> Option<&str> {
-        self.waits_for().filter(|_| !self.met_any)
+        match self.waits_for() {
+            Some(Wanted::Named(name)) if !self.met_any => Some(name),
+            _ => None,
+        }
     }
 
     /// Explains why nothing was traced, if nothing was.

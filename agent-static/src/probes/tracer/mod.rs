@@ -25,7 +25,7 @@ use crate::probes::attach::Attached;
 use crate::probes::operators::ProbeMode;
 use crate::sys::spawn::spawn;
 use crate::sys::tee::Tail;
-use crate::target::catch::Catch;
+use crate::target::catch::{Catch, Wanted};
 use crate::target::process::{self, Target};
 use crate::target::watch::Watch;
 use child::Child;
@@ -45,16 +45,17 @@ pub struct Tracer<'b, 's> {
     seen_any: bool,
     late: Vec<Late>,
     start_ups: StartUps,
-    /// A process with the awaited name was found.
+    /// An awaited process was found.
     met_any: bool,
     /// A process was dropped since the last call of [`Tracer::forgot_any`].
     forgot: bool,
 }
 
-/// The awaited name, and the source of exec events.
+/// The awaited processes, and the source of exec events.
 #[derive(Debug)]
 struct Waiting {
-    name: String,
+    wanted: Wanted,
+    /// After all have ended, the session goes on.
     restarts: bool,
     _link: Link,
     catch: Option<Catch>,
@@ -107,16 +108,36 @@ impl<'b, 's> Tracer<'b, 's> {
         lower: &mut Lower,
     ) -> Result<()> {
         match target {
-            Target::Pid(pid) => {
+            Target::Pid { pid, follow: false } => {
                 process::check(*pid)?;
                 self.add(*pid, lower)?;
                 if self.seen_any { Ok(()) } else { Err(no_engine(*pid)) }
             }
+            Target::Pid { pid, follow: true } => {
+                process::check(*pid)?;
+                self.wait_for(Wanted::Below(*pid), false)?;
+                self.examine(*pid, lower)?;
+                if self.seen_any {
+                    self.attach(*pid, lower)?;
+                } else {
+                    // Like the server of Ollama. It may run for days, and a watched process stops at
+                    // each signal.
+                    log(&format!(
+                        "process {pid} ({}) has not loaded a GGML engine: only the processes below it are traced",
+                        process::name(*pid)
+                    ));
+                    self.leave_out(*pid);
+                }
+                for child in process::below(*pid) {
+                    if let Err(e) = self.add(child, lower) {
+                        self.leave_out(child);
+                        self.note_untraced(child, clock::monotonic_ns(), &e);
+                    }
+                }
+                Ok(())
+            }
             Target::Name { name, restarts } => {
-                // Watch first, search second: no process that starts in between is missed.
-                let link = self.bpf.attach_exec()?;
-                self.waiting_for =
-                    Some(Waiting { name: name.clone(), restarts: *restarts, _link: link, catch: None });
+                self.wait_for(Wanted::Named(name.clone()), *restarts)?;
                 for pid in process::find(name) {
                     self.add(pid, lower)?;
                     if self.processes.iter().any(|p| p.attached.pid == pid && p.attached.plan.is_none()) {
@@ -145,25 +166,56 @@ impl<'b, 's> Tracer<'b, 's> {
         }
     }
 
-    /// Stops new processes of the awaited name from now on, also while this thread is busy. Must be
-    /// called after the agent has dropped its privileges, which threads inherit.
+    /// Waits for new processes from now on. Comes before the search for running ones: so no process
+    /// that starts in between is missed.
+    fn wait_for(&mut self, wanted: Wanted, restarts: bool) -> Result<()> {
+        let link = self.bpf.attach_exec()?;
+        self.waiting_for = Some(Waiting { wanted, restarts, _link: link, catch: None });
+        Ok(())
+    }
+
+    /// Stops new awaited processes from now on, also while this thread is busy. Must be called after
+    /// the agent has dropped its privileges, which threads inherit.
     pub fn begin_catch(&mut self) {
         if let Some(waiting) = &mut self.waiting_for {
             let executions = self.bpf.executions();
-            waiting.catch = executions.ok().and_then(|map| Catch::begin(map, &waiting.name));
+            waiting.catch = executions.ok().and_then(|map| Catch::begin(map, waiting.wanted.clone()));
         }
     }
 
-    /// The awaited name, while no process has it.
+    /// The awaited processes, while there is none.
     #[must_use]
-    pub fn waits_for(&self) -> Option<&str> {
-        self.waiting_for.as_ref().filter(|_| self.processes.is_empty()).map(|w| w.name.as_str())
+    pub fn waits_for(&self) -> Option<&Wanted> {
+        self.waiting_for.as_ref().filter(|_| self.processes.is_empty()).map(|w| &w.wanted)
+    }
+
+    /// Whether new processes below a traced process are traced as well.
+    #[must_use]
+    pub fn follows(&self) -> bool {
+        self.waiting_for.as_ref().is_some_and(|w| matches!(w.wanted, Wanted::Below(_)))
+    }
+
+    /// Stops to trace a process that runs on.
+    fn leave_out(&mut self, pid: u32) {
+        for mut traced in self.processes.extract_if(.., |p| p.attached.pid == pid) {
+            traced.attached.detach(self.bpf, &mut self.watch);
+        }
     }
 
     /// Adds a process that runs already or has just started.
     fn add(&mut self, pid: u32, lower: &mut Lower) -> Result<()> {
+        self.examine(pid, lower)?;
+        self.attach(pid, lower)
+    }
+
+    /// Finds the engine that a process has loaded so far.
+    fn examine(&mut self, pid: u32, lower: &mut Lower) -> Result<()> {
         self.begin_process(pid, false)?;
-        self.refresh(pid, lower)?;
+        self.refresh(pid, lower)
+    }
+
+    /// Completes the probes of an examined process, or watches it until they are complete.
+    fn attach(&mut self, pid: u32, lower: &mut Lower) -> Result<()> {
         let Some(traced) = self.processes.iter_mut().find(|p| p.attached.pid == pid) else { return Ok(()) };
         if traced.attached.complete() {
             traced.attached.forget_loads();

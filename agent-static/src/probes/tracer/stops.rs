@@ -8,7 +8,7 @@ use profinfer_wire::record::control::level;
 use super::engine::emit_probe;
 use super::{Traced, Tracer};
 use crate::clock;
-use crate::error::{Result, log};
+use crate::error::{Diagnostic, Result, log};
 use crate::lower::Lower;
 use crate::proc_file::text_of_process;
 use crate::target::catch::{Catch, Executed};
@@ -35,8 +35,8 @@ impl Tracer<'_, '_> {
         self.watch.active() || self.catch().is_some_and(Catch::holds)
     }
 
-    /// Handles new processes of the awaited name (`executed`: processes that called exec), and one
-    /// stop of a watched process. Returns true if there was any; the next may wait already.
+    /// Handles new awaited processes (`executed`: processes that called exec), and one stop of a
+    /// watched process. Returns true if there was any; the next may wait already.
     ///
     /// # Errors
     /// If the program could not be started, or the kernel refuses a new process.
@@ -50,7 +50,7 @@ impl Tracer<'_, '_> {
             catch.take(executed);
         }
         for e in executed.drain(..) {
-            begun |= self.executed(&e, lower)?;
+            begun |= self.executed(&e, lower);
         }
         if begun {
             self.drop_what_is_gone(lower);
@@ -77,15 +77,18 @@ impl Tracer<'_, '_> {
     }
 
     /// Handles an exec. Returns true if the process is watched from now on.
-    fn executed(&mut self, e: &Executed, lower: &mut Lower) -> Result<bool> {
+    fn executed(&mut self, e: &Executed, lower: &mut Lower) -> bool {
         let (pid, at_ns) = (e.pid, e.at_ns);
-        let wanted = self.waiting_for.as_ref().is_some_and(|w| e.is_named(&w.name));
+        let wanted = self.waiting_for.as_ref().is_some_and(|w| w.wanted.includes(e));
         let known = |p: &Traced| p.attached.pid == pid && !p.ended && (p.watched || p.begun_ns >= at_ns);
         if !wanted || self.processes.iter().any(known) {
             self.release(pid);
-            return Ok(false);
+            return false;
         }
-        self.begin_process(pid, true)?;
+        if !self.begin_new(pid, at_ns) {
+            self.release(pid);
+            return false;
+        }
         if let Some(traced) = self.processes.last_mut() {
             traced.executed_ns = Some(at_ns);
         }
@@ -93,7 +96,7 @@ impl Tracer<'_, '_> {
         // it.
         self.release(pid);
         if let Err(e) = self.watch.freeze(pid) {
-            log(&format!("{e}\n  waiting for other processes of this name"));
+            log(&format!("{e}\n  waiting for other processes"));
         }
         let watched = self.watch.knows(pid.cast_signed());
         if watched {
@@ -102,7 +105,27 @@ impl Tracer<'_, '_> {
             self.processes.retain(|p| p.attached.pid != pid);
             self.note_late(pid, at_ns);
         }
-        Ok(watched)
+        watched
+    }
+
+    /// Begins to trace a new program. False if there is no slot for it: the session goes on, and the
+    /// recording has the process among those whose calls may be missing.
+    fn begin_new(&mut self, pid: u32, at_ns: u64) -> bool {
+        if self.begin_process(pid, true).is_ok() {
+            return true;
+        }
+        // Processes that ended since the last check have slots.
+        self.look_alive();
+        let begun = self.begin_process(pid, true);
+        if let Err(e) = &begun {
+            self.note_untraced(pid, at_ns, e);
+        }
+        begun.is_ok()
+    }
+
+    pub(super) fn note_untraced(&mut self, pid: u32, at_ns: u64, why: &Diagnostic) {
+        log(&format!("{why}\n  process {pid} is not traced"));
+        self.note_late(pid, at_ns);
     }
 
     fn catch(&self) -> Option<&Catch> {
@@ -132,8 +155,11 @@ impl Tracer<'_, '_> {
                 let pid = pid.as_raw().cast_unsigned();
                 // The scheduler level reported its threads before the exec.
                 lower.forget_threads(pid);
-                self.begin_process(pid, true)?;
-                self.start_ups.begin(pid, clock::monotonic_ns(), &mut lower.emit);
+                let now = clock::monotonic_ns();
+                if !self.begin_new(pid, now) {
+                    return Ok(());
+                }
+                self.start_ups.begin(pid, now, &mut lower.emit);
                 self.refresh(pid, lower)
             }
             Stop::Frozen(pid) => {

@@ -14,7 +14,9 @@ use profinfer_analysis::Analysis;
 use profinfer_analysis::ending::{Ending, EndingCode, EndingState};
 use profinfer_skip::skip;
 
-use crate::support::{Parts, engine, model, parts, tool};
+use crate::engine_list;
+use crate::nodes::check_trace;
+use crate::support::{Parts, engine, model, parts, read};
 
 /// Exit status of agent and `analyze` if nothing was traced.
 const NOTHING_TRACED: i32 = 3;
@@ -246,27 +248,53 @@ fn a_call_that_does_not_return() {
     assert!(ending.memory.is_none_or(|m| !m.is_reason), "{ending:?}");
 }
 
-/// The agent is in a PID namespace, the engine in one below: the kernel gives no ID for it.
-#[test]
-fn an_engine_in_a_namespace_below() {
-    let (Some(parts), Some(bin)) = (parts(), engine("PROFINFER_ENGINE_DIR")) else { return };
-    let session = Session::new();
+/// The agent in a PID namespace, and an engine that it starts in one below. `prepare` is a shell
+/// command in the agent's mount namespace. `None` where no namespace can be made.
+fn in_a_namespace_below(parts: &Parts, session: &Session, prepare: &str) -> Option<Output> {
+    let bin = engine("PROFINFER_ENGINE_DIR")?;
     let unshare = ["-p", "-f", "--mount-proc"];
     if !Command::new("unshare").args(unshare).arg("true").status().is_ok_and(|s| s.success()) {
-        return skip("no PID namespace can be made here");
+        skip("no PID namespace can be made here");
+        return None;
     }
-    let (nodes, gguf) = (bin.join("nodes"), model(&parts, "dense-q8"));
-    let engine = ["-m", &gguf, "-t", "1", "-p", "4", "-n", "30", "-r", "30"];
     let output = Command::new("unshare")
         .args(unshare)
+        .args(["sh", "-c", &format!("{prepare} && exec \"$0\" \"$@\"")])
         .arg(&parts.agent)
         .args(["record", "--full", "--out", session.out().to_str().unwrap(), "--", "unshare"])
         .args(unshare)
-        .arg(&nodes)
-        .args(engine)
+        .arg(bin.join("nodes"))
+        .args(["-m", &model(parts, "dense-q8"), "-t", "2", "-p", "5", "-n", "3", "--list"])
         .stdin(Stdio::null())
-        .output()
-        .unwrap();
+        .output();
+    Some(output.unwrap())
+}
+
+/// The programs read its ids from the kernel's structs, whose layout the kernel's BTF describes.
+#[test]
+fn an_engine_in_a_namespace_below() {
+    let Some(parts) = parts() else { return };
+    if !Path::new("/sys/kernel/btf/vmlinux").exists() {
+        return skip("this kernel has no BTF");
+    }
+    let session = Session::new();
+    let Some(output) = in_a_namespace_below(&parts, &session, "true") else { return };
+    exits(&output, 0);
+    let trace = read(&session.out());
+    check_trace(&trace, &engine_list::parse(&String::from_utf8(output.stdout).unwrap()), "dense-q8");
+    // Its process has the id 1 in its own namespace, where the agent has it in its own.
+    let [process] = &trace.session.processes[..] else { panic!("{:?}", trace.session.processes) };
+    assert_eq!(trace.engines(), [process.pid]);
+    assert!(process.pid > 1, "{process:?}");
+}
+
+/// Without BTF, the kernel gives no id for it.
+#[test]
+fn an_engine_in_a_namespace_below_on_a_kernel_without_btf() {
+    let Some(parts) = parts() else { return };
+    let session = Session::new();
+    let hide = "{ [ ! -d /sys/kernel/btf ] || mount -t tmpfs none /sys/kernel/btf; }";
+    let Some(output) = in_a_namespace_below(&parts, &session, hide) else { return };
     exits(&output, NOTHING_TRACED);
     let ending = session.ending(NOTHING_TRACED);
     assert_eq!((ending.code, ending.state), (EndingCode::PidNamespace, EndingState::Bad));
@@ -339,73 +367,6 @@ fn libraries_out_of_an_archive() {
         assert_eq!((ending.code, ending.state), (EndingCode::PackedLibrary, EndingState::Bad), "{started}");
         assert_eq!(ending.file.as_deref(), Some(file));
     }
-}
-
-/// llama-server without a model starts one process per requested model.
-#[test]
-fn a_router_whose_children_compute() {
-    let Some(parts) = parts() else { return };
-    let Some(server) = tool("llama-server") else { return };
-    let session = Session::new();
-    let models = session.dir.path().join("models");
-    fs::create_dir(&models).unwrap();
-    std::os::unix::fs::symlink(model(&parts, "smollm2"), models.join("smollm2.gguf")).unwrap();
-    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port().to_string();
-    let log = File::create(session.dir.path().join("log")).unwrap();
-    // The router executes its own program again, /proc/self/exe, which is the dynamic linker if a
-    // launcher starts it. So start it without the launcher, in a mount namespace in which the
-    // engine's linker is the system's.
-    let script = fs::read_to_string(server).unwrap();
-    let quoted: Vec<&str> = script.split('\'').skip(1).step_by(2).collect();
-    let [exe, libraries, program] = quoted[..] else { panic!("{script}") };
-    let backend = Path::new(exe).with_file_name("libggml-cpu-x64.so");
-    let start = r#"mount --bind "$0" /lib64/ld-linux-x86-64.so.2 && export LD_LIBRARY_PATH="$1" && exec "$2" "${@:3}""#;
-    let linker = fs::read_link(exe).unwrap_or_else(|_| exe.into());
-    let mut router = Command::new("unshare")
-        .args(["-m", "bash", "-c", start, linker.to_str().unwrap(), libraries, program])
-        .env("GGML_BACKEND_PATH", backend)
-        .args(["--models-dir", models.to_str().unwrap(), "--port", &port, "-t", "1", "--no-webui"])
-        .stdout(log.try_clone().unwrap())
-        .stderr(log)
-        .spawn()
-        .unwrap();
-    let address = format!("http://127.0.0.1:{port}");
-    let ask = |path: &str, body: &str| {
-        let mut ask = Command::new("curl");
-        ask.args([
-            "-s",
-            "-m",
-            "60",
-            "-H",
-            "content-type: application/json",
-            "-d",
-            body,
-            &format!("{address}{path}"),
-        ]);
-        ask.output()
-            .is_ok_and(|o| o.status.success() && String::from_utf8_lossy(&o.stdout).contains("content"))
-    };
-    until("the router", || {
-        Command::new("curl")
-            .args(["-sf", "-m", "2", &format!("{address}/health")])
-            .output()
-            .is_ok_and(|o| o.status.success())
-    });
-    let agent = session.agent(&parts, &["--pid", &router.id().to_string()]).spawn().unwrap();
-    until("the session", || fs::metadata(session.out()).is_ok_and(|m| m.len() > 3_000));
-    let answered = ask("/completion", r#"{"model":"smollm2","prompt":"Once","n_predict":8}"#);
-    std::thread::sleep(Duration::from_millis(1500));
-    signal(agent.id(), Signal::SIGINT);
-    let output = agent.wait_with_output().unwrap();
-    let log = fs::read_to_string(session.dir.path().join("log")).unwrap();
-    signal(router.id(), Signal::SIGTERM);
-    router.wait().unwrap();
-    assert!(answered, "{log}");
-    exits(&output, NOTHING_TRACED);
-    let ending = session.ending(NOTHING_TRACED);
-    assert_eq!((ending.code, ending.state), (EndingCode::ChildrenCompute, EndingState::Bad), "{log}");
-    assert_eq!(ending.pid, Some(router.id()));
-    assert!(ending.children.iter().any(|c| c.name.starts_with("llama-server")), "{ending:?}\n{log}");
 }
 
 /// Killing an agent does not harm its engine: the next lines pass through, and the engine ends by

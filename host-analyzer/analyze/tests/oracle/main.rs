@@ -54,6 +54,7 @@ mod privileges;
 mod reasons;
 mod requests;
 mod restart;
+mod router;
 mod sched;
 mod serve;
 mod server;

@@ -16,6 +16,15 @@ use crate::support::{Parts, read};
 pub(crate) struct Address(u16);
 
 impl Address {
+    /// A server at this port of this machine.
+    pub(crate) const fn new(port: u16) -> Self {
+        Self(port)
+    }
+
+    pub(crate) fn healthy(self) -> bool {
+        self.ask("GET", "/health", "").is_some_and(|a| a.contains("200 OK"))
+    }
+
     /// The complete answer with its head. `None` if nobody listens.
     fn ask(self, method: &str, path: &str, body: &str) -> Option<String> {
         let mut socket = TcpStream::connect(("127.0.0.1", self.0)).ok()?;
@@ -107,8 +116,7 @@ impl Server {
             .unwrap();
         let server = Self { agent, dir, address: Address(port) };
         let begun = Instant::now();
-        let healthy = || server.address.ask("GET", "/health", "").is_some_and(|a| a.contains("200 OK"));
-        while !healthy() {
+        while !server.address.healthy() {
             assert!(begun.elapsed() < Duration::from_secs(60), "the server does not start");
             std::thread::sleep(Duration::from_millis(50));
         }
