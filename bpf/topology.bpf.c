@@ -156,12 +156,16 @@ static __always_inline int part_ends(const struct thread *t)
 	return t->walk_n > AT_ONCE && (t->walk_bytes >= 2 * wakeup_bytes || bpf_ktime_get_ns() >= t->walk_until);
 }
 
-/* Begins the next node. Returns 0 after the last one, and at the end of this hit's part. */
+/* Begins the next node: reads its sources. Returns 0 after the last one, and at the end of this
+ * hit's part. */
 static __noinline int begin_node(struct thread *t)
 {
+	__u64 *src = t->walk_head.src;
+
 	if (t->walk_i >= t->walk_n || part_ends(t))
 		return 0;
-	if (bpf_probe_read_user(&t->walk_node, sizeof(t->walk_node), (void *)(t->walk_nodes + 8ULL * t->walk_i)))
+	if (bpf_probe_read_user(&t->walk_node, sizeof(t->walk_node), (void *)(t->walk_nodes + 8ULL * t->walk_i)) ||
+	    bpf_probe_read_user(src, SOURCES * sizeof(*src), (void *)(t->walk_node + config_of(t)->src)))
 		t->walk_failed = WALK_UNREADABLE;
 	return !t->walk_failed;
 }
@@ -175,17 +179,18 @@ __attribute__((noinline)) int send_slot(__u64 id)
 {
 	struct thread *t = known_thread(id);
 	struct seen_key *key;
-	__u32 index = ~0U;
+	__u32 index = ~0U, slot;
 
 	if (!t || t->walk_failed || (t->walk_slot == 0 && !begin_node(t)))
 		return 0;
 	key = &t->walk_seen;
-	if (t->walk_slot < SOURCES) {
-		if (bpf_probe_read_user(&key->address, sizeof(key->address),
-					(void *)(t->walk_node + config_of(t)->src + 8ULL * t->walk_slot)))
-			t->walk_failed = WALK_UNREADABLE;
-		t->walk_slot++;
-		if (!key->address || bpf_map_lookup_elem(&seen, key))
+	slot = t->walk_slot;
+	for (int k = 0; k < SOURCES && slot < SOURCES && !t->walk_head.src[slot]; k++)
+		slot++;
+	t->walk_slot = slot + 1;
+	if (slot < SOURCES) {
+		key->address = t->walk_head.src[slot];
+		if (bpf_map_lookup_elem(&seen, key))
 			return 1;
 	} else {
 		key->address = t->walk_node;
