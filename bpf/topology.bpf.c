@@ -31,8 +31,9 @@ enum { HASHED = 8 };
 /* A larger graph is sent in parts. Smaller ones fit into an empty ring buffer of 2 MiB with their
  * leafs, and must arrive at the first hit: a prefill may be computed only once. */
 enum { AT_ONCE = 4096 };
-/* Longest time to send one part. Hashing 16,384 nodes takes 2 ms before. */
-enum { PART_NS = 3000000 };
+/* Longest time of a hit that sends a part, and shortest time for sending: on a slow CPU, hashing alone
+ * takes longer than such a hit. */
+enum { HIT_NS = 4500000, SEND_NS = 1000000 };
 enum { HASH_ROUNDS = MAX_NODES / ROUND / HASHED, SEND_ROUNDS = MAX_NODES * (SOURCES + 1) / ROUND / ROUND };
 
 static __always_inline __u64 mix(__u64 h, __u64 v)
@@ -267,9 +268,13 @@ static __noinline int begin_structure(struct thread *t)
  * still incomplete. */
 static __noinline int send_structure(struct thread *t)
 {
+	__u64 least;
+
 	t->walk_slot = 0;
 	t->walk_bytes = 0;
-	t->walk_until = bpf_ktime_get_ns() + PART_NS;
+	least = bpf_ktime_get_ns() + SEND_NS;
+	if (t->walk_until < least)
+		t->walk_until = least;
 	for (int i = 0; i < SEND_ROUNDS; i++)
 		if (!send_rounds(t->id))
 			break;
@@ -385,6 +390,7 @@ static __always_inline __u64 find_topology(struct thread *t)
 {
 	int held = 0, begun = 0;
 
+	t->walk_until = bpf_ktime_get_ns() + HIT_NS;
 	if (has_uid(t)) {
 		held = is_held(t);
 		begun = !held && is_begun(t);
