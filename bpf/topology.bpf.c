@@ -33,7 +33,7 @@ enum { HASHED = 8 };
 enum { AT_ONCE = 4096 };
 /* Longest time of a hit that sends a part, and shortest time for sending: on a slow CPU, hashing alone
  * takes longer than such a hit. */
-enum { HIT_NS = 4500000, SEND_NS = 1000000 };
+enum { HIT_NS = 5000000, SEND_NS = 1000000 };
 enum { HASH_ROUNDS = MAX_NODES / ROUND / HASHED, SEND_ROUNDS = MAX_NODES * (SOURCES + 1) / ROUND / ROUND };
 
 static __always_inline __u64 mix(__u64 h, __u64 v)
