@@ -22,7 +22,10 @@ static __noinline struct event_graph *graph_record(struct thread *t, __u32 kind,
 
 static __noinline int send_graph(struct thread *t)
 {
-	if (bpf_ringbuf_output(&events, &t->out.graph, sizeof(t->out.graph), BPF_RB_NO_WAKEUP))
+	/* Before the next part of a topology, the agent must read this one. */
+	__u64 flags = t->out.graph.unknown == WALK_UNFINISHED ? BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP;
+
+	if (bpf_ringbuf_output(&events, &t->out.graph, sizeof(t->out.graph), flags))
 		COUNT(calls_ring_full);
 	return 0;
 }

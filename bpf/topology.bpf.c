@@ -11,6 +11,12 @@
  *        │ no
  *        ▼
  *   send_slot … one record per node and per leaf
+ *        │ the graph is large, or the ring buffer full
+ *        ▼
+ *   walks: goes on from there at the next hit
+ *
+ * The engine waits during a hit, and the agent must empty the ring buffer in between. So a large
+ * graph is sent in parts, one per hit. Until its end mark, its calls have no topology.
  *
  * Global functions with scalar arguments: the verifier checks such a function once and not at every
  * call. So loops over thousands of nodes pass on Linux 5.10, which has no bpf_loop, and loading
@@ -19,9 +25,15 @@
 #include "include/maps.h"
 
 /* A graph is walked in rounds of rounds. A node has eleven slots: ten sources and itself. */
-enum { ROUND = 64, MAX_NODES = 8192 };
+enum { ROUND = 64, MAX_NODES = 16384 };
 /* Nodes that one call of the function hashes, which saves lookups. */
 enum { HASHED = 8 };
+/* A larger graph is sent in parts. Smaller ones fit into an empty ring buffer of 2 MiB with their
+ * leafs, and must arrive at the first hit: a prefill may be computed only once. */
+enum { AT_ONCE = 4096 };
+/* Longest time of a hit that sends a part, and shortest time for sending: on a slow CPU, hashing alone
+ * takes longer than such a hit. */
+enum { HIT_NS = 5000000, SEND_NS = 1000000 };
 enum { HASH_ROUNDS = MAX_NODES / ROUND / HASHED, SEND_ROUNDS = MAX_NODES * (SOURCES + 1) / ROUND / ROUND };
 
 static __always_inline __u64 mix(__u64 h, __u64 v)
@@ -132,42 +144,70 @@ static __noinline int send_tensor(struct thread *t, __u64 address, __u32 index)
 	e->address = address;
 	if (bpf_probe_read_user(e->raw, size, (void *)address))
 		t->walk_failed = WALK_UNREADABLE;
-	if (bpf_ringbuf_output(&events, e, sizeof(*e), BPF_RB_NO_WAKEUP))
+	else if (bpf_ringbuf_output(&events, e, sizeof(*e), BPF_RB_NO_WAKEUP))
 		t->walk_failed = WALK_RING_FULL;
+	else
+		t->walk_bytes += sizeof(*e);
 	return 0;
 }
 
+/* Whether enough was sent in this hit. */
+static __always_inline int part_ends(const struct thread *t)
+{
+	return t->walk_n > AT_ONCE && (t->walk_bytes >= 2 * wakeup_bytes || bpf_ktime_get_ns() >= t->walk_until);
+}
+
+/* Begins the next node: reads its sources. Returns 0 after the last one, and at the end of this
+ * hit's part. */
+static __noinline int begin_node(struct thread *t)
+{
+	__u64 *src = t->walk_head.src;
+
+	if (t->walk_i >= t->walk_n || part_ends(t))
+		return 0;
+	if (bpf_probe_read_user(&t->walk_node, sizeof(t->walk_node), (void *)(t->walk_nodes + 8ULL * t->walk_i)) ||
+	    bpf_probe_read_user(src, SOURCES * sizeof(*src), (void *)(t->walk_node + config_of(t)->src)))
+		t->walk_failed = WALK_UNREADABLE;
+	return !t->walk_failed;
+}
+
 /* Sends the next slot: a leaf at its first appearance, and a node after its sources. The nodes
- * among the sources were sent before, in the order of the graph. Returns 0 after the last one. */
+ * among the sources were sent before, in the order of the graph. Returns 0 at the end.
+ *
+ * A walk goes on at the beginning of a node. Leafs of that node may have been sent already; they
+ * are in `seen`. */
 __attribute__((noinline)) int send_slot(__u64 id)
 {
 	struct thread *t = known_thread(id);
 	struct seen_key *key;
-	__u32 index = ~0U;
+	__u32 index = ~0U, slot;
 
-	if (!t || t->walk_i >= t->walk_n || t->walk_failed)
+	if (!t || t->walk_failed || (t->walk_slot == 0 && !begin_node(t)))
 		return 0;
 	key = &t->walk_seen;
-	if (t->walk_slot == 0 &&
-	    bpf_probe_read_user(&t->walk_node, sizeof(t->walk_node), (void *)(t->walk_nodes + 8ULL * t->walk_i)))
-		t->walk_failed = WALK_UNREADABLE;
-	if (t->walk_slot < SOURCES) {
-		if (bpf_probe_read_user(&key->address, sizeof(key->address),
-					(void *)(t->walk_node + config_of(t)->src + 8ULL * t->walk_slot)))
-			t->walk_failed = WALK_UNREADABLE;
-		t->walk_slot++;
-		if (!key->address || bpf_map_lookup_elem(&seen, key))
+	slot = t->walk_slot;
+	for (int k = 0; k < SOURCES && slot < SOURCES && !t->walk_head.src[slot]; k++)
+		slot++;
+	t->walk_slot = slot + 1;
+	if (slot < SOURCES) {
+		key->address = t->walk_head.src[slot];
+		if (bpf_map_lookup_elem(&seen, key))
 			return 1;
-		t->walk_leafs++;
 	} else {
 		key->address = t->walk_node;
 		index = t->walk_i;
+	}
+	send_tensor(t, key->address, index);
+	if (t->walk_failed)
+		return 0;
+	bpf_map_update_elem(&seen, key, &t->walk_one, BPF_ANY);
+	if (index == ~0U) {
+		t->walk_leafs++;
+	} else {
 		t->walk_slot = 0;
 		t->walk_i++;
 	}
-	bpf_map_update_elem(&seen, key, &t->walk_one, BPF_ANY);
-	send_tensor(t, key->address, index);
-	return t->walk_i < t->walk_n;
+	return 1;
 }
 
 __attribute__((noinline)) int send_round(__u64 id)
@@ -192,8 +232,10 @@ static __noinline int send_mark(struct thread *t, __u32 kind)
 {
 	struct event_topology *e = bpf_ringbuf_reserve(&events, sizeof(*e), 0);
 
-	if (!e)
+	if (!e) {
+		t->walk_failed = WALK_RING_FULL;
 		return 0;
+	}
 	head(&e->head, kind, t->id, t->walk_failed != 0);
 	e->topology = t->walk_topology;
 	e->n_nodes = t->walk_n;
@@ -203,23 +245,48 @@ static __noinline int send_mark(struct thread *t, __u32 kind)
 	return 1;
 }
 
-/* Sends the topology with the key walk_topology; walk_failed is set if it is incomplete. */
+/* Remembers where the walk goes on at the next hit. */
+static __noinline int pause_walk(struct thread *t)
+{
+	t->walk_begun.id = t->walk_seen.walk;
+	t->walk_begun.next = t->walk_i;
+	t->walk_begun.leafs = t->walk_leafs;
+	t->walk_begun.facts = t->walk_facts;
+	bpf_map_update_elem(&walks, &t->walk_topology, &t->walk_begun, BPF_ANY);
+	return 0;
+}
+
+/* Begins to send the topology with the key walk_topology. Returns 0 if there was no space. */
+static __noinline int begin_structure(struct thread *t)
+{
+	t->walk_i = t->walk_leafs = 0;
+	t->walk_seen.walk = bpf_ktime_get_ns();
+	return send_mark(t, EVENT_TOPOLOGY);
+}
+
+/* Sends the topology with the key walk_topology, or its next part; walk_failed is set if it is
+ * still incomplete. */
 static __noinline int send_structure(struct thread *t)
 {
-	t->walk_i = 0;
+	__u64 least;
+
 	t->walk_slot = 0;
-	t->walk_seen.walk = bpf_ktime_get_ns();
-	if (!send_mark(t, EVENT_TOPOLOGY)) {
-		t->walk_failed = WALK_RING_FULL;
-		return 0;
-	}
+	t->walk_bytes = 0;
+	least = bpf_ktime_get_ns() + SEND_NS;
+	if (t->walk_until < least)
+		t->walk_until = least;
 	for (int i = 0; i < SEND_ROUNDS; i++)
 		if (!send_rounds(t->id))
 			break;
 	if (!t->walk_failed && t->walk_i < t->walk_n)
-		t->walk_failed = WALK_TOO_LARGE;
-	if (!send_mark(t, EVENT_TOPOLOGY_END) && !t->walk_failed)
-		t->walk_failed = WALK_RING_FULL;
+		t->walk_failed = WALK_UNFINISHED;
+	/* After a failed read the graph may be another one: the agent drops what it has. */
+	if (!t->walk_failed || t->walk_failed == WALK_UNREADABLE)
+		send_mark(t, EVENT_TOPOLOGY_END);
+	if (t->walk_failed == WALK_UNFINISHED || t->walk_failed == WALK_RING_FULL)
+		pause_walk(t);
+	else
+		bpf_map_delete_elem(&walks, &t->walk_topology);
 	return 0;
 }
 
@@ -236,8 +303,27 @@ static __noinline int is_held(struct thread *t)
 	return held == bpf_map_lookup_elem(&topologies, &t->walk_topology);
 }
 
-/* Whether the graph's uid is known and the agent has its topology. */
-static __noinline int is_known(struct thread *t)
+/* Whether some parts of the topology with the key walk_topology were sent; if so, sets walk_facts
+ * and goes on after these parts. */
+static __noinline int is_begun(struct thread *t)
+{
+	struct walk *begun = bpf_map_lookup_elem(&walks, &t->walk_topology);
+
+	if (!begun)
+		return 0;
+	t->walk_begun = *begun;
+	/* As in is_held. */
+	if (begun != bpf_map_lookup_elem(&walks, &t->walk_topology))
+		return 0;
+	t->walk_seen.walk = t->walk_begun.id;
+	t->walk_i = t->walk_begun.next;
+	t->walk_leafs = t->walk_begun.leafs;
+	t->walk_facts = t->walk_begun.facts;
+	return 1;
+}
+
+/* Whether the key of the topology is known from the graph's uid; if so, sets walk_topology. */
+static __noinline int has_uid(struct thread *t)
 {
 	__u64 *known;
 
@@ -247,7 +333,21 @@ static __noinline int is_known(struct thread *t)
 	if (!known)
 		return 0;
 	t->walk_topology = *known;
-	return known == bpf_map_lookup_elem(&uids, &t->walk_uid) && is_held(t);
+	return known == bpf_map_lookup_elem(&uids, &t->walk_uid);
+}
+
+/* Finds the key of the topology from all nodes. */
+static __noinline int hash_structure(struct thread *t)
+{
+	t->walk_i = 0;
+	t->walk_hash = 0xcbf29ce484222325ULL ^ (t->id >> 32) ^ ((__u64)t->walk_n << 32);
+	for (int i = 0; i < HASH_ROUNDS; i++)
+		if (!hash_round(t->id))
+			break;
+	t->walk_topology = t->walk_hash ? t->walk_hash : 1;
+	if (t->walk_uid.uid && !t->walk_failed)
+		bpf_map_update_elem(&uids, &t->walk_uid, &t->walk_topology, BPF_ANY);
+	return 0;
 }
 
 /* Starts a walk: reads the number and location of the nodes. */
@@ -270,33 +370,44 @@ static __noinline int begin_walk(struct thread *t, __u64 cgraph)
 	return 0;
 }
 
+/* Sends the next part of the topology with the key walk_topology, whose facts are walk_experts and
+ * walk_positions. */
+static __always_inline int go_on(struct thread *t, int begun)
+{
+	if (!begun && !begin_structure(t))
+		return 0;
+	t->walk_facts.experts = t->walk_experts;
+	t->walk_facts.positions = t->walk_positions;
+	send_structure(t);
+	if (!t->walk_failed)
+		bpf_map_update_elem(&topologies, &t->walk_topology, &t->walk_facts, BPF_ANY);
+	return 0;
+}
+
 /* Finds the key of the topology, and sends the topology if the agent does not have it. Returns 0
  * if it is unknown, because of walk_failed. */
 static __always_inline __u64 find_topology(struct thread *t)
 {
-	if (is_known(t)) {
+	int held = 0, begun = 0;
+
+	t->walk_until = bpf_ktime_get_ns() + HIT_NS;
+	if (has_uid(t)) {
+		held = is_held(t);
+		begun = !held && is_begun(t);
+	}
+	if (held || begun) {
 		t->walk_experts = t->walk_facts.experts;
 		t->walk_positions = t->walk_facts.positions;
-		return t->walk_topology;
-	}
-	t->walk_hash = 0xcbf29ce484222325ULL ^ (t->id >> 32) ^ ((__u64)t->walk_n << 32);
-	for (int i = 0; i < HASH_ROUNDS; i++)
-		if (!hash_round(t->id))
-			break;
-	if (t->walk_failed)
-		return 0;
-	t->walk_topology = t->walk_hash ? t->walk_hash : 1;
-	t->walk_facts.experts = t->walk_experts;
-	t->walk_facts.positions = t->walk_positions;
-	if (!bpf_map_lookup_elem(&topologies, &t->walk_topology)) {
-		send_structure(t);
+	} else {
+		hash_structure(t);
 		if (t->walk_failed)
 			return 0;
-		bpf_map_update_elem(&topologies, &t->walk_topology, &t->walk_facts, BPF_ANY);
+		held = is_held(t);
+		begun = !held && is_begun(t);
 	}
-	if (t->walk_uid.uid)
-		bpf_map_update_elem(&uids, &t->walk_uid, &t->walk_topology, BPF_ANY);
-	return t->walk_topology;
+	if (!held)
+		go_on(t, begun);
+	return t->walk_failed ? 0 : t->walk_topology;
 }
 
 static __noinline __u64 structure_of(struct thread *t, __u64 cgraph)
@@ -317,7 +428,7 @@ static __noinline __u64 structure_of(struct thread *t, __u64 cgraph)
 		COUNT(tensors_ring_full);
 	else if (t->walk_failed == WALK_TOO_LARGE)
 		COUNT(graphs_too_large);
-	else if (t->walk_failed)
+	else if (t->walk_failed == WALK_UNREADABLE)
 		COUNT(graphs_unreadable);
 	return key;
 }

@@ -80,6 +80,7 @@ enum walk_failure {
 	WALK_RING_FULL = 1,  /* no space for its tensors */
 	WALK_TOO_LARGE = 2,  /* it has too many nodes to walk */
 	WALK_UNREADABLE = 3, /* some of its memory could not be read */
+	WALK_UNFINISHED = 4, /* it is large: the rest of its tensors follows at its next calls */
 };
 
 struct event_head {
@@ -127,7 +128,8 @@ struct event_graph {
 	__u32 pad;
 };
 
-/* TOPOLOGY: a topology follows. TOPOLOGY_END: it is complete (head.arg 0) or not (1). */
+/* TOPOLOGY: a topology follows, possibly in several hits. TOPOLOGY_END: it is complete (head.arg 0)
+ * or not (1). */
 struct event_topology {
 	struct event_head head;
 	__u64 topology;
@@ -135,7 +137,8 @@ struct event_topology {
 	__u32 n_leafs; /* in TOPOLOGY_END */
 };
 
-/* TENSOR: head.arg is the node's index, or ~0 for a leaf. */
+/* TENSOR: head.arg is the node's index, or ~0 for a leaf. A leaf may come again, and a node may also
+ * come as a leaf. */
 struct event_tensor {
 	struct event_head head;
 	__u64 topology;

@@ -104,7 +104,7 @@ struct uid_key {
 
 struct seen_key {
 	__u64 address;
-	__u64 walk; /* start_ns of the CPU graph call that walks */
+	__u64 walk; /* when the walk began */
 };
 
 /* Topologies that the agent has. The agent deletes those that it drops. */
@@ -112,6 +112,14 @@ struct topology_facts {
 	__u64 positions; /* tensor of the batch's positions, 0 if there is none */
 	__u32 experts;   /* the graph has a MUL_MAT_ID */
 	__u32 pad;
+};
+
+/* A topology of which the agent has some parts. */
+struct walk {
+	__u64 id;     /* as in seen_key */
+	__u32 next;   /* the node that is sent next */
+	__u32 leafs;
+	struct topology_facts facts;
 };
 
 /* One thread of a traced process. Also the place for the programs' variables that do not fit
@@ -199,6 +207,9 @@ struct thread {
 	struct uid_key walk_uid;
 	struct seen_key walk_seen;
 	struct topology_facts walk_facts;
+	struct walk walk_begun;
+	__u64 walk_bytes; /* sent in this hit */
+	__u64 walk_until; /* when this hit's part ends, for a large graph */
 	struct tensor_head walk_head;
 	__u64 walk_list[WALK_LIST]; /* the next nodes */
 	/* Records that need the engine's memory are built here and written to the ring buffer in
@@ -333,7 +344,16 @@ struct {
 	__type(value, __u64);
 } uids SEC(".maps");
 
-/* Tensors already sent in a walk, so that a leaf with several readers is sent once. */
+/* Walks that go on at the next hit, by key of the topology. The agent deletes those that it drops. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 256);
+	__type(key, __u64);
+	__type(value, struct walk);
+} walks SEC(".maps");
+
+/* Tensors already sent in a walk, so that a leaf with several readers is sent once. A large graph has
+ * more tensors than this map: the oldest are evicted, which hardly any later node reads. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 16384);

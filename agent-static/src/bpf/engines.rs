@@ -207,6 +207,7 @@ impl Bpf<'_> {
     /// Removes a topology, so that the programs read it again the next time they see it.
     pub fn forget_topology(&self, key: u64) {
         let _ = self.skel.maps.topologies.delete(&key.to_ne_bytes());
+        let _ = self.skel.maps.walks.delete(&key.to_ne_bytes());
     }
 }
 

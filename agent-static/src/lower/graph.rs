@@ -10,7 +10,7 @@ use super::batch::{Batch, Learning};
 use super::expert::Selections;
 use super::topology::Known;
 use super::{Lower, backend};
-use crate::bpf::ring;
+use crate::bpf::ring::{self, WalkFailure};
 use crate::link::output::Weight;
 
 /// Running graph calls.
@@ -162,6 +162,9 @@ impl Lower {
 
     fn graph_start(&mut self, e: &ring::Graph, layer: u8) {
         let mut open = self.open_graph(e, layer);
+        if open.unknown == Some(WalkFailure::Unfinished) {
+            self.topologies.part_ended();
+        }
         open.keep = self.keeps(&e.head, open.n_tokens);
         if layer == layer::BACKEND {
             self.direct_begun(e.head.tgid, e.start_ns, e.skipped);
@@ -179,6 +182,7 @@ impl Lower {
 
     fn open_graph(&mut self, e: &ring::Graph, layer: u8) -> Open {
         let tid = e.head.tid;
+        let too_large = self.topologies.is_too_large(e.topology);
         self.graphs.last_id += 1;
         Open {
             id: self.graphs.last_id,
@@ -195,7 +199,7 @@ impl Lower {
             #[cfg(feature = "direct")]
             skipped: e.skipped,
             topology: self.topologies.get(e.topology),
-            unknown: e.unknown,
+            unknown: if too_large { Some(WalkFailure::TooLarge) } else { e.unknown },
             batches: self.graphs.lists.pop().unwrap_or_default(),
             selections: None,
             keep: true,

@@ -34,7 +34,7 @@ impl Lower {
             match open.unknown {
                 Some(WalkFailure::TooLarge) => self.spans.too_large += 1,
                 Some(WalkFailure::Unreadable) => self.spans.unreadable += 1,
-                Some(WalkFailure::RingFull) | None => {}
+                Some(WalkFailure::RingFull | WalkFailure::Unfinished) | None => {}
             }
             return;
         };

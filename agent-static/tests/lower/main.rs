@@ -15,6 +15,7 @@ mod losses;
 mod nested;
 mod order;
 mod parts;
+mod parts_of_topologies;
 mod run;
 mod sched;
 mod topologies;

@@ -176,18 +176,39 @@ fn graphs_without_a_topology_are_sent_without_operators() {
 #[test]
 fn the_oldest_topologies_are_dropped_and_running_graphs_keep_theirs() {
     let mut run = Run::new();
-    let large: Vec<_> = (0..12u64).map(|k| chain(0x100_0000 * (k + 1), &format!("g{k}"), 8000)).collect();
+    let large: Vec<_> = (0..20u64).map(|k| chain(0x100_0000 * (k + 1), &format!("g{k}"), 8000)).collect();
     run.topology(head(TID), 1, &large[0]);
     let start = graph(head(TID), 1000, 1);
     run.graph(start);
     for (key, topology) in (1..).zip(&large).skip(1) {
         run.topology(head(TID + 1), key, topology);
     }
-    // 65536 tensors are eight of 8001.
+    // 131072 tensors are 16 of 8001.
     assert_eq!(run.forgotten, [1, 2, 3, 4]);
     let first = large[0].0[0].address;
     run.op(head(TID), 1000, (first, first), (1010, 1015));
     run.graph(Graph { end_ns: 1100, ..start });
     let model = run.finish();
     assert_eq!(spans(&model), [(1000, TID, "g0-0".to_owned(), "g0-0".to_owned(), 1010, 5)]);
+}
+
+/// A server computes one model with prompts of 40 lengths.
+#[test]
+fn topologies_at_the_same_addresses_share_memory_and_are_all_remembered() {
+    let mut run = Run::new();
+    let mut expected = Vec::new();
+    let (mut nodes, leafs) = chain(0x1000, "n", 8000);
+    for key in 1..41 {
+        nodes.iter_mut().for_each(|t| t.ne[1] = key);
+        run.topology(head(TID), key, &(nodes.clone(), leafs.clone()));
+    }
+    assert_eq!(run.forgotten, [0; 0]);
+    for key in 1..41 {
+        expected.push(run.compute(head(TID), 1_000_000 * key, key, &nodes[..10]));
+    }
+    let model = run.finish();
+    assert_eq!(spans(&model), sorted(expected));
+    let rows =
+        |call: usize| model.topologies.get(model.graph_calls.topology[call].unwrap()).nodes[7999].ne[1];
+    assert_eq!((0..40).map(rows).collect::<Vec<_>>(), (1..41).collect::<Vec<_>>());
 }

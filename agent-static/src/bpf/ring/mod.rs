@@ -79,6 +79,8 @@ pub enum WalkFailure {
     TooLarge,
     /// Some of the graph's memory could not be read.
     Unreadable,
+    /// The graph is large: the rest of its tensors follows at its next calls.
+    Unfinished,
 }
 
 /// One tensor of a topology.

@@ -95,6 +95,7 @@ fn graph(head: Head, b: &[u8]) -> Option<Graph> {
             walk_failure::WALK_RING_FULL => Some(WalkFailure::RingFull),
             walk_failure::WALK_TOO_LARGE => Some(WalkFailure::TooLarge),
             walk_failure::WALK_UNREADABLE => Some(WalkFailure::Unreadable),
+            walk_failure::WALK_UNFINISHED => Some(WalkFailure::Unfinished),
             _ => None,
         },
     })

@@ -7,7 +7,7 @@
 use profinfer_wire::record::control::level;
 
 /// For all levels above decode calls. Holds 32,000 operators, or the structure of a graph of 4,000
-/// tensors, which arrives at once. A fast small model on two threads fills a quarter of it in about
+/// nodes with its leafs, which arrives at once; that of a larger graph arrives in parts. A fast small model on two threads fills a quarter of it in about
 /// 50 ms, which wakes the loop. If the engine uses all CPUs, the agent may have to wait for one.
 pub const LARGEST: u32 = 2 << 20;
 /// For decode calls alone, of which there are at most some hundreds per second.

@@ -59,6 +59,9 @@ fn every_kind_is_read_by_its_fields() {
         unknown: Some(WalkFailure::TooLarge),
     };
     assert_eq!(Event::parse(&graph(8)), Some(Event::Graph(expected(Some(8)))));
+    let unfinished = record!(EVENT_GRAPH_START event_graph { unknown: walk_failure::WALK_UNFINISHED.0 });
+    let Some(Event::Graph(unfinished)) = Event::parse(&unfinished) else { panic!("it is a graph") };
+    assert_eq!(unfinished.unknown, Some(WalkFailure::Unfinished));
     assert_eq!(Event::parse(&graph(-1)), Some(Event::Graph(expected(None))));
     let topology = record!(EVENT_TOPOLOGY event_topology { topology: 1, n_nodes: 2, n_leafs: 3 });
     assert_eq!(Event::parse(&topology), Some(Event::Topology(HEAD, 1, 2)));

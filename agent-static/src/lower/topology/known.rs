@@ -1,8 +1,38 @@
 //! A complete topology: index of each tensor by address.
 
+use std::rc::Rc;
+
 /// Nodes that are compared before the search by address: an attention layer has up to seven views
 /// in a row.
 const AHEAD: usize = 8;
+
+/// Addresses of the tensors of a topology. An engine builds its graphs at the same addresses, so
+/// that those of all prompt lengths share a table.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Table {
+    /// By index, nodes first.
+    addresses: Vec<u64>,
+    /// Indexes, sorted by address.
+    sorted: Vec<u32>,
+}
+
+impl Table {
+    /// From the addresses of the tensors, nodes first.
+    pub(super) fn new(addresses: Vec<u64>) -> Self {
+        let mut sorted: Vec<u32> = (0..).take(addresses.len()).collect();
+        sorted.sort_unstable_by_key(|i| (addresses[*i as usize], *i));
+        Self { addresses, sorted }
+    }
+
+    pub(super) fn by_address(&self, address: u64) -> Option<u32> {
+        let at = self.sorted.binary_search_by_key(&address, |i| self.addresses[*i as usize]).ok()?;
+        Some(self.sorted[at])
+    }
+
+    pub(super) const fn len(&self) -> usize {
+        self.addresses.len()
+    }
+}
 
 /// A topology that spans may refer to.
 #[derive(Debug)]
@@ -12,27 +42,12 @@ pub struct Known {
     pub wire_id: u32,
     /// Number of nodes after which it repeats, see [`profinfer_wire::predicted::period`].
     pub period: u16,
-    /// Address of every tensor, by index, nodes first.
-    addresses: Vec<u64>,
-    /// Address and index, sorted by address.
-    by_address: Vec<(u64, u32)>,
+    pub(super) table: Rc<Table>,
     /// By node: filters exclude it. Empty if no node is excluded.
-    left_out: Vec<bool>,
+    pub(super) left_out: Vec<bool>,
 }
 
 impl Known {
-    /// From the addresses of the tensors, nodes first.
-    pub(super) fn new(pid: u32, addresses: Vec<u64>) -> Self {
-        let mut by_address: Vec<(u64, u32)> = addresses.iter().copied().zip(0..).collect();
-        by_address.sort_unstable();
-        Self { pid, wire_id: 0, period: 1, addresses, by_address, left_out: Vec::new() }
-    }
-
-    /// Sets the nodes that filters exclude.
-    pub(super) fn leave_out(&mut self, left_out: Vec<bool>) {
-        self.left_out = left_out;
-    }
-
     /// Whether filters keep the span from `node` to `last`: one kept node keeps all nodes that its
     /// kernel computed.
     #[must_use]
@@ -45,17 +60,10 @@ impl Known {
     /// and skips views, which no thread runs.
     #[must_use]
     pub fn index(&self, address: u64, hint: u32) -> Option<u32> {
-        let ahead = self.addresses.get(hint as usize..).unwrap_or_default();
+        let ahead = self.table.addresses.get(hint as usize..).unwrap_or_default();
         let found = ahead.iter().take(AHEAD).position(|a| *a == address);
-        found.and_then(|n| hint.checked_add(u32::try_from(n).ok()?)).or_else(|| self.by_address(address))
-    }
-
-    pub(super) fn by_address(&self, address: u64) -> Option<u32> {
-        let at = self.by_address.binary_search_by_key(&address, |(a, _)| *a).ok()?;
-        Some(self.by_address[at].1)
-    }
-
-    pub(super) fn len(&self) -> usize {
-        self.addresses.len()
+        found
+            .and_then(|n| hint.checked_add(u32::try_from(n).ok()?))
+            .or_else(|| self.table.by_address(address))
     }
 }

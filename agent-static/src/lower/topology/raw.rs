@@ -9,21 +9,38 @@ use crate::request::capture::filter::{layer_of, nameless};
 const FLAG_INPUT: u32 = 1;
 const FLAG_PARAM: u32 = 4;
 
-/// The fields of one tensor.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Raw {
-    pub(super) address: u64,
-    pub(super) name: u32,
+/// Operator, type and shape. The layers of a model have the same few.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct Kind {
     pub(super) op: u32,
     pub(super) desc: u32,
     pub(super) dtype: u32,
     pub(super) ne: [u64; 4],
     pub(super) bytes: u64,
-    pub(super) flags: u32,
+}
+
+/// One tensor as read, with its sources by slot; 0 for an empty slot.
+pub(super) struct Read {
+    pub(super) raw: Raw,
+    pub(super) kind: Kind,
+    pub(super) src: [u64; MAX_SRC],
+}
+
+/// The other fields of one tensor.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Raw {
+    pub(super) address: u64,
+    pub(super) name: u32,
+    /// Number of its kind in its topology.
+    pub(super) kind: u32,
+    pub(super) input: bool,
+    pub(super) param: bool,
     pub(super) buffer: u64,
     pub(super) data: u64,
     pub(super) view_src: u64,
-    pub(super) src: [u64; MAX_SRC],
+    /// Place of its sources among those of its topology, and a bit mask of the slots that they fill.
+    pub(super) first_source: u32,
+    pub(super) slots: u16,
     pub(super) named_weight: bool,
     pub(super) named_cache: bool,
     /// Filters on type and name keep it.
@@ -35,16 +52,16 @@ pub(super) struct Raw {
 }
 
 impl Raw {
-    /// The tensor's role in its graph.
+    /// The tensor's role in its graph; `weight_buffers` are sorted.
     pub(super) fn role(&self, node: bool, weight_buffers: &[u64]) -> Role {
         let r = self;
         match () {
             () if node => Role::Node,
             () if r.named_cache => Role::Cache,
-            () if r.named_weight || r.flags & FLAG_PARAM != 0 => Role::Weight,
-            () if r.flags & FLAG_INPUT != 0 => Role::Input,
+            () if r.named_weight || r.param => Role::Weight,
+            () if r.input => Role::Input,
             // A weight without the usual suffix is in the same buffer as those with the suffix.
-            () if weight_buffers.contains(&r.buffer) => Role::Weight,
+            () if weight_buffers.binary_search(&r.buffer).is_ok() => Role::Weight,
             () => Role::Other,
         }
     }
@@ -52,7 +69,7 @@ impl Raw {
 
 impl Lower {
     /// Reads the tensor with the engine's layout.
-    pub(super) fn raw(&mut self, facts: usize, address: u64, bytes: &[u8]) -> Raw {
+    pub(super) fn raw(&mut self, facts: usize, address: u64, bytes: &[u8]) -> Read {
         let EngineFacts { layout: l, tables, .. } = &self.engines[facts];
         let u32_at = |at: u32| get(bytes, at).map_or(0, u32::from_ne_bytes);
         let u64_at = |at: u32| get(bytes, at).map_or(0, u64::from_ne_bytes);
@@ -88,26 +105,33 @@ impl Lower {
         let (data, view_src) = (u64_at(l.tensor_data), u64_at(l.tensor_view_src));
         let passes = self.filters.pass_node(&op, desc, &name);
         let emit = &mut self.emit;
-        Raw {
-            address,
-            name: self.texts.id(emit, &name),
+        let name_id = self.texts.id(emit, &name);
+        let kind = Kind {
             op: self.texts.id(emit, &op),
             desc: self.texts.id(emit, desc),
             dtype: self.texts.id(emit, &dtype),
             ne,
             bytes: size.unwrap_or(0),
-            flags,
+        };
+        let raw = Raw {
+            address,
+            name: name_id,
+            kind: 0,
+            input: flags & FLAG_INPUT != 0,
+            param: flags & FLAG_PARAM != 0,
             buffer,
             data,
             view_src,
-            src,
+            first_source: 0,
+            slots: 0,
             // Names set by llama.cpp: weights as in the GGUF file, `cache_k_l0`, `cache_s_l0`, ….
             named_weight: name.ends_with(".weight") || name.ends_with(".bias"),
             named_cache: name.starts_with("cache_"),
             passes,
             layer: layer_of(&name),
             nameless: nameless(&name),
-        }
+        };
+        Read { raw, kind, src }
     }
 }
 

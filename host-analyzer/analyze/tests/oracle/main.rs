@@ -24,6 +24,7 @@ mod controller;
 mod cost;
 mod counters;
 mod cpu_use;
+mod deep;
 mod diffusion;
 mod direct;
 mod doctor;

@@ -9,7 +9,7 @@ use crate::engine_list::{Call, Listed, parse};
 use crate::support::{engine, model, parts, record, whole};
 
 /// Maximum number of nodes that a walk reads (docs/output-schema.md).
-const NODES: usize = 8192;
+const NODES: usize = 16_384;
 
 const THREADS: u64 = 2;
 
@@ -48,7 +48,7 @@ fn nodes_without_elements_are_empty_and_not_lost() {
 
 #[test]
 fn a_graph_beyond_the_limit_is_named() {
-    let Some((trace, calls)) = listed("deep-q8") else { return };
+    let Some((trace, calls)) = listed("deepest-q8") else { return };
     assert!(calls.iter().all(|c| c.nodes.len() > NODES), "the model is deep enough");
     let analysis = Analysis::compute(&trace);
     assert_eq!(analysis.token.decode.tokens, 3, "its calls are there");

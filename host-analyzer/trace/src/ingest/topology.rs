@@ -8,7 +8,7 @@ use profinfer_wire::tensors::NO_TENSOR;
 use super::damage::Damages;
 use crate::model::{DamageKind, Node, NodeIdx, Role, Text, Topologies, Topology, TopologyId};
 
-/// Largest accepted topology; the agent's own limit is 8192 nodes.
+/// Largest accepted topology; the agent's own limit is 16,384 nodes and as many leafs.
 const MAX_TENSORS: u32 = 1 << 17;
 
 /// Missing tensors, over all topologies, that are accepted of any stream.

@@ -45,12 +45,13 @@ ledger! {
         spans_no_graph: spans(
             "no_graph",
             "their graph ran before its topology was read, or the ring buffer was full. Let the agent start the \
-             engine, so that it sees the first graph",
+             engine, so that it sees the first graph. The agent reads a graph of more than 4,096 nodes during its first \
+             calls, about 2,500 tensors per call",
         ),
         // In the record of reasons: parts of the sums above.
         spans_too_large: spans(
             "graph_too_large",
-            "their graph has more nodes than the agent reads (8,192). Its calls are recorded (--levels token,graph), its \
+            "their graph has more nodes than the agent reads (16,384). Its calls are recorded (--levels token,graph), its \
              operators are not",
         ),
         spans_unreadable: spans(
