@@ -10,6 +10,8 @@ const OF_CPU: usize = size_of::<types::page_reads>();
 const CPUS: usize = length(|bss| &bss.page_reads);
 const OF_FILE: usize = size_of::<types::page_file>();
 const FILES: usize = offset_of!(types::page_reads, dropped) / OF_FILE;
+/// Most files of all CPUs together.
+pub const PAGE_FILES: usize = 4 * FILES;
 const _: () = assert!(OF_CPU.is_multiple_of(8) && OF_FILE.is_multiple_of(8), "both are read word by word");
 
 /// Pages of one file that one process read.
@@ -23,11 +25,11 @@ pub struct PageRead {
 }
 
 impl Bpf<'_> {
-    /// The sums over all CPUs so far, by process and file, the most pages first. Of more than 31 files per
-    /// CPU, those with few pages are not in it.
-    #[must_use]
-    pub fn page_reads(&self) -> Vec<PageRead> {
-        let mut sums: Vec<PageRead> = Vec::new();
+    /// Replaces `sums` by the sums over all CPUs so far, by process and file, the most pages first. Of more
+    /// than 31 files per CPU, those with few pages are not in it. With space for [`PAGE_FILES`] it does not
+    /// allocate.
+    pub fn page_reads(&self, sums: &mut Vec<PageRead>) {
+        sums.clear();
         let first = offset_of!(types::bss, page_reads);
         for at in (0..CPUS).flat_map(|cpu| (0..FILES).map(move |file| cpu * OF_CPU + file * OF_FILE)) {
             let mut bytes = [0; OF_FILE];
@@ -37,13 +39,14 @@ impl Bpf<'_> {
             }
             let Some(read) = read(&bytes) else { continue };
             let same = |r: &&mut PageRead| (r.pid, r.dev, r.ino) == (read.pid, read.dev, read.ino);
+            let full = sums.len() >= PAGE_FILES;
             match sums.iter_mut().find(same) {
                 Some(sum) => sum.pages = sum.pages.saturating_add(read.pages),
+                None if full => {}
                 None => sums.push(read),
             }
         }
-        sums.sort_by_key(|r| std::cmp::Reverse(r.pages));
-        sums
+        sums.sort_unstable_by_key(|r| std::cmp::Reverse(r.pages));
     }
 }
 

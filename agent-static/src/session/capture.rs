@@ -17,6 +17,7 @@ use super::ending::Endings;
 use super::running::Running;
 use super::scheduling::Scheduling;
 use super::{Summary, records};
+use crate::bpf::page_read::PAGE_FILES;
 use crate::bpf::ring::size::size_for;
 use crate::bpf::{Bpf, Storage, own_pid_namespace};
 use crate::clock;
@@ -90,6 +91,7 @@ pub(super) fn capture(
         sleeper,
         ring,
         facts,
+        page_reads: Vec::with_capacity(PAGE_FILES),
         gauges,
         sched: &mut setup.sched,
         bpf: &bpf,

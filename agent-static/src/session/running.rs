@@ -18,6 +18,7 @@ use super::ending::Endings;
 use super::scheduling::Scheduling;
 use super::{Summary, records};
 use crate::bpf::Bpf;
+use crate::bpf::page_read::PageRead;
 use crate::clock;
 use crate::error::{Diagnostic, Result};
 use crate::link::emit::Emitter;
@@ -60,6 +61,8 @@ pub(super) struct Running<'c, 's> {
     pub(super) sleeper: Sleeper<'c>,
     pub(super) ring: RingBuffer<'c>,
     pub(super) facts: Facts,
+    /// What files were read, at the last heartbeat.
+    pub(super) page_reads: Vec<PageRead>,
     pub(super) gauges: Gauges,
     pub(super) sched: &'c mut sched::Level,
     pub(super) bpf: &'c Bpf<'s>,
@@ -181,7 +184,8 @@ impl Running<'_, '_> {
             end_cpu_use(self.bpf, lower, clock::monotonic_ns());
         }
         self.tracer.check(lower, &self.bpf.totals());
-        self.facts.sample(&mut lower.computing, &self.bpf.page_reads(), &mut lower.emit);
+        self.bpf.page_reads(&mut self.page_reads);
+        self.facts.sample(&mut lower.computing, &self.page_reads, &mut lower.emit);
         self.scheduling.leave_cpus_to(self.facts.computing());
         records::emit_heartbeat(self.bpf, lower);
     }
@@ -220,7 +224,8 @@ impl Running<'_, '_> {
         // Last, because it may take long: no operator is lost any more.
         let lower = &mut self.drain.borrow_mut().lower;
         end_cpu_use(self.bpf, lower, lower.drained_ns);
-        self.facts.end(&mut lower.computing, &self.bpf.page_reads(), &mut lower.emit);
+        self.bpf.page_reads(&mut self.page_reads);
+        self.facts.end(&mut lower.computing, &self.page_reads, &mut lower.emit);
         if self.sched.recorded() != 0 {
             self.facts.sched_missed(sample::sched_missed(self.bpf), &mut lower.emit);
         }

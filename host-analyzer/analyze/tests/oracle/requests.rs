@@ -4,6 +4,8 @@
 use std::thread;
 
 use profinfer_analysis::Analysis;
+use profinfer_analysis::findings::Findings;
+use profinfer_analysis::ladder::Question;
 use profinfer_analysis::request::Request;
 use profinfer_trace::model::Model;
 
@@ -149,4 +151,48 @@ fn a_perplexity_generates_nothing() {
     let a = Analysis::compute(&trace);
     let ours: Vec<_> = a.token.requests.iter().map(tokens).collect();
     assert_eq!(ours, [(Some(0), 256, 0); 3]);
+}
+
+/// A prompt that the program reads in batches of 16, with an output of each.
+#[test]
+fn a_prompt_in_small_batches_is_one() {
+    let Some(parts) = parts() else { return };
+    let Some(program) = tool("llama-completion") else { return };
+    let text = "the quick brown fox jumps over the lazy dog ".repeat(12);
+    let model = model(&parts, "smollm2");
+    let options = ["-n", "6", "-b", "16", "-ub", "16", "-t", "2", "-no-cnv", "--ignore-eos", "--temp", "0"];
+    let command = [&[program.to_str().unwrap(), "-m", &model, "-p", &text][..], &options].concat();
+    let (trace, output) = record(&parts, &LEVELS, &command);
+    let log = String::from_utf8_lossy(&output.stderr).into_owned() + &String::from_utf8_lossy(&output.stdout);
+    let line = log.lines().find(|line| line.contains("prompt eval time")).unwrap();
+    let told: u64 = line.split('/').nth(1).unwrap().trim().split(' ').next().unwrap().parse().unwrap();
+    assert!(told > 64, "{line}");
+    let a = Analysis::compute(&trace);
+    assert_eq!(a.token.requests.iter().map(tokens).collect::<Vec<_>>(), [(Some(0), told, 6)]);
+}
+
+/// A server that continues four texts at a time: one figure for all, and one for each.
+#[test]
+fn several_slots_have_a_speed_of_their_own() {
+    let ask = |address: Address| {
+        let clients: Vec<_> =
+            (0..4).map(|i| thread::spawn(move || address.complete_in(i, &prompt(24, 5), 40))).collect();
+        clients.into_iter().map(|c| c.join().unwrap()).collect()
+    };
+    let options = ["-np", "4", "-c", "2048"];
+    let Some((trace, told)) = serve::<Vec<Told>>("smollm2", &options, ask) else { return };
+    are_what_the_server_says(&trace, &told);
+    let a = Analysis::compute(&trace);
+    let h = Findings::compute(&trace, &a).headline;
+    let slots = h.sequences.unwrap();
+    assert!((2.0..=4.0).contains(&slots) && h.texts.is_none(), "{h:?}");
+    // Each slot's speed by the server; the calls with prompts of others are not in the headline.
+    let each = told.iter().map(|t| (t.tokens.2 - 1) as f64 * 1e3 / t.predicted_ms).fold(0.0, f64::max);
+    println!(
+        "{slots:.2} slots, {:.1} t/s each, at most {each:.1} by the server",
+        h.tokens_per_s.unwrap() / slots
+    );
+    let ladder = a.ladder.rows.iter().find(|l| l.question == Question::Decode).unwrap();
+    assert_eq!(ladder.tokens_per_s(), h.tokens_per_s);
+    assert_eq!(ladder.units, h.tokens);
 }

@@ -51,7 +51,7 @@ pub fn sentence(e: &Ending) -> Option<String> {
             let one = children.len() == 1;
             format!(
                 "Nothing was recorded: {who} computes nothing itself. Its child{} {} the same engine and {} not traced: trace {} with \
-                 --pid, or all with --name",
+                 --pid, or all by the option --follow",
                 if one { "" } else { "ren" },
                 if one {
                     format!("{} runs", children.join(", "))

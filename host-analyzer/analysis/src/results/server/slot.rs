@@ -257,7 +257,7 @@ impl Open {
         // began.
         let verified = self.guesses && part.pos > first && part.pos < next;
         // The accepted ones are computed again, where a state cannot be cut back.
-        if self.guesses && part.pos == first && part.next < next {
+        if self.guesses && part.pos == first && part.next <= next {
             return true;
         }
         part.all_ask() && (part.pos == next || verified || gap && part.pos > next)
@@ -301,7 +301,7 @@ impl Open {
             return true;
         }
         // Accepted tokens that are computed again give no further output.
-        if self.guesses && part.pos == self.last.0 && part.next < self.last.1 {
+        if self.guesses && part.pos == self.last.0 && part.next <= self.last.1 {
             self.last = (part.pos, part.next);
             (self.answering, self.guesses) = (true, false);
             return false;

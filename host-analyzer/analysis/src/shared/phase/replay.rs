@@ -1,6 +1,6 @@
 //! Calls that compute accepted guesses again. A recurrent state cannot be cut back: after a rejected guess
 //! the engine restores an earlier state, and decodes the accepted tokens a second time, at the position
-//! where the verification began.
+//! where the verification began. A verification gives at least one token, so no other call begins there.
 
 use std::collections::HashMap;
 
@@ -18,7 +18,7 @@ pub(super) fn replays(model: &Model, contexts: &[Context], logits: &[Option<u64>
         let (Some(pos), n) = (contexts[i].n_past, d.n_tokens[i]) else { continue };
         let several = u32::try_from(i).is_ok_and(|i| model.parts.of(LlamaCallId(i)).len() > 1);
         let before = verified.remove(&key);
-        found[i] = !several && before.is_some_and(|(at, guessed)| pos == at && n < guessed);
+        found[i] = !several && before.is_some_and(|(at, guessed)| pos == at && n <= guessed);
         if pos > 0 && n > 1 && logits[i] == Some(u64::from(n)) && !several {
             verified.insert(key, (pos, n));
         }
