@@ -118,6 +118,7 @@ fn call(m: &mut Model, start: u64, length: u64, n_tokens: u32, topology: Topolog
     m.llama_calls.context.push(0x5581_0000);
     m.llama_calls.n_tokens.push(n_tokens);
     m.llama_calls.status.push(0);
+    let n_past: u32 = m.llama_calls.n_tokens[..decode.0 as usize].iter().sum();
     let cpu = m.texts.intern("CPU");
     for (layer, backend, inset, parent) in
         [(Layer::Scheduler, Text::default(), 2_000, None), (Layer::Backend, cpu, 4_000, Some(graph))]
@@ -130,7 +131,7 @@ fn call(m: &mut Model, start: u64, length: u64, n_tokens: u32, topology: Topolog
         m.graph_calls.topology.push(parent.map(|_| topology));
         m.graph_calls.n_nodes.push(m.topologies.get(topology).n_nodes);
         m.graph_calls.n_tokens.push(n_tokens);
-        m.graph_calls.n_past.push(None);
+        m.graph_calls.n_past.push(parent.map(|_| n_past));
         m.graph_calls.thread.push(threads[0]);
         m.graph_calls.decode.push(Some(decode));
         m.graph_calls.parent.push(parent);

@@ -23,6 +23,7 @@
 //! | others | all sources | result | 1 for each element, estimated |
 
 use super::attention::Attention;
+use super::elementwise::elementwise;
 use super::expert::{Experts, by_reader};
 use super::sources::{elements, part, source};
 use super::state;
@@ -154,27 +155,6 @@ fn per_element(node: &Node, op: &str) -> Option<u64> {
         "SOFT_MAX" => 6 + u64::from(source(node, 1).is_some()),
         _ => return None,
     })
-}
-
-pub(super) fn elementwise(model: &Model, topology: &Topology, node: &Node, operations: u64) -> Work {
-    let mut work = Work { written_bytes: node.bytes, ..Work::default() };
-    let widest = node.src.iter().map(|(_, n)| elements(topology.node(*n))).max().unwrap_or(0);
-    work.operations = elements(node)
-        .max(if shrinks(model.texts.get(node.op)) { widest } else { 0 })
-        .saturating_mul(operations);
-    let mut read: Vec<NodeIdx> = node.src.iter().map(|(_, n)| *n).collect();
-    read.sort_unstable();
-    read.dedup();
-    read.iter().for_each(|n| work.read_all(model, topology, *n));
-    if node.bytes == 0 && elements(node) != 0 {
-        work.accuracy = Accuracy::Estimated;
-    }
-    work
-}
-
-/// The result has one element per row, and every element of the row counts.
-fn shrinks(op: &str) -> bool {
-    matches!(op, "SUM_ROWS" | "MEAN")
 }
 
 /// An operator without a formula: as if it used each element once.

@@ -11,6 +11,7 @@
 
 mod attention;
 mod done;
+mod elementwise;
 mod expert;
 mod fastest;
 mod formula;

@@ -4,7 +4,7 @@
 //! The counts are those of the loops in `ggml-cpu/ops.cpp`.
 
 use super::Work;
-use super::formula::elementwise;
+use super::elementwise::elementwise;
 use super::sources::{elements, part, source};
 use profinfer_trace::model::{Model, Node, Topology};
 
