@@ -219,6 +219,15 @@ fn accepted_tokens_that_are_computed_again_count_once() {
         s.verified.iter().map(|v| (v.drafted, v.rounds, v.median_ns)).collect::<Vec<_>>(),
         [(4, 4, 100)]
     );
+    // An engine may also verify them again, together with the token that it did not have before.
+    let again: Vec<Call> = c
+        .iter()
+        .cloned()
+        .map(|c| if c.length == 30 { Call { rows: vec![u64::from(c.n_tokens)], ..c } } else { c })
+        .collect();
+    let of = only(&again);
+    // Of the round with one accepted guess, none was; that without had one token.
+    assert_eq!((of.emitted, of.accepted), (8, 4));
     let a = Analysis::compute(&model(&c, true));
     assert_eq!(a.token.prefill.tokens, 4);
     let requests: Vec<_> = a.token.requests.iter().map(|r| (r.prompt_tokens, r.generated)).collect();

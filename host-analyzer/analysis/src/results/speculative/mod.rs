@@ -32,7 +32,8 @@ pub struct Speculative {
     pub drafted: u64,
     /// Accepted draft tokens, in rounds with known outcome.
     pub accepted: u64,
-    /// Output tokens of these rounds: the accepted ones, and one more per round.
+    /// Output tokens of these rounds: the accepted ones, and one more per round; two more where a model with
+    /// a recurrent state verified them again.
     pub emitted: u64,
     /// Acceptance rate in rounds with known outcome; `None` without any.
     pub accepted_share: Option<f64>,
@@ -137,6 +138,7 @@ fn figures(rounds: &[Round], ones: Vec<u64>) -> Speculative {
     let known = || rounds.iter().filter_map(|r| Some((r.drafted, r.emitted?)));
     let known_rounds = known().count() as u64;
     let tokens: u64 = known().map(|(_, e)| u64::from(e)).sum();
+    let accepted: u64 = rounds.iter().filter_map(Round::accepted).map(u64::from).sum();
     let verified_known: u64 = known().map(|(k, _)| u64::from(k)).sum();
     let drafted: u64 = rounds.iter().map(|r| u64::from(r.drafted)).sum();
     let sizes = sizes(rounds);
@@ -162,9 +164,9 @@ fn figures(rounds: &[Round], ones: Vec<u64>) -> Speculative {
         rounds: n,
         open_rounds: n - known_rounds,
         drafted,
-        accepted: tokens - known_rounds,
+        accepted,
         emitted: tokens,
-        accepted_share: ratio(tokens - known_rounds, verified_known),
+        accepted_share: ratio(accepted, verified_known),
         emitted_per_round,
         positions: positions(rounds),
         verified,
@@ -196,9 +198,9 @@ fn sizes(rounds: &[Round]) -> Vec<Verified> {
 fn positions(rounds: &[Round]) -> Vec<Position> {
     let longest = rounds.iter().map(|r| r.drafted).max().unwrap_or(0);
     let of = |position: u32| {
-        let known = || rounds.iter().filter(move |r| r.drafted >= position).filter_map(|r| r.emitted);
+        let known = || rounds.iter().filter(move |r| r.drafted >= position).filter_map(Round::accepted);
         let (drafted, accepted) =
-            (known().count() as u64, known().filter(|emitted| *emitted > position).count() as u64);
+            (known().count() as u64, known().filter(|accepted| *accepted >= position).count() as u64);
         Some(Position { position, drafted, accepted, accepted_share: ratio(accepted, drafted)? })
     };
     (1..=longest).map_while(of).collect()

@@ -13,10 +13,29 @@ pub(super) struct Round {
     /// Output tokens: the accepted draft tokens, and the target's own token after them. `None` when
     /// unknown.
     pub(super) emitted: Option<u32>,
+    /// Output tokens that are no guesses: the target's own token, and one more where the engine verified
+    /// the accepted guesses and that token again.
+    pub(super) own: u32,
     /// Time of the draft's calls before it, ns.
     pub(super) draft_ns: u64,
     /// Time of the target's call, and of the one that computes its accepted tokens again, ns.
     pub(super) verify_ns: u64,
+}
+
+impl Round {
+    /// The accepted guesses are computed again in a call. With outputs for all of its tokens it verifies them
+    /// together with the target's own token, which it did not have before.
+    fn replay(&mut self, model: &Model, phases: &Phases, call: usize) {
+        let calls = &model.llama_calls;
+        self.verify_ns = self.verify_ns.saturating_add(calls.duration_ns[call]);
+        let n = calls.n_tokens[call];
+        self.own += u32::from(n > 1 && phases.logits[call] == Some(u64::from(n)));
+    }
+
+    /// Accepted guesses; `None` if the outcome is unknown.
+    pub(super) fn accepted(&self) -> Option<u32> {
+        Some(self.emitted?.saturating_sub(self.own))
+    }
 }
 
 /// The rounds of a pair, by start.
@@ -42,7 +61,7 @@ pub(super) fn rounds(model: &Model, phases: &Phases, pair: &Pair) -> Vec<Round> 
             }
         } else if d.context[i] == pair.target && phases.replays[i] {
             if let Some(last) = found.last_mut() {
-                last.verify_ns = last.verify_ns.saturating_add(d.duration_ns[i]);
+                last.replay(model, phases, i);
             }
         } else if d.context[i] == pair.target {
             let generates = phases.roles[i] == Role::Verify || d.n_tokens[i] == 1;
@@ -55,6 +74,7 @@ pub(super) fn rounds(model: &Model, phases: &Phases, pair: &Pair) -> Vec<Round> 
                     call: i,
                     drafted: d.n_tokens[i].saturating_sub(1),
                     emitted: None,
+                    own: 1,
                     draft_ns,
                     verify_ns: d.duration_ns[i],
                 });
@@ -76,7 +96,7 @@ pub(super) fn without_draft(model: &Model, phases: &Phases, (pid, context): (u32
     for i in (0..d.len()).filter(own).filter(|i| d.status[*i] == 0) {
         if phases.replays[i] {
             if let Some(last) = found.last_mut() {
-                last.verify_ns = last.verify_ns.saturating_add(d.duration_ns[i]);
+                last.replay(model, phases, i);
             }
             continue;
         }
@@ -87,7 +107,7 @@ pub(super) fn without_draft(model: &Model, phases: &Phases, (pid, context): (u32
         if open {
             let drafted = d.n_tokens[i].saturating_sub(1);
             let verify_ns = d.duration_ns[i];
-            found.push(Round { call: i, drafted, emitted: None, draft_ns: 0, verify_ns });
+            found.push(Round { call: i, drafted, emitted: None, own: 1, draft_ns: 0, verify_ns });
         }
     }
     let hits = found.iter().filter(|r| r.emitted.is_some_and(|n| n > 1)).count();
