@@ -74,7 +74,7 @@ impl Topologies {
         same.map_or_else(|| Rc::new(table), |(_, known)| Rc::clone(&known.table))
     }
 
-    /// Tensors for which a topology needs memory of its own.
+    /// Tensors for which a topology needs its own memory.
     fn size(&self, key: u64, known: &Known) -> usize {
         let shares =
             |(other, (_, k)): (&u64, &(u64, Rc<Known>))| *other != key && Rc::ptr_eq(&k.table, &known.table);

@@ -81,7 +81,7 @@ impl Ladder {
     /// Tokens that came out per second, of all sequences together; `None` for other questions.
     #[must_use]
     pub fn tokens_per_s(&self) -> Option<f64> {
-        per_s(self.tokens, self.measured_ns).filter(|_| self.tokens > 0)
+        tokens_per_s(self.tokens, self.measured_ns)
     }
 
     /// Mean number of sequences that get a token in the time of a unit.
@@ -101,6 +101,10 @@ impl Ladder {
     pub fn sum(&self, of: impl Fn(StepKind) -> bool) -> i64 {
         self.steps.iter().filter(|s| of(s.kind)).map(|s| s.ns).sum()
     }
+}
+
+fn tokens_per_s(tokens: u64, ns: u64) -> Option<f64> {
+    per_s(tokens, ns).filter(|_| tokens > 0)
 }
 
 fn sequences(tokens: u64, units: u64) -> f64 {

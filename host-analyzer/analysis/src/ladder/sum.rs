@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::question::Question;
 use super::sources::Sources;
 use super::step::{SMALL, steps_of};
-use super::{MAX_PROCESSES, Programs, StepKind, processes, sequences};
+use super::{MAX_PROCESSES, Programs, StepKind, processes, sequences, tokens_per_s};
 use crate::replay::{CallReplay, Culprit, Replay};
 use crate::results::fact::Conditions;
 use crate::results::module::Places;
@@ -13,7 +13,6 @@ use crate::results::request::requests;
 use crate::results::server::Server;
 use crate::results::speculative::emitted;
 use crate::shared::phase::Phases;
-use crate::shared::rate::per_s;
 use profinfer_trace::model::Model;
 
 /// Programs that are kept apart; the delays of others are small causes. Processes come and go for as
@@ -128,7 +127,7 @@ impl LadderSum {
     /// Tokens that came out per second; `None` for other questions.
     #[must_use]
     pub fn tokens_per_s(&self) -> Option<f64> {
-        per_s(self.tokens, self.measured_ns).filter(|_| self.tokens > 0)
+        tokens_per_s(self.tokens, self.measured_ns)
     }
 
     /// Mean number of sequences that get a token in the time of a unit.

@@ -1,4 +1,4 @@
-//! Graphs outside of the model's calls: an encoder of images or sound, which has a scheduler of its own.
+//! Graphs outside of the model's calls: those of an encoder of images or sound, which has its own scheduler.
 
 use profinfer_trace::model::Model;
 

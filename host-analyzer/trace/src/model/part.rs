@@ -36,4 +36,16 @@ impl Parts {
         let end = begin + self.decode.get(begin..).unwrap_or(&[]).partition_point(|d| *d == decode);
         begin..end
     }
+
+    /// The same by the row of the call in `llama_calls`.
+    #[must_use]
+    pub fn of_row(&self, call: usize) -> std::ops::Range<usize> {
+        u32::try_from(call).map_or(0..0, |call| self.of(LlamaCallId(call)))
+    }
+
+    /// Whether the batch of a call, by its row, lists sequences.
+    #[must_use]
+    pub fn has_sequences(&self, call: usize) -> bool {
+        self.seq[self.of_row(call)].iter().any(Option::is_some)
+    }
 }

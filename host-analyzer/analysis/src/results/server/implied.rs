@@ -10,7 +10,7 @@ use std::collections::HashMap;
 use super::slot::SequencePart;
 use crate::results::speculative::emitted;
 use crate::shared::phase::{Phase, Phases, Role};
-use profinfer_trace::model::{LlamaCallId, Model};
+use profinfer_trace::model::Model;
 
 /// The next call of a context.
 struct Behind {
@@ -25,17 +25,13 @@ struct Behind {
 pub(super) fn parts(model: &Model, phases: &Phases) -> Vec<Option<SequencePart>> {
     let d = &model.llama_calls;
     let emitted = emitted(model, phases);
-    let has_sequences = |i: usize| {
-        let rows = u32::try_from(i).map_or(0..0, |i| model.parts.of(LlamaCallId(i)));
-        model.parts.seq[rows].iter().any(Option::is_some)
-    };
     let mut all = vec![None; d.len()];
     let mut behind: HashMap<(u32, u64), Behind> = HashMap::new();
     let mut unknown: Vec<(u32, u64)> = Vec::new();
     for i in (0..d.len()).rev().filter(|i| d.status[*i] == 0 && d.n_tokens[*i] > 0) {
         let context = (model.threads.get(d.thread[i]).pid, d.context[i]);
         let guesses = phases.roles[i] == Role::Verify || emitted[i].is_some() || phases.replays[i];
-        if has_sequences(i) || phases.llama_calls[i] == Phase::BatchDecode && !guesses {
+        if model.parts.has_sequences(i) || phases.llama_calls[i] == Phase::BatchDecode && !guesses {
             unknown.push(context);
         }
         let Some(pos) = phases.contexts[i].n_past.map(i64::from) else { continue };

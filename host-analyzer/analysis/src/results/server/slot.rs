@@ -256,8 +256,7 @@ impl Open {
         // After rejected draft tokens, positions go back, but never to where the draft tokens
         // began.
         let verified = self.guesses && part.pos > first && part.pos < next;
-        // The accepted ones are computed again, where a state cannot be cut back.
-        if self.guesses && part.pos == first && part.next <= next {
+        if self.is_replay(part) {
             return true;
         }
         part.all_ask() && (part.pos == next || verified || gap && part.pos > next)
@@ -277,6 +276,11 @@ impl Open {
             && part.outputs == 1
             && part.pos == self.last.1
             && waited <= length / AT_ONCE
+    }
+
+    /// Whether a part computes the accepted guesses of the last part again, where a state cannot be cut back.
+    const fn is_replay(&self, part: SequencePart) -> bool {
+        self.guesses && part.pos == self.last.0 && part.next <= self.last.1
     }
 
     /// Whether a part is the same text again, with logits for all of its tokens: a diffusion model changes
@@ -301,7 +305,7 @@ impl Open {
             return true;
         }
         // Accepted tokens that are computed again give no further output.
-        if self.guesses && part.pos == self.last.0 && part.next <= self.last.1 {
+        if self.is_replay(part) {
             self.last = (part.pos, part.next);
             (self.answering, self.guesses) = (true, false);
             return false;

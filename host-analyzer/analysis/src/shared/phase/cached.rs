@@ -7,18 +7,18 @@ use std::collections::HashMap;
 
 use crate::shared::context::Context;
 use crate::shared::shift::shifts;
-use profinfer_trace::model::{LlamaCallId, Model};
+use profinfer_trace::model::Model;
 
 /// By row of `llama_calls`.
 pub(super) fn begin_with_one_token(model: &Model, contexts: &[Context], logits: &[Option<u64>]) -> Vec<bool> {
     let d = &model.llama_calls;
     let shifts = shifts(model);
     let mut found = vec![false; d.len()];
-    // First position behind each sequence, and whether its last call may have had guesses.
+    // Next position of each sequence, and whether its last call may have had guesses.
     let mut behind: HashMap<(u32, u64, Option<i32>), (u32, bool)> = HashMap::new();
     for i in (0..d.len()).filter(|i| d.status[*i] == 0) {
         let Some(pos) = contexts[i].n_past else { continue };
-        let rows = u32::try_from(i).map_or(0..0, |i| model.parts.of(LlamaCallId(i)));
+        let rows = model.parts.of_row(i);
         // Calls of several sequences have answers of others in them.
         let several = rows.len() > 1;
         let seq = rows.into_iter().next().and_then(|row| model.parts.seq[row]);

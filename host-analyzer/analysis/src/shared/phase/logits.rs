@@ -7,7 +7,7 @@
 
 use std::collections::HashSet;
 
-use profinfer_trace::model::{Layer, LlamaCallId, Model, NodeIdx, Text, Topology};
+use profinfer_trace::model::{Layer, Model, NodeIdx, Text, Topology};
 
 /// Names of the tensor with the logits, and of the weights of its product.
 const LOGITS: &str = "result_output";
@@ -61,7 +61,7 @@ pub(crate) fn computed(model: &Model) -> Vec<bool> {
 
 /// Outputs that the batch of a call requests; `None` if not all of its tokens were recorded.
 fn requested(model: &Model, call: usize) -> Option<u64> {
-    let parts = model.parts.of(LlamaCallId(u32::try_from(call).ok()?));
+    let parts = model.parts.of_row(call);
     let tokens: u64 = model.parts.n[parts.clone()].iter().map(|n| u64::from(*n)).sum();
     if tokens == 0 || tokens != u64::from(model.llama_calls.n_tokens[call]) {
         return None;

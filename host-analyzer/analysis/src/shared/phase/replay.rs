@@ -5,7 +5,7 @@
 use std::collections::HashMap;
 
 use crate::shared::context::Context;
-use profinfer_trace::model::{LlamaCallId, Model};
+use profinfer_trace::model::Model;
 
 /// By row of `llama_calls`.
 pub(super) fn replays(model: &Model, contexts: &[Context], logits: &[Option<u64>]) -> Vec<bool> {
@@ -16,7 +16,7 @@ pub(super) fn replays(model: &Model, contexts: &[Context], logits: &[Option<u64>
     for i in (0..d.len()).filter(|i| d.status[*i] == 0) {
         let key = (model.threads.get(d.thread[i]).pid, d.context[i]);
         let (Some(pos), n) = (contexts[i].n_past, d.n_tokens[i]) else { continue };
-        let several = u32::try_from(i).is_ok_and(|i| model.parts.of(LlamaCallId(i)).len() > 1);
+        let several = model.parts.of_row(i).len() > 1;
         let before = verified.remove(&key);
         found[i] = !several && before.is_some_and(|(at, guessed)| pos == at && n <= guessed);
         if pos > 0 && n > 1 && logits[i] == Some(u64::from(n)) && !several {

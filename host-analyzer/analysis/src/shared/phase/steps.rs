@@ -4,10 +4,10 @@
 //! calls.
 
 use super::{Phase, Role};
-use profinfer_trace::model::{LlamaCallId, Model};
+use profinfer_trace::model::Model;
 
-/// One of so many calls with several outputs may be of another kind, and they still count as those of
-/// several sequences.
+/// At most one in this many calls with several outputs may be something else (guesses), if the calls are to
+/// count as those of several sequences.
 const OTHERS: usize = 10;
 
 /// The phase with most calls that generate text.
@@ -24,11 +24,10 @@ pub(super) fn main_phase(model: &Model, phases: &[Phase], roles: &[Role]) -> Pha
     }
 }
 
-/// Each token of the call is of a sequence of its own; also true if the sequences are unknown.
+/// Each token of the call belongs to a different sequence; also true if the sequences are unknown.
 fn one_each(model: &Model, call: usize) -> bool {
-    let parts = u32::try_from(call).map_or(0..0, |call| model.parts.of(LlamaCallId(call)));
     let mut sequences: Vec<i32> = Vec::new();
-    parts.into_iter().all(|i| match model.parts.seq[i] {
+    model.parts.of_row(call).into_iter().all(|i| match model.parts.seq[i] {
         Some(seq) if sequences.contains(&seq) => false,
         Some(seq) => {
             sequences.push(seq);

@@ -11,7 +11,7 @@
 use std::collections::HashMap;
 
 use crate::shared::context::Context;
-use profinfer_trace::model::{LlamaCallId, Model};
+use profinfer_trace::model::Model;
 
 /// By row of `llama_calls`.
 pub(super) fn warm_ups(model: &Model, contexts: &[Context]) -> Vec<bool> {
@@ -35,10 +35,7 @@ pub(super) fn warm_ups(model: &Model, contexts: &[Context]) -> Vec<bool> {
         *candidate = (trial && begins).then_some(i);
         *seen += 1;
     }
-    let recorded = |i: &usize| {
-        let call = u32::try_from(*i).map_or_else(|_| 0..0, |i| model.parts.of(LlamaCallId(i)));
-        model.parts.seq[call].iter().any(Option::is_some)
-    };
+    let recorded = |i: &usize| model.parts.has_sequences(*i);
     for last in first.into_values().filter_map(|(candidate, _)| candidate).filter(recorded) {
         found[last] = true;
     }
