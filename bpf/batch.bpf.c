@@ -31,6 +31,7 @@ int batch_clear(struct pt_regs *ctx)
 {
 	struct thread *t = thread_of(pid_tgid());
 
+	COUNT(batch_hits);
 	if (!t)
 		return 0;
 	t->filled = PT_REGS_PARM1(ctx);
@@ -45,6 +46,7 @@ int batch_add(struct pt_regs *ctx)
 {
 	struct thread *t = filling(PT_REGS_PARM1(ctx));
 
+	COUNT(batch_hits);
 	if (!t)
 		return 0;
 	batch_flush(t);
@@ -62,6 +64,7 @@ int batch_add_sequence(struct pt_regs *ctx)
 {
 	struct thread *t = filling(PT_REGS_PARM1(ctx));
 
+	COUNT(batch_hits);
 	if (t && (__u32)PT_REGS_PARM2(ctx) == t->filled_n - 1)
 		t->filled_last.n_seq++;
 	return 0;
@@ -72,6 +75,7 @@ int batch_set_position(struct pt_regs *ctx)
 {
 	struct thread *t = filling(PT_REGS_PARM1(ctx));
 
+	COUNT(batch_hits);
 	if (!t || (__u32)PT_REGS_PARM2(ctx) != t->filled_n - 1)
 		return 0;
 	if (bpf_probe_read_user(&t->filled_last.pos, sizeof(t->filled_last.pos), (void *)PT_REGS_PARM3(ctx)))
@@ -90,6 +94,7 @@ int batch_set_output(struct pt_regs *ctx)
 	__u32 i = (__u32)PT_REGS_PARM2(ctx);
 	__u32 asked = (__u8)PT_REGS_PARM3(ctx) != 0;
 
+	COUNT(batch_hits);
 	if (!t)
 		return 0;
 	if (i == t->filled_n - 1)

@@ -94,6 +94,7 @@ tracing() {
 	step "engines" ci/engines/matrix.sh
 	step "backends" ci/engines/backends.sh
 	step "other GGML programs" ci/engines/others.sh
+	step "architectures" ci/archs.sh
 	step "kernels (board)" ci/board/matrix.sh
 	step "engines (board)" ci/board/engines.sh
 	step "push, serial, memory" boards_side_by_side

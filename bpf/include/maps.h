@@ -241,6 +241,8 @@ struct counters {
 	__u64 part_ring_full;
 	__u64 part_unreadable;
 	__u64 part_left_out;
+	/* Hits of the programs of bpf/batch.bpf.c. */
+	__u64 batch_hits;
 	/* As in the wire's CaptureLoss record. */
 	__u64 spans_filtered;
 	__u64 spans_gated;

@@ -33,7 +33,7 @@ totals! {
     Totals of counters {
         span_starts, span_ends, spans_ring_full, spans_no_start, spans_no_end, calls_ring_full, tensors_ring_full, no_state,
         experts_chosen, experts_ring_full, experts_unreadable, part_tokens, part_ring_full, part_unreadable,
-        part_left_out, spans_filtered, spans_gated, starts_gated, spans_empty, graphs_too_large, graphs_unreadable,
+        part_left_out, batch_hits, spans_filtered, spans_gated, starts_gated, spans_empty, graphs_too_large, graphs_unreadable,
     }
 }
 

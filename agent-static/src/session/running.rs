@@ -229,6 +229,10 @@ impl Running<'_, '_> {
         if self.sched.recorded() != 0 {
             self.facts.sched_missed(sample::sched_missed(self.bpf), &mut lower.emit);
         }
+        let batch_hits = self.bpf.totals().batch_hits;
+        if batch_hits != 0 {
+            self.facts.batch_hits(batch_hits, &mut lower.emit);
+        }
     }
 }
 

@@ -126,7 +126,8 @@ impl Analysis {
         let tallies = tally::Tallies::compute(model, &groups, &executions);
         let server = server::Server::compute(model, phases);
         let token = token::Token::compute(model, phases, &executions, &server);
-        let cost = cost::Cost::compute(model, phases, &executions);
+        let conditions = fact::Conditions::compute(model, phases);
+        let cost = cost::Cost::compute(model, &conditions, phases, &executions);
         let capture = capture::Capture::compute(model, &duty::coverage(model, phases));
         let op = op::Op::compute(model, phases, &groups, &executions, &tallies);
         let work = work::Works::compute(model);
@@ -144,7 +145,6 @@ impl Analysis {
         let dag = dag::dags(model, &groups, &executions, &tallies, &places);
         let accelerator = accelerator::Accelerators::compute(model, &groups, &tallies, &work, &achieved);
         let ending = ending::Ending::compute(model);
-        let conditions = fact::Conditions::compute(model, phases);
         let mut replay = replay::Replay::compute(model, phases, &conditions, &places);
         replay.add_work(&groups, &tallies, &achieved);
         let ladder = ladder::Ladders::compute(model, phases, &replay, &token.requests, &roof);

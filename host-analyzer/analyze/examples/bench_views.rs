@@ -73,7 +73,9 @@ fn main() -> io::Result<()> {
     print("work", time, "");
     let (time, achieved) = best(|| work::Achieved::compute(&model, &works, &op, &executions, &tallies));
     print("achieved", time, "");
-    let (time, cost) = best(|| cost::Cost::compute(&model, &phases, &executions));
+    let (time, conditions) = best(|| fact::Conditions::compute(&model, &phases));
+    print("facts", time, "");
+    let (time, cost) = best(|| cost::Cost::compute(&model, &conditions, &phases, &executions));
     print("cost", time, "");
     let token = token::Token::compute(&model, &phases, &executions, &slots);
     let ceilings = ceiling::Ceilings::compute(&model);
@@ -99,8 +101,6 @@ fn main() -> io::Result<()> {
     print("expert", best(|| expert::routings(&model, &phases)).0, "");
     print("counter", best(|| counter::counted(&model, &phases)).0, "");
     print("gauge", best(|| gauge::gauges(&model, &phases)).0, "");
-    let (time, conditions) = best(|| fact::Conditions::compute(&model, &phases));
-    print("facts", time, "");
     let (time, mut replayed) = best(|| replay::Replay::compute(&model, &phases, &conditions, &places));
     print("replay", time, "");
     replayed.add_work(&groups, &tallies, &achieved);

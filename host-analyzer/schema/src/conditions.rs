@@ -53,6 +53,8 @@ pub struct SystemFacts {
     pub hugepages_policy: Option<String>,
     /// Hypervisor, as far as the kernel reports it.
     pub hypervisor: Option<String>,
+    /// Load average of the minute before the session, thousandths.
+    pub load_average_milli: Option<u64>,
     /// Usable memory (MemTotal), bytes.
     pub memory_total_bytes: Option<u64>,
     /// Memory that programs can get without swapping (MemAvailable), bytes.
@@ -72,6 +74,8 @@ pub struct SystemFacts {
     /// How often the kernel skipped a scheduler-level BPF program, because another program or a map
     /// was in use on that CPU. The skipped events are lost.
     pub sched_missed: Option<u64>,
+    /// Hits of the agent's probes on functions that fill a batch (`llama_batch_ext_*`).
+    pub batch_hits: Option<u64>,
 }
 
 /// Facts about one CPU.

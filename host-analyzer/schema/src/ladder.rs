@@ -268,7 +268,7 @@ pub struct LadderFloor {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LadderFloorGroup {
     /// `head`, `attention_projections`, `attention_cells` (reading the KV cache), `feed_forward`,
-    /// `experts`, `elementwise`, `recurrent_state` or `other`.
+    /// `experts`, `elementwise`, `recurrent_projections`, `recurrent_state` or `other`.
     pub group: String,
     /// Type of the weights or of the KV cache that they read, else of their results.
     pub dtype: String,
@@ -280,6 +280,9 @@ pub struct LadderFloorGroup {
     pub floor_ns: u64,
     /// What they took without disturbances, ns of all units.
     pub work_ns: u64,
+    /// Part of `work_ns` of operators whose work is unknown (`at_least`); their limit counts as 0.
+    #[serde(default)]
+    pub unknown_ns: u64,
 }
 
 /// Operators of one type and data type.

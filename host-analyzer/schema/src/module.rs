@@ -14,6 +14,8 @@ pub enum Module {
     Embedding,
     /// Queries, keys, values, the KV cache, and the attention itself.
     Attention,
+    /// What a layer has in the place of attention: a state space, a short convolution, linear attention.
+    Recurrent,
     /// Feed-forward network of a layer without routers.
     Ffn,
     /// Expert selection.

@@ -14,8 +14,8 @@ pub struct Prediction {
     #[serde(default = "crate::draft")]
     pub draft: bool,
     /// `predicted`, `bracket`, or why nothing is predicted: `split_file`, `no_language_model`,
-    /// `experts_used_unknown`, `no_operators`, `different_machines`, `other_board`,
-    /// `different_threads`, `different_clocks`, `other_backends` or `would_page`.
+    /// `not_causal`, `encoder_decoder`, `experts_used_unknown`, `no_operators`, `different_machines`,
+    /// `other_board`, `different_threads`, `different_clocks`, `other_backends` or `would_page`.
     pub code: String,
     /// File of the model.
     pub model: String,

@@ -89,9 +89,9 @@ pub struct Verified {
 pub struct Plain {
     /// Median call duration (`calls`), estimate (`line`) or `high_ns` (`bounds`), ns.
     pub ns: u64,
-    /// Lower bound, ns; equals `ns` if it was measured.
+    /// The least that it may be, ns: the lower end of the 95 % interval of the median (`calls`), or a bound.
     pub low_ns: u64,
-    /// Upper bound, ns; equals `ns` if it was measured.
+    /// The most that it may be, ns.
     pub high_ns: u64,
     /// Single-token calls of the target.
     pub calls: u64,
@@ -103,7 +103,7 @@ pub struct Plain {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ToldBy {
-    /// Median of the single-token calls.
+    /// Median of the single-token calls, of which there are at least eight.
     Calls,
     /// Straight line through the medians of multi-token calls: at least two batch sizes with three
     /// rounds each.

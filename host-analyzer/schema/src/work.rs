@@ -42,9 +42,10 @@ pub enum Accuracy {
     /// Upper bound: how many cells a sliding window leaves, or the position of a batch in its
     /// context, is unknown.
     AtMost,
-    /// Estimate: expert selections or a tensor type did not arrive, or no formula for the operator
-    /// exists.
+    /// Estimate: expert selections or a tensor type did not arrive.
     Estimated,
+    /// Lower bound: an operator has no formula, or its sources did not arrive, and counts as none.
+    AtLeast,
     /// A value of a newer `analyze`.
     #[serde(untagged)]
     #[schemars(skip)]

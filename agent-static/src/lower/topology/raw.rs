@@ -125,7 +125,7 @@ impl Lower {
             first_source: 0,
             slots: 0,
             // Names set by llama.cpp: weights as in the GGUF file, `cache_k_l0`, `cache_s_l0`, ….
-            named_weight: name.ends_with(".weight") || name.ends_with(".bias"),
+            named_weight: [".weight", ".bias", ".lora_a", ".lora_b"].iter().any(|end| name.ends_with(end)),
             named_cache: name.starts_with("cache_"),
             passes,
             layer: layer_of(&name),

@@ -15,3 +15,7 @@ pub(super) fn send(confined: &Confined, out: &mut Sender<'_>) {
 pub(super) fn send_missed(missed: Result<u64, String>, out: &mut Sender<'_>) {
     out.number_or(System, "agent.sched_missed", missed);
 }
+
+pub(super) fn send_batch_hits(hits: u64, out: &mut Sender<'_>) {
+    out.number(System, "agent.batch_hits", hits);
+}

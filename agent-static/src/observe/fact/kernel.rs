@@ -54,6 +54,7 @@ pub(super) fn send(root: &Path, out: &mut Sender<'_>) {
     out.number_or(System, "numa.nodes", numa_nodes(root));
     out.text_or(System, "hugepages.policy", hugepages(root));
     out.text_or(System, "hypervisor", hypervisor(root));
+    out.number_or(System, "load.average", load_average(root));
 }
 
 fn page_size() -> Result<u64, String> {
@@ -98,6 +99,20 @@ fn hugepages(root: &Path) -> Result<String, String> {
     word.map(str::to_owned).ok_or_else(|| format!("{ENABLED} names no policy"))
 }
 
+/// Load average of the last minute, thousandths.
+fn load_average(root: &Path) -> Result<u64, String> {
+    const LOADAVG: &str = "/proc/loadavg";
+    thousandths(&read::text(root, LOADAVG)?).ok_or_else(|| format!("{LOADAVG} has no load average"))
+}
+
+/// The number at the beginning of a text, thousandths.
+fn thousandths(text: &str) -> Option<u64> {
+    let (whole, part) = text.split_whitespace().next()?.split_once('.')?;
+    let part = format!("{part:0<3}");
+    let (whole, part) = (whole.parse::<u64>().ok()?, part.get(..3)?.parse::<u64>().ok()?);
+    whole.checked_mul(1000)?.checked_add(part)
+}
+
 /// Name of the hypervisor, if the kernel reports it.
 fn hypervisor(root: &Path) -> Result<String, String> {
     for path in ["/sys/hypervisor/type", "/proc/device-tree/hypervisor/compatible"] {
@@ -119,7 +134,7 @@ fn hypervisor(root: &Path) -> Result<String, String> {
 
 #[cfg(test)]
 mod tests {
-    use super::options;
+    use super::{options, thousandths};
 
     #[test]
     fn only_known_options_are_sent() {
@@ -131,5 +146,11 @@ mod tests {
         assert_eq!(options(line), "cma=64M");
         assert_eq!(options(&format!("numa={}", "x".repeat(300))), "");
         assert_eq!(options(""), "");
+    }
+
+    #[test]
+    fn the_load_average_has_two_decimals() {
+        assert_eq!(thousandths("12.05 0.38 0.20 2/341 7010"), Some(12_050));
+        assert_eq!(["", "1", "1.x", ".5", "99999999999999999999.00"].map(thousandths), [None; 5]);
     }
 }

@@ -87,6 +87,12 @@ impl Facts {
         agent::send_missed(missed, &mut Sender::now(emit, Weight::Essential));
     }
 
+    /// Sends how often the probes on functions that fill a batch were hit; called at the end of the
+    /// session.
+    pub fn batch_hits(&self, hits: u64, emit: &mut Emitter) {
+        agent::send_batch_hits(hits, &mut Sender::now(emit, Weight::Essential));
+    }
+
     /// Sends the facts of a process that is traced from now on, or that called exec.
     pub fn process(&mut self, pid: u32, emit: &mut Emitter) {
         self.processes.retain(|p| p.pid != pid);

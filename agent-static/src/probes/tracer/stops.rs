@@ -155,11 +155,11 @@ impl Tracer<'_, '_> {
                 let pid = pid.as_raw().cast_unsigned();
                 // The scheduler level reported its threads before the exec.
                 lower.forget_threads(pid);
-                let now = clock::monotonic_ns();
-                if !self.begin_new(pid, now) {
+                if !self.begin_new(pid, clock::monotonic_ns()) {
                     return Ok(());
                 }
-                self.start_ups.begin(pid, now, &mut lower.emit);
+                // It was stopped until here, so its start begins now.
+                self.start_ups.begin(pid, clock::monotonic_ns(), &mut lower.emit);
                 self.refresh(pid, lower)
             }
             Stop::Frozen(pid) => {

@@ -8,6 +8,7 @@ use crate::replay::Replay;
 use crate::results::ceiling::limit::{Least, Limit, Top};
 use crate::results::module::TensorGroup;
 use crate::results::roof::Roofs;
+use crate::results::work::Accuracy;
 use crate::shared::phase::Phase;
 use profinfer_trace::model::{CeilingSource, Model};
 
@@ -40,6 +41,8 @@ pub struct FloorGroup {
     pub floor_ns: u64,
     /// What they took, ns of all units.
     pub work_ns: u64,
+    /// Part of `work_ns` of operators whose work is unknown: their limit counts as 0.
+    pub unknown_ns: u64,
     /// Least and most time per operation of its classes of operators, ns.
     pub ns_per_operation: (f64, f64),
 }
@@ -127,12 +130,16 @@ impl Floor {
                 operations: 0,
                 floor_ns: 0,
                 work_ns: 0,
+                unknown_ns: 0,
                 ns_per_operation: (f64::INFINITY, 0.0),
             });
             group.bytes = group.bytes.saturating_add(bytes);
             group.operations = group.operations.saturating_add(operations);
             group.floor_ns = group.floor_ns.saturating_add(floor_ns);
             group.work_ns = group.work_ns.saturating_add(work_ns);
+            if work.accuracy == Accuracy::AtLeast {
+                group.unknown_ns = group.unknown_ns.saturating_add(work_ns);
+            }
             if work.operations > 0 {
                 let rate = times.usual.work as f64 / work.operations as f64;
                 let (low, high) = group.ns_per_operation;

@@ -95,6 +95,7 @@ mod tests {
             operations,
             floor_ns: 0,
             work_ns,
+            unknown_ns: 0,
             ns_per_operation,
         }
     }

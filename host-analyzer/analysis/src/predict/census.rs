@@ -31,7 +31,7 @@ pub struct Census {
     pub matrices: Vec<Matrix>,
     /// Bytes of vectors: norms, biases. Each is read once.
     pub vector_bytes: u64,
-    /// Bytes of a row of the embeddings.
+    /// Bytes of a row of the embeddings, and of other tables of which a token reads a row.
     pub embedding_bytes: u64,
     /// The output uses the embedding matrix.
     pub tied: bool,
@@ -60,12 +60,18 @@ pub enum NoCensus {
     Split(u64),
     /// No embeddings or no layers: not a model that generates text.
     NoLanguageModel,
+    /// Its attention is not causal, so it generates nothing token by token: embeddings, diffusion.
+    NotCausal,
+    /// An encoder and a decoder.
+    EncoderDecoder,
     /// It has experts, but not the number that a token uses.
     ExpertsUsed,
 }
 
 const EMBEDDINGS: &str = "token_embd.weight";
 const OUTPUT: &str = "output.weight";
+/// Tables of which a token reads a row, besides the embeddings.
+const TABLES: [&str; 3] = ["per_layer_token_embd.weight", "position_embd.weight", "token_types.weight"];
 
 /// Bytes of a cache element by the engine's default: f16.
 const CACHE_ELEMENT: u64 = 2;
@@ -80,7 +86,14 @@ impl Census {
         if blueprint.files() > 1 {
             return Err(NoCensus::Split(blueprint.files()));
         }
+        if blueprint.number("attention.causal") == Some(0) {
+            return Err(NoCensus::NotCausal);
+        }
+        if blueprint.tensors.iter().any(|t| t.name.starts_with("dec.blk.")) {
+            return Err(NoCensus::EncoderDecoder);
+        }
         let tensor = |name: &str| blueprint.tensors.iter().find(|t| t.name == name);
+        let row = |t: &Tensor| t.bytes / (t.elements() / t.ne[0].max(1)).max(1);
         let embeddings = tensor(EMBEDDINGS).ok_or(NoCensus::NoLanguageModel)?;
         let tied = tensor(OUTPUT).is_none();
         let highest = blueprint.tensors.iter().filter_map(|t| of_weight(&t.name).0).max();
@@ -92,7 +105,8 @@ impl Census {
             architecture: blueprint.architecture.clone(),
             layers,
             tied,
-            embedding_bytes: embeddings.bytes / embeddings.ne[1].max(1),
+            embedding_bytes: TABLES.iter().filter_map(|name| tensor(name)).map(row).sum::<u64>()
+                + row(embeddings),
             file_bytes: blueprint.file_bytes,
             recurrent: blueprint
                 .tensors
@@ -105,9 +119,12 @@ impl Census {
             let of = |key| blueprint.number(key).filter(|n| *n > 0).ok_or(NoCensus::ExpertsUsed);
             (census.experts, census.experts_used) = (of("expert_count")?, of("expert_used_count")?);
         }
+        let own_cache = own_cache(blueprint, layers);
         for tensor in &blueprint.tensors {
             census.parameters = census.parameters.saturating_add(tensor.elements());
-            census.take(tensor);
+            if reads(tensor, own_cache) {
+                census.take(tensor);
+            }
         }
         census.cache(blueprint, cells);
         Ok(census)
@@ -140,13 +157,19 @@ impl Census {
         self.cells = cells.max(1);
         let embd = blueprint.number("embedding_length").unwrap_or(0);
         // Count layers with keys in the file, not the number that its header states: recurrent
-        // layers have no keys.
-        let attends = |t: &Tensor| match of_weight(&t.name) {
-            (Some(layer), name) if name.starts_with("attn_k") || name.starts_with("attn_qkv") => Some(layer),
-            _ => None,
+        // layers have no keys. Those of linear attention have one matrix for all three, and a state.
+        let layers_with = |of: &dyn Fn(&str) -> bool| {
+            let named = blueprint.tensors.iter().map(|t| of_weight(&t.name));
+            named.filter_map(|(layer, name)| layer.filter(|_| of(name))).collect::<BTreeSet<u64>>()
         };
-        let layers: BTreeSet<u64> = blueprint.tensors.iter().filter_map(attends).collect();
-        for layer in layers.into_iter().filter(|l| *l < self.layers) {
+        let (states, fused) = (
+            layers_with(&|name| name.starts_with("ssm_")),
+            layers_with(&|name| name.starts_with("attn_qkv")),
+        );
+        let mut layers = layers_with(&|name| name.starts_with("attn_k"));
+        layers.extend(fused.difference(&states));
+        let own_cache = own_cache(blueprint, self.layers);
+        for layer in layers.into_iter().filter(|l| *l < own_cache) {
             let heads = blueprint.of_layer("attention.head_count", layer).unwrap_or(1).max(1);
             // Latent attention keeps one row of this many elements for keys and values together.
             let elements = if let Some(rank) = blueprint.number("attention.kv_lora_rank") {
@@ -190,6 +213,21 @@ impl Census {
         }
         sums
     }
+}
+
+/// Layers with keys and values of their own, from the first one on; the others use the cache of one before.
+fn own_cache(blueprint: &Blueprint, layers: u64) -> u64 {
+    layers.saturating_sub(blueprint.number("attention.shared_kv_layers").unwrap_or(0))
+}
+
+/// Whether a token's graph has the weight: not the tables, and no keys or values of a layer that uses the
+/// cache of another.
+fn reads(tensor: &Tensor, own_cache: u64) -> bool {
+    let (layer, name) = of_weight(&tensor.name);
+    let table = TABLES.contains(&tensor.name.as_str());
+    let of_cache = name.starts_with("attn_k") || name.starts_with("attn_v");
+    let unused = of_cache && layer.is_some_and(|l| l >= own_cache);
+    !table && !unused
 }
 
 /// `n × part / whole`; the product may exceed 64 bits.

@@ -53,6 +53,8 @@ impl Refusal {
         match self {
             Self::NoCensus(NoCensus::Split(_)) => "split_file",
             Self::NoCensus(NoCensus::NoLanguageModel) => "no_language_model",
+            Self::NoCensus(NoCensus::NotCausal) => "not_causal",
+            Self::NoCensus(NoCensus::EncoderDecoder) => "encoder_decoder",
             Self::NoCensus(NoCensus::ExpertsUsed) => "experts_used_unknown",
             Self::NoOperators => "no_operators",
             Self::Machines(_) => "different_machines",

@@ -9,6 +9,7 @@
 //! The time of a meeting is the maximum over the threads, see `split.rs`.
 
 mod away;
+mod batches;
 mod call;
 mod cause;
 mod class;
@@ -190,12 +191,13 @@ impl Replay {
         let intervals = interval::intervals(model, phases);
         let mut walk = Walk::new(model, &away, &interrupts, places);
         let mut calls: Vec<CallReplay> = walk.calls(&intervals, phases, heard);
-        let gaps = walk.gaps(&intervals);
+        let mut gaps = walk.gaps(&intervals);
         let start_waits = waits::waits(model, &away);
         let (classes, class_times) = walk.into_classes();
         let (classes, class_of_node) = classes.into_parts();
         steal::assign(model, conditions, &mut calls);
         kernel::assign(model, &away, &mut calls);
+        batches::assign(model, conditions, &mut calls, &mut gaps);
         let neighbours = neighbours::assign(model, phases.decode, &mut culprits, &mut calls);
         let scheduler = model.sched.recorded;
         Self {

@@ -3,6 +3,7 @@
 //! Stage: analysis. From: health, executions, times of traced and untraced calls. To: [`Cost`].
 
 use super::duty::Slowdown;
+use super::fact::Conditions;
 use crate::shared::execution::Executions;
 use crate::shared::phase::Phases;
 use profinfer_trace::model::Model;
@@ -29,6 +30,10 @@ pub struct Cost {
     pub probe_inside_ns: Option<u64>,
     /// The value of [`Slowdown::Estimated`]; `None` where the slowdown was measured or is unknown.
     pub decode_slowdown: Option<f64>,
+    /// Hits of the probes on functions that fill a batch; `None` without such functions.
+    pub batch_hits: Option<u64>,
+    /// Time of these hits, ns: estimated, each as half of a pair of probes.
+    pub batch_probes_ns: Option<u64>,
     /// Slowdown of decode calls.
     pub slowdown: Slowdown,
     /// CPU time of the agent, ns; `None` without its end record.
@@ -39,7 +44,7 @@ pub struct Cost {
 
 impl Cost {
     #[must_use]
-    pub fn compute(model: &Model, phases: &Phases, executions: &Executions) -> Self {
+    pub fn compute(model: &Model, conditions: &Conditions, phases: &Phases, executions: &Executions) -> Self {
         let h = &model.health;
         let measured = h.end.filter(|e| e.bpf_runs != 0);
         let slowdown = Slowdown::compute(model, phases, executions);
@@ -59,9 +64,22 @@ impl Cost {
                 Slowdown::Estimated { slowdown, .. } => Some(slowdown),
                 Slowdown::Measured(_) | Slowdown::Unknown => None,
             },
+            batch_hits: batch_hits(conditions),
+            batch_probes_ns: batch_probes_ns(model, conditions),
             slowdown,
             agent_cpu_ns: h.end.map(|e| e.agent_cpu_ns),
             agent_rss_bytes: h.end.map(|e| e.agent_rss_bytes),
         }
     }
+}
+
+fn batch_hits(conditions: &Conditions) -> Option<u64> {
+    conditions.system.batch_hits.value().copied().filter(|n| *n > 0)
+}
+
+/// Estimated time of the probes on functions that fill a batch, ns. A hit has one probe of the two that
+/// were measured.
+pub(crate) fn batch_probes_ns(model: &Model, conditions: &Conditions) -> Option<u64> {
+    let pair_ns = model.health.probe_cost?.pair_ns;
+    batch_hits(conditions).map(|hits| hits.saturating_mul(pair_ns) / 2)
 }

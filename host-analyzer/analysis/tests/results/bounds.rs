@@ -309,3 +309,28 @@ fn modules_and_layers() {
     let layers: Vec<_> = a.module.layers.iter().map(|s| (s.layer, s.executions)).collect();
     assert_eq!(layers, [(Some(0), 11), (None, 3)]);
 }
+
+/// Layer 0 has linear attention: weights with the names of attention, a state and no keys. Layer 1 has keys.
+#[test]
+fn linear_attention_is_recurrent() {
+    let mut g = Graph::default();
+    let n = [64, 1, 1, 1];
+    let x = g.leaf("x", "f32", Role::Input, n);
+    let mut product = |name: &str| {
+        let w = g.leaf(&format!("{name}.weight"), "q8_0", Role::Weight, [64, 64, 1, 1]);
+        g.node("node", "MUL_MAT", n, &[w, x])
+    };
+    let linear = ["blk.0.attn_qkv", "blk.0.ssm_out", "blk.0.attn_gate"].map(&mut product);
+    let full = ["blk.1.attn_k", "blk.1.attn_gate"].map(&mut product);
+    let altup = product("blk.1.altup_proj");
+    let mut m = g.called(&[(1, Some(0))]);
+    for node in linear.into_iter().chain(full).chain([altup]) {
+        span(&mut m, 0, 1, [node, node], [1_000 * u64::from(node), 100, 7]);
+    }
+    let a = Analysis::compute(&m);
+    let module = |node: u32| a.dag[0].nodes[node as usize].module;
+    assert_eq!(linear.map(module), [Module::Recurrent; 3]);
+    assert_eq!(full.map(module), [Module::Attention; 2]);
+    // A weight of an unknown part is no part of what came before.
+    assert_eq!(module(altup), Module::Other);
+}

@@ -4,6 +4,8 @@ use profinfer_analysis::Analysis;
 use profinfer_analysis::phase::Evidence::{self, *};
 use profinfer_analysis::phase::Phase::{self, *};
 
+use profinfer_trace::model::DecodeFunction;
+
 use crate::models::calls::{Call, call, model};
 
 const A: u64 = 0x5000;
@@ -49,6 +51,19 @@ fn at_most_two_trials_begin_a_context() {
     // The last call of a session has no next call to show its phase, and three tokens are no trial.
     assert_eq!(told(&[two()])[0].0, Prefill);
     assert_eq!(told(&[call(A, 3, &[1], 0), call(A, 3, &[1], 0)])[0].0, Prefill);
+}
+
+/// A model with an encoder reads two tokens with it, then decodes one.
+#[test]
+fn a_trial_of_an_encoder_is_followed_by_one_of_its_decoder() {
+    let calls = [call(A, 2, &[1], 0), call(A, 1, &[1], 0), call(A, 5, &[1], 0), call(A, 1, &[1], 0)];
+    let mut m = model(&calls, true);
+    for encode in [0, 2] {
+        m.llama_calls.function[encode] = DecodeFunction::LlamaEncode;
+    }
+    let phases = Analysis::compute(&m).phases.llama_calls;
+    assert_eq!((phases[0], phases[1]), (WarmUp, WarmUp));
+    assert_ne!(phases[3], WarmUp);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Bytes and operations of single operators, computed by hand from the numbers in each test.
 
-use profinfer_analysis::work::{Accuracy, Work, Works};
+use profinfer_analysis::work::{Accuracy, Done, Work, Works};
 use profinfer_trace::model::*;
 use proptest::prelude::*;
 
@@ -116,6 +116,38 @@ fn without_a_mask_all_cells_are_attended() {
     assert_eq!(w.accuracy, Accuracy::Counted);
 }
 
+/// Latent attention keeps one row for each cell: the values are the first 16 of its 24 elements.
+#[test]
+fn values_that_are_a_part_of_the_keys_are_read_once() {
+    let mut g = Graph::default();
+    let cache = g.leaf("cache_k_l0", "f16", Role::Cache, [24, 512, 1, 1]);
+    let k = g.view("VIEW", [24, 256, 1, 1], cache);
+    let v = g.view("VIEW", [16, 256, 1, 1], cache);
+    let q = g.leaf("q", "f32", Role::Input, [24, 1, 4, 1]);
+    let mask = g.leaf("mask", "f16", Role::Input, [256, 1, 1, 1]);
+    let fa = g.node("fa", "FLASH_ATTN_EXT", [16, 4, 1, 1], &[q, k, v, mask]);
+    let w = one(&g.called(&[(1, Some(99))]), 0, fa);
+    assert_eq!((w.cache_bytes, w.operations), (100 * 24 * 2, 100 * 4 * 2 * (24 + 16)));
+}
+
+/// An encoder has no cache: eight tokens, filled up to 256 cells.
+#[test]
+fn keys_that_are_filled_up_are_not_read_and_are_no_cache() {
+    let mut g = Graph::default();
+    let mut filled = |length: u64| {
+        let of = g.leaf("x", "f32", Role::Input, [length, 8, 2, 1]);
+        let padded = g.node("p", "PAD", [length, 256, 2, 1], &[of]);
+        g.node("c", "CPY", [length, 256, 2, 1], &[padded])
+    };
+    let (k, v) = (filled(16), filled(8));
+    let q = g.leaf("q", "f32", Role::Input, [16, 8, 4, 1]);
+    let mask = g.leaf("mask", "f16", Role::Input, [256, 8, 1, 1]);
+    let fa = g.node("fa", "FLASH_ATTN_EXT", [8, 4, 8, 1], &[q, k, v, mask]);
+    let w = one(&g.called(&[(8, Some(0))]), 0, fa);
+    assert_eq!((w.cache_bytes, w.operations), (0, 8 * 8 * 4 * 2 * (16 + 8)));
+    assert_eq!(w.activation_bytes, 16 * 8 * 4 * 4 + 256 * 8 * 2 + 8 * 2 * (16 + 8) * 4);
+}
+
 /// Two masks in one graph: one of them is that of a sliding window of unknown size.
 #[test]
 fn a_sliding_window_leaves_at_most_so_much() {
@@ -177,6 +209,31 @@ fn repacked_weights_count_as_they_are_stored() {
     }
 }
 
+#[test]
+fn rows_of_a_bias_triangles_and_what_only_writes() {
+    let mut g = Graph::default();
+    let x = g.leaf("x", "f32", Role::Input, [8, 4, 3, 1]);
+    let ids = g.leaf("ids", "i32", Role::Input, [4, 3, 1, 1]);
+    let of = |g: &mut Graph, experts: u64| {
+        let bias = g.leaf("blk.0.ffn_down_exps.bias", "f32", Role::Weight, [8, experts, 1, 1]);
+        g.node("y", "ADD_ID", [8, 4, 3, 1], &[x, bias, ids])
+    };
+    let (many, few) = (of(&mut g, 32), of(&mut g, 6));
+    // A matrix of 5 x 5 for each of two heads, and seven columns.
+    let matrix = g.leaf("a", "f32", Role::Input, [5, 5, 2, 1]);
+    let right = g.leaf("b", "f32", Role::Input, [7, 5, 2, 1]);
+    let solved = g.node("x", "SOLVE_TRI", [7, 5, 2, 1], &[matrix, right]);
+    let filled = g.node("f", "FILL", [8, 4, 3, 1], &[x]);
+    let m = g.called(&[(3, Some(0))]);
+    // 12 rows of 8 elements, each with a row of the bias: of 32, 12 are read; of 6, all.
+    assert_eq!(numbers(one(&m, 0, many)), [12 * 32, 0, 96 * 4 + 12 * 4, 96 * 4, 96]);
+    assert_eq!(numbers(one(&m, 0, few)), [6 * 32, 0, 96 * 4 + 12 * 4, 96 * 4, 96]);
+    // Row i: i products and their sum, a difference and a division: 2 i + 2 for i from 0 to 4, so 30 for
+    // each column. Of the matrix 15 elements are read.
+    assert_eq!(numbers(one(&m, 0, solved)), [0, 0, 2 * 15 * 4 + 70 * 4, 70 * 4, 2 * 7 * 30]);
+    assert_eq!(numbers(one(&m, 0, filled)), [0, 0, 0, 96 * 4, 0]);
+}
+
 /// A state of 16 for each of 8 channels; the cache has the states of four sequences.
 #[test]
 fn a_scan_reads_the_states_of_its_sequences() {
@@ -228,19 +285,20 @@ fn states_of_other_layers() {
 }
 
 #[test]
-fn what_is_not_known_is_estimated() {
+fn what_is_not_known_counts_as_none() {
     let mut g = Graph::default();
     let x = g.leaf("x", "f32", Role::Input, [64, 2, 1, 1]);
-    let y = g.node("y", "SOLVE_TRI", [64, 2, 1, 1], &[x]);
+    let y = g.node("y", "POOL_2D", [32, 1, 1, 1], &[x]);
     let z = g.node("z", "MUL", [64, 2, 1, 1], &[x, x]);
     let q = g.leaf("q", "f32", Role::Input, [64, 2, 1, 1]);
     g.forget_bytes(q);
     let n = g.node("n", "ADD", [64, 2, 1, 1], &[x, q]);
     let m = g.called(&[(2, Some(0))]);
-    assert_eq!(
-        (numbers(one(&m, 0, y)), one(&m, 0, y).accuracy),
-        ([0, 0, 512, 512, 128], Accuracy::Estimated)
-    );
+    assert_eq!((numbers(one(&m, 0, y)), one(&m, 0, y).accuracy), ([0; 5], Accuracy::AtLeast));
+    // It has no rate either.
+    let done = Done::new(&one(&m, 0, y), Some(100));
+    assert_eq!((done.bytes_per_s, done.operations_per_s, done.intensity), (None, None, None));
+    assert_eq!(Done::new(&one(&m, 0, z), Some(100)).operations_per_s, Some(1.28e9));
     // The same source twice is read once.
     assert_eq!((numbers(one(&m, 0, z)), one(&m, 0, z).accuracy), ([0, 0, 512, 512, 128], Accuracy::Counted));
     assert_eq!(one(&m, 0, n).accuracy, Accuracy::Estimated);

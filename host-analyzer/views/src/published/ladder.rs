@@ -19,7 +19,7 @@ fields! {
     }
     ladder::Gain => LadderGain { low_ns, likely_ns, high_ns }
     ladder::FloorPart => LadderFloorPart { op, dtype, limit, bytes, operations, floor_ns, work_ns }
-    ladder::FloorGroup => LadderFloorGroup { group, dtype, bytes, operations, floor_ns, work_ns }
+    ladder::FloorGroup => LadderFloorGroup { group, dtype, bytes, operations, floor_ns, work_ns, unknown_ns }
         - { ns_per_operation }
     ladder::Floor => LadderFloor { ns, half_ns, bytes, bytes_per_s, source, parts, groups }
 }

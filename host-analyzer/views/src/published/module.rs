@@ -13,7 +13,7 @@ fields! {
 }
 
 names! {
-    module::Module => Module { Embedding, Attention, Ffn, Router, Experts, Norm, Head, Other }
+    module::Module => Module { Embedding, Attention, Recurrent, Ffn, Router, Experts, Norm, Head, Other }
 }
 
 /// Sums of modules.

@@ -11,7 +11,7 @@ fields! {
     }
     speculative::Position => DraftPosition { position, drafted, accepted, accepted_share }
     speculative::Verified => Verified { drafted, rounds, median_ns, verify_ratio }
-    speculative::Plain => Plain { ns, low_ns, high_ns, calls, by } - { interval }
+    speculative::Plain => Plain { ns, low_ns, high_ns, calls, by }
 }
 
 names! {

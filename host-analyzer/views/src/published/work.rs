@@ -15,7 +15,7 @@ fields! {
 }
 
 names! {
-    work::Accuracy => Accuracy { Counted, AtMost, Estimated }
+    work::Accuracy => Accuracy { Counted, AtMost, Estimated, AtLeast }
 }
 
 /// `work`.

@@ -33,7 +33,7 @@ mod work;
 use std::io::{self, Write};
 
 use crate::words::heading::Heading;
-use crate::words::{self, duration, one_line, size};
+use crate::words::{self, count, duration, one_line, size};
 use profinfer_analysis::Analysis;
 use profinfer_analysis::cost::Cost;
 use profinfer_analysis::findings::Findings;
@@ -151,6 +151,9 @@ fn cost(cost: &Cost, duration_ns: u64, out: &mut Sheet<'_>) -> io::Result<()> {
     }
     if let (Some(pair), Some(inside)) = (cost.probe_pair_ns, cost.probe_inside_ns) {
         parts.push(format!("probes {pair} ns per operator, {inside} ns of it within the operator's time"));
+    }
+    if let (Some(hits), Some(ns)) = (cost.batch_hits, cost.batch_probes_ns) {
+        parts.push(format!("reading batches about {} ({} probe hits)", duration(ns), count(hits)));
     }
     parts.extend(words::capture::slowdown(&cost.slowdown));
     if let Some(ns) = cost.agent_cpu_ns {

@@ -59,7 +59,7 @@ fn others(peers: &Peers, p: &Prediction, out: &mut Sheet<'_>) -> io::Result<()> 
     for (name, ns) in rows {
         let cells =
             ns.map(|ns| 1e9 / ns.max(1.0)).map(|v| [words::speed(v), format!("{:.2}", v / p.decode_per_s())]);
-        let [speed, ratio] = cells.unwrap_or_else(|| ["no ceilings".to_owned(), "–".to_owned()]);
+        let [speed, ratio] = cells.unwrap_or_else(|| ["no peak rates".to_owned(), "–".to_owned()]);
         t.add_row([name.to_owned(), speed, ratio]);
     }
     write_table(&mut t, out)

@@ -42,7 +42,8 @@ pub(super) fn write(all: &[Speculative], out: &mut Sheet<'_>) -> io::Result<()> 
 }
 
 fn verdict(s: &Speculative) -> String {
-    let with = s.tokens_per_s.map_or(String::new(), |r| format!("{r:.2} t/s with the draft"));
+    let how = if s.draft.is_some() { "the draft" } else { "guesses" };
+    let with = s.tokens_per_s.map_or(String::new(), |r| format!("{r:.2} t/s with {how}"));
     let (Some(plain), Some(speed), Some(cost)) = (s.plain, s.plain_tokens_per_s, s.break_even_per_round)
     else {
         return if with.is_empty() { "too few rounds to tell whether it pays off".to_owned() } else { with };
@@ -55,7 +56,10 @@ fn verdict(s: &Speculative) -> String {
     let verdict = match s.wins {
         Some(true) => "it pays off",
         Some(false) => "it does not pay off",
-        None => "inconclusive, because the target never ran a single token",
+        None if plain.by == PlainSource::Calls => {
+            "inconclusive, because single tokens take too different times"
+        }
+        None => "inconclusive, because the target ran too few single tokens",
     };
     format!("{verdict}: a round costs {about}{cost:.2} plain tokens · {with}, {about}{speed:.2} without")
 }

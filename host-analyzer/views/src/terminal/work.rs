@@ -33,6 +33,7 @@ fn utilisation(d: &Utilisation, roof: &Roof) -> String {
         Accuracy::Counted => bytes,
         Accuracy::AtMost => format!("at most {bytes}"),
         Accuracy::Estimated => format!("about {bytes}"),
+        Accuracy::AtLeast => format!("at least {bytes}"),
     };
     let threads = if roof.threads == 1 { "1 thread".to_owned() } else { format!("{} threads", roof.threads) };
     let from = roof.read.as_ref().map(read_from).unwrap_or_default();

@@ -216,7 +216,7 @@ pub const fn thing(thing: Thing) -> &'static str {
         Thing::HugePages => "huge page policy",
         Thing::Clock => "clock",
         Thing::Temperature => "temperature",
-        Thing::Ceiling => "ceiling",
+        Thing::Ceiling => "peak rate",
         Thing::ProbeCost => "cost of a pair of probes",
         Thing::Losses => "losses of the recording",
     }

@@ -63,6 +63,9 @@ pub fn system(conditions: &Conditions) -> Vec<String> {
         0 => {}
         ns => parts.push(format!("{} of CPU time taken by the hypervisor", duration(ns))),
     }
+    if let Some(load) = conditions.system.load_average_milli.value() {
+        parts.push(format!("load average before {:.2}", *load as f64 / 1000.0));
+    }
     parts.extend(memory(&conditions.system));
     parts
 }

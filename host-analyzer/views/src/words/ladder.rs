@@ -173,7 +173,8 @@ fn parts(floor: &Floor) -> String {
 fn part(of: &FloorGroup, all_ns: u64) -> String {
     let share = of.above_ns() as f64 * 100.0 / all_ns.max(1) as f64;
     let name = of.group.name().replace('_', " ");
-    let text = format!("{name} {} {share:.0} %", of.dtype);
+    let unknown = if of.unknown_ns > of.work_ns / 2 { " (no formula)" } else { "" };
+    let text = format!("{name} {} {share:.0} %{unknown}", of.dtype);
     // What the others read besides is no measure of their speed.
     let reads = of.group.reads_weights() || of.group == TensorGroup::AttentionCells;
     if of.bytes == 0 || !reads {

@@ -117,6 +117,12 @@ fn refused(refusal: &Refusal) -> String {
         Refusal::NoCensus(NoCensus::NoLanguageModel) => {
             "the file has no embeddings or no layers, so it is not a model that generates text".to_owned()
         }
+        Refusal::NoCensus(NoCensus::NotCausal) => {
+            "the attention of the model is not causal (embeddings, reranking, diffusion), so it does not generate token by token".to_owned()
+        }
+        Refusal::NoCensus(NoCensus::EncoderDecoder) => {
+            "the model has an encoder and a decoder, which are not predicted".to_owned()
+        }
         Refusal::NoCensus(NoCensus::ExpertsUsed) => {
             "the file has experts but not the number that a token uses".to_owned()
         }

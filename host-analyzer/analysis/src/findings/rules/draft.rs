@@ -11,8 +11,8 @@ pub(super) const RULE: Rule = Rule {
     topic: "draft model",
     title: "The draft model does not pay",
     question: "Why is it slower with a draft model?",
-    condition: "Fewer tokens come out of a round than the round costs, counted in tokens that the target makes alone in that time: a < c_v(k) + k α. Where the target never ran one token alone, its time for one lies between T(k+1) / (k+1) and T(k+1), the median call that verifies k guesses: n tokens at once take no longer than n times one, and no less than one. If it pays by one of these bounds and not by the other, it is noisy.",
-    formula: "The time of a token that came out, over all calls and without the application and what delayed it, less that of the target alone: the 95 % interval of the median of its single tokens from six of these on, otherwise from the upper bound of it to the lower one. The upper end is stretched by what tokens really took, as disturbances shrink along.",
+    condition: "Fewer tokens come out of a round than the round costs, counted in tokens that the target makes alone in that time: a < c_v(k) + k α. Where the target ran fewer than eight tokens alone, its time for one lies between T(k+1) / (k+1) and T(k+1), the median call that verifies k guesses: n tokens at once take no longer than n times one, and no less than one. If it pays by one of these bounds and not by the other, it is noisy.",
+    formula: "The time of a token that came out, over all calls and without the application and what delayed it, less that of the target alone: the 95 % interval of the median of its single tokens from eight of these on, otherwise from the upper bound of it to the lower one. The upper end is stretched by what tokens really took, as disturbances shrink along.",
     remedy: "Leave the draft model out, let it guess less (--spec-draft-n-max), or take a faster or a better one.",
     source: "llama.cpp #25908, #10455, #3919; on CPUs draft and target share one memory: -49 to -62 % were reported. The condition for a gain is that of Leviathan, Kalman and Matias, Fast inference from transformers via speculative decoding (arXiv 2211.17192), with measured costs",
     requires: &[],
@@ -51,7 +51,7 @@ pub(super) fn verdict(case: &Case<'_>, of: fn(&Speculative) -> bool) -> Verdict 
     let application = per_token(u64::try_from(ladder.sum(|k| k == StepKind::Application)).unwrap_or(0));
     let with = per_token(ladder.undisturbed_ns) - application;
     let saved = |plain_ns: u64| with - plain_ns as f64;
-    let (low, likely, high) = (saved(plain.interval.1), saved(plain.ns), saved(plain.interval.0));
+    let (low, likely, high) = (saved(plain.high_ns), saved(plain.ns), saved(plain.low_ns));
     if high <= 0.0 {
         return Verdict::RuledOut(evidence);
     }

@@ -18,6 +18,8 @@ pub struct System {
     pub hugepages_policy: Reading<String>,
     /// Hypervisor, as far as the kernel reports one.
     pub hypervisor: Reading<String>,
+    /// Load average of the minute before the session, thousandths.
+    pub load_average_milli: Reading<u64>,
     /// Memory that the kernel has, bytes.
     pub memory_total_bytes: Reading<u64>,
     /// Memory that programs could get without swapping, bytes.
@@ -37,6 +39,8 @@ pub struct System {
     /// How often the kernel skipped one of the agent's scheduler programs, because another program
     /// or a map was in use on that CPU. Their events are missing.
     pub sched_missed: Reading<u64>,
+    /// Hits of the agent's probes on functions that fill a batch.
+    pub batch_hits: Reading<u64>,
 }
 
 impl System {
@@ -50,6 +54,7 @@ impl System {
             numa_nodes: table.number(scope, "numa.nodes"),
             hugepages_policy: table.text(scope, "hugepages.policy"),
             hypervisor: table.text(scope, "hypervisor"),
+            load_average_milli: table.number(scope, "load.average"),
             memory_total_bytes: table.number(scope, "memory.total"),
             memory_available_bytes: table.course(scope, "memory.available"),
             swap_total_bytes: table.number(scope, "swap.total"),
@@ -59,6 +64,7 @@ impl System {
             ddr_governor: table.text(scope, "ddr.governor"),
             cpu_features: table.words(scope, "cpu.features"),
             sched_missed: table.number(scope, "agent.sched_missed"),
+            batch_hits: table.number(scope, "agent.batch_hits"),
         }
     }
 }

@@ -8,6 +8,8 @@ pub enum Module {
     Embedding,
     /// Queries, keys, values, the KV cache, and their combination.
     Attention,
+    /// What a layer has in the place of attention: a state space, a short convolution, linear attention.
+    Recurrent,
     /// The feed-forward network of a layer without routers.
     Ffn,
     /// Selection of the experts.
@@ -30,6 +32,7 @@ impl Module {
         match self {
             Self::Embedding => "embedding",
             Self::Attention => "attention",
+            Self::Recurrent => "recurrent",
             Self::Ffn => "ffn",
             Self::Router => "router",
             Self::Experts => "experts",
@@ -41,20 +44,35 @@ impl Module {
 }
 
 /// Module of a weight, by its name in the GGUF file.
-pub(super) fn of_weight(name: &str) -> Option<Module> {
+pub(super) fn of_weight(name: &str) -> Module {
+    let name = in_part(name);
     let name = name.strip_prefix("blk.").and_then(|rest| rest.split_once('.')).map_or(name, |(_, rest)| rest);
+    let name = name.strip_prefix("nextn.").unwrap_or(name);
+    // The matrices of an adapter have the name of the one that they change.
+    let name = name.strip_suffix(".lora_a").or_else(|| name.strip_suffix(".lora_b")).unwrap_or(name);
     let stem = name.strip_suffix(".weight").or_else(|| name.strip_suffix(".bias")).unwrap_or(name);
-    Some(match stem {
-        _ if stem.contains("norm") => Module::Norm,
-        "output" | "cls" | "cls.output" => Module::Head,
-        _ if stem.starts_with("token_embd") || stem.starts_with("position_embd") => Module::Embedding,
+    let begins = |prefixes: &[&str]| prefixes.iter().any(|p| stem.starts_with(p));
+    match stem {
+        _ if stem.contains("norm") || stem.starts_with("ln") => Module::Norm,
+        "output" | "cls" | "cls.output" | "shared_head_head" => Module::Head,
+        _ if begins(&["token_embd", "position_embd", "token_types", "per_layer_token_embd"])
+            || begins(&["patch_embd", "class_embd", "embed_tokens"]) =>
+        {
+            Module::Embedding
+        }
         "ffn_gate_inp" | "exp_probs_b" => Module::Router,
         _ if stem.contains("_exps") || stem.contains("_shexp") || stem.contains("_chexps") => Module::Experts,
-        _ if stem.starts_with("ffn_") => Module::Ffn,
-        _ if stem.starts_with("attn_") => Module::Attention,
-        // Before llama.cpp b2591 every expert had a separate tensor: `ffn_gate.3`.
-        _ => return None,
-    })
+        _ if begins(&["ffn_", "channel_mix"]) => Module::Ffn,
+        _ if begins(&["attn_", "cross_attn", "rope_"]) => Module::Attention,
+        _ if begins(&["ssm_", "shortconv", "time_mix"]) => Module::Recurrent,
+        _ => Module::Other,
+    }
+}
+
+/// A name without the part of a model that has several: encoder and decoder (`enc.`, `dec.`), images
+/// (`v.`) and sound (`a.`).
+fn in_part(name: &str) -> &str {
+    ["enc.", "dec.", "v.", "a."].iter().find_map(|part| name.strip_prefix(part)).unwrap_or(name)
 }
 
 /// Module of a node, by its name in the graph; residual sums have none.
@@ -79,6 +97,12 @@ pub(super) fn of_node(name: &str) -> Option<Module> {
         "ffn_inp" | "ffn_out" => return None,
         _ if stem.starts_with("ffn_") => Module::Ffn,
         "Qcur" | "Kcur" | "Vcur" => Module::Attention,
+        _ if ["cache_r", "cache_s", "conv_state", "ssm_state", "mamba_"]
+            .iter()
+            .any(|p| stem.starts_with(p)) =>
+        {
+            Module::Recurrent
+        }
         _ if ["kq", "attn_", "cache_k", "cache_v", "k_cache", "v_cache"]
             .iter()
             .any(|p| stem.starts_with(p)) =>
@@ -91,11 +115,13 @@ pub(super) fn of_node(name: &str) -> Option<Module> {
 
 /// The layer in a name: of `blk.7.attn_q.weight`, `Qcur-7` or `cache_k_l7 (view)`.
 pub(super) fn layer(name: &str) -> Option<u32> {
+    let name = in_part(name);
     if let Some(rest) = name.strip_prefix("blk.") {
         return number(rest.split('.').next()?);
     }
     let stem = name.split([' ', '(']).next().unwrap_or(name);
-    let cache = ["cache_k_l", "cache_v_l"].iter().find_map(|p| stem.strip_prefix(p));
+    let cache =
+        ["cache_k_l", "cache_v_l", "cache_r_l", "cache_s_l"].iter().find_map(|p| stem.strip_prefix(p));
     cache.or_else(|| stem.rsplit_once('-').map(|(_, layer)| layer)).and_then(number)
 }
 
@@ -110,7 +136,7 @@ mod tests {
 
     #[test]
     fn weights_by_name() {
-        let of = |name| of_weight(name).unwrap_or_default();
+        let of = of_weight;
         for (name, module) in [
             ("token_embd.weight", Module::Embedding),
             ("output.weight", Module::Head),
@@ -124,7 +150,20 @@ mod tests {
             ("blk.12.ffn_gate_inp_shexp.weight", Module::Experts),
             ("blk.12.ffn_up_exps.weight", Module::Experts),
             ("blk.0.post_ffw_norm.weight", Module::Norm),
-            ("blk.0.ssm_in.weight", Module::Other),
+            ("blk.0.ssm_in.weight", Module::Recurrent),
+            ("blk.0.ssm_norm.weight", Module::Norm),
+            ("blk.0.shortconv.in_proj.weight", Module::Recurrent),
+            ("blk.2.time_mix_key.weight", Module::Recurrent),
+            ("blk.2.channel_mix_value.weight", Module::Ffn),
+            ("per_layer_token_embd.weight", Module::Embedding),
+            ("blk.1.laurel_l.weight", Module::Other),
+            ("blk.4.nextn.shared_head_head.weight", Module::Head),
+            ("dec.blk.0.cross_attn_q.weight", Module::Attention),
+            ("enc.blk.0.ffn_up.weight", Module::Ffn),
+            ("v.blk.0.ln1.weight", Module::Norm),
+            ("v.patch_embd.weight", Module::Embedding),
+            ("mm.0.weight", Module::Other),
+            ("blk.0.attn_q.weight.lora_a", Module::Attention),
         ] {
             assert_eq!(of(name), module, "{name}");
         }
@@ -152,6 +191,7 @@ mod tests {
             ("node_26", Module::Other),
             ("result_output", Module::Head),
             ("result_norm", Module::Norm),
+            ("cache_s_l3 (view)", Module::Recurrent),
         ] {
             assert_eq!(of(name), module, "{name}");
         }
@@ -164,6 +204,8 @@ mod tests {
             ("Qcur-7", Some(7)),
             ("Qcur-17 (view)", Some(17)),
             ("cache_k_l3 (view) (permuted)", Some(3)),
+            ("cache_r_l5", Some(5)),
+            ("dec.blk.2.attn_q.weight", Some(2)),
             ("norm", None),
             ("node_26", None),
             ("token_embd.weight", None),

@@ -29,7 +29,9 @@ struct Found {
 /// The places of all tensors of a topology, nodes and leafs.
 #[must_use]
 pub fn places(model: &Model, topology: &Topology) -> Vec<Place> {
-    let mut found: Vec<Found> = topology.nodes.iter().map(|node| own(model, topology, node)).collect();
+    let recurrent = recurrent_layers(model, topology);
+    let own = |node| own(model, topology, node, &recurrent);
+    let mut found: Vec<Found> = topology.nodes.iter().map(own).collect();
     let nodes = topology.n_nodes as usize;
     let sources = |node: &Node| node.src.iter().map(|(_, n)| n.0 as usize).collect::<Vec<_>>();
     // Sources come before their readers.
@@ -66,8 +68,18 @@ pub fn places(model: &Model, topology: &Topology) -> Vec<Place> {
     found.iter().map(|f| Place { module: f.module.unwrap_or_default(), layer: f.layer }).collect()
 }
 
+/// Layers with the weights of a state and without keys. Those of linear attention have weights with the
+/// names of attention as well.
+fn recurrent_layers(model: &Model, topology: &Topology) -> BTreeSet<u32> {
+    let with = |part: &str| -> BTreeSet<u32> {
+        let names = topology.nodes.iter().filter(|n| n.role == Role::Weight).map(|n| model.texts.get(n.name));
+        names.filter(|name| name.contains(part)).filter_map(layer).collect()
+    };
+    &with(".ssm_") - &with(".attn_k.")
+}
+
 /// What a tensor's own name, its weights and its operator show.
-fn own(model: &Model, topology: &Topology, node: &Node) -> Found {
+fn own(model: &Model, topology: &Topology, node: &Node, recurrent: &BTreeSet<u32>) -> Found {
     let text = |n: &Node| model.texts.get(n.name);
     let weights: Vec<&Node> =
         (node.src.iter().map(|(_, n)| topology.node(*n))).filter(|n| n.role == Role::Weight).collect();
@@ -75,18 +87,26 @@ fn own(model: &Model, topology: &Topology, node: &Node) -> Found {
     let by_op = match op {
         "RMS_NORM" | "NORM" | "L2_NORM" | "GROUP_NORM" => Some(Module::Norm),
         "FLASH_ATTN_EXT" => Some(Module::Attention),
-        _ if node.role == Role::Cache => Some(Module::Attention),
+        "SSM_CONV" | "SSM_SCAN" | "GATED_DELTA_NET" | "GATED_LINEAR_ATTN" => Some(Module::Recurrent),
+        _ if op.starts_with("RWKV_WKV") => Some(Module::Recurrent),
+        _ if node.role == Role::Cache => of_node(text(node)).or(Some(Module::Attention)),
         _ => None,
     };
     let by_weight = || {
-        let module = weights.iter().find_map(|w| of_weight(text(w)))?;
+        let known = weights.iter().map(|w| of_weight(text(w))).find(|m| *m != Module::Other);
+        let module = known?;
         // A head without a separate matrix multiplies with the embeddings.
         Some(if module == Module::Embedding && op == "MUL_MAT" { Module::Head } else { module })
     };
-    let of_itself = || if node.role == Role::Weight { of_weight(text(node)) } else { of_node(text(node)) };
+    let of_itself =
+        || if node.role == Role::Weight { Some(of_weight(text(node))) } else { of_node(text(node)) };
     let by_layer = weights.iter().find_map(|w| layer(text(w)));
-    let module = by_op.or_else(by_weight).or_else(of_itself);
-    Found { module, stream: None, layer: layer(text(node)).or(by_layer) }
+    // A weight of no known part ends the part before it.
+    let unknown = || (!weights.is_empty()).then_some(Module::Other);
+    let module = by_op.or_else(by_weight).or_else(of_itself).or_else(unknown);
+    let layer = layer(text(node)).or(by_layer);
+    let linear = module == Some(Module::Attention) && layer.is_some_and(|l| recurrent.contains(&l));
+    Found { module: if linear { Some(Module::Recurrent) } else { module }, stream: None, layer }
 }
 
 /// Nodes without a layer in their name that come after the last node that has one.

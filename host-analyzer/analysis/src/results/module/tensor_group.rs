@@ -17,6 +17,8 @@ pub enum TensorGroup {
     Experts,
     /// Normalizations and sums: operators element by element, without a matrix.
     Elementwise,
+    /// Products with the weights of recurrent layers.
+    RecurrentProjections,
     /// State of recurrent layers.
     RecurrentState,
     #[default]
@@ -34,6 +36,8 @@ impl TensorGroup {
             ("MUL_MAT", Module::Head) => Self::Head,
             ("MUL_MAT", Module::Attention) => Self::AttentionProjections,
             ("MUL_MAT", Module::Ffn) => Self::FeedForward,
+            ("MUL_MAT", Module::Recurrent) if weights => Self::RecurrentProjections,
+            ("MUL_MAT" | "SOLVE_TRI" | "CUMSUM" | "TRI", Module::Recurrent) => Self::RecurrentState,
             (_, Module::Router) | ("MUL_MAT", Module::Experts) => Self::Experts,
             ("SSM_CONV" | "SSM_SCAN" | "GATED_LINEAR_ATTN" | "GATED_DELTA_NET", _) => Self::RecurrentState,
             _ if op.starts_with("RWKV_WKV") => Self::RecurrentState,
@@ -45,7 +49,14 @@ impl TensorGroup {
     /// Its time is that of products with weights, which have a type that can be chosen.
     #[must_use]
     pub const fn reads_weights(self) -> bool {
-        matches!(self, Self::Head | Self::AttentionProjections | Self::FeedForward | Self::Experts)
+        matches!(
+            self,
+            Self::Head
+                | Self::AttentionProjections
+                | Self::RecurrentProjections
+                | Self::FeedForward
+                | Self::Experts
+        )
     }
 
     /// Name in data.
@@ -58,6 +69,7 @@ impl TensorGroup {
             Self::FeedForward => "feed_forward",
             Self::Experts => "experts",
             Self::Elementwise => "elementwise",
+            Self::RecurrentProjections => "recurrent_projections",
             Self::RecurrentState => "recurrent_state",
             Self::Other => "other",
         }
@@ -81,6 +93,8 @@ mod tests {
             ("MUL", Module::Norm, true, TensorGroup::Elementwise),
             ("ADD", Module::Attention, true, TensorGroup::Elementwise),
             ("ROPE", Module::Attention, false, TensorGroup::Elementwise),
+            ("MUL_MAT", Module::Recurrent, true, TensorGroup::RecurrentProjections),
+            ("MUL_MAT", Module::Recurrent, false, TensorGroup::RecurrentState),
             ("SSM_SCAN", Module::Other, false, TensorGroup::RecurrentState),
             ("RWKV_WKV6", Module::Other, false, TensorGroup::RecurrentState),
             ("GET_ROWS", Module::Embedding, true, TensorGroup::Other),

@@ -14,21 +14,19 @@ use crate::stats::percentile::percentile;
 pub struct Plain {
     /// Median duration of a call, the estimate, or `high_ns`; ns.
     pub ns: u64,
-    /// Lower bound, ns; `ns` where it was measured.
+    /// The least that it may be, ns: the lower end of the 95 % interval of the median, or a bound.
     pub low_ns: u64,
-    /// Upper bound, ns; `ns` where it was measured.
+    /// The most that it may be, ns.
     pub high_ns: u64,
     /// Calls of the target with one token.
     pub calls: u64,
     pub by: PlainSource,
-    /// What `ns` may be, ns: the 95 % interval of the median from six calls on, the bounds otherwise.
-    pub interval: (u64, u64),
 }
 
 /// Source of the time, most certain first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PlainSource {
-    /// Calls with one token.
+    /// At least [`MEASURED`] calls with one token.
     Calls,
     /// A straight line through the calls with more tokens.
     Line,
@@ -38,40 +36,41 @@ pub enum PlainSource {
 
 impl Plain {
     /// Whether rounds that take `round_ns` and give `emitted` tokens each are faster than single
-    /// tokens; `None` if the bounds do not decide.
+    /// tokens; `None` if what a single token may take does not decide it.
     pub(super) fn wins(&self, emitted: f64, round_ns: f64) -> Option<bool> {
         let faster_than = |plain: u64| emitted * plain as f64 > round_ns;
-        match self.by {
-            PlainSource::Calls | PlainSource::Line => Some(faster_than(self.ns)),
-            PlainSource::Bounds => {
-                let (at_best, at_worst) = (faster_than(self.high_ns), faster_than(self.low_ns));
-                (at_best == at_worst).then_some(at_best)
-            }
-        }
+        let (at_best, at_worst) = (faster_than(self.high_ns), faster_than(self.low_ns));
+        (at_best == at_worst).then_some(at_best)
     }
 }
+
+/// Calls with one token that measure it. A program that drafts runs few of them, at its end or where
+/// its draft had no guess, which are no typical ones.
+const MEASURED: usize = 8;
 
 /// Rounds of one size that the line needs.
 const LINE_ROUNDS: u64 = 3;
 
-/// From the target's calls with one token, else from those with more; `None` without any.
+/// From the target's calls with one token where there are enough, else from those with more; `None` without
+/// any.
 pub(super) fn plain(mut ones: Vec<u64>, sizes: &[Verified]) -> Option<Plain> {
     let calls = ones.len() as u64;
     let bounds = || {
         let high_ns = sizes.iter().map(|s| s.median_ns).min()?;
-        let low_ns = sizes.iter().map(|s| s.median_ns / (u64::from(s.drafted) + 1)).max()?;
+        // A few single tokens may all have been slow, so they are no lower bound.
+        let several = sizes.iter().filter(|s| s.drafted > 0);
+        let low_ns = several.map(|s| s.median_ns / (u64::from(s.drafted) + 1)).max()?;
         Some((low_ns.min(high_ns), high_ns))
     };
-    if let Some(ns) = percentile(&mut ones, 50) {
-        let mut times: Vec<f64> = ones.iter().map(|ns| *ns as f64).collect();
-        let measured = median(&mut times).map(|(_, within)| (within.low as u64, within.high as u64));
-        let (low, high) = measured.or_else(bounds).unwrap_or((ns, ns));
-        let interval = (low.min(ns), high.max(ns));
-        return Some(Plain { ns, low_ns: ns, high_ns: ns, calls, by: PlainSource::Calls, interval });
+    let mut times: Vec<f64> = ones.iter().map(|ns| *ns as f64).collect();
+    if let (MEASURED.., Some(ns), Some((_, within))) =
+        (ones.len(), percentile(&mut ones, 50), median(&mut times))
+    {
+        let (low_ns, high_ns) = (ns.min(within.low as u64), ns.max(within.high as u64));
+        return Some(Plain { ns, low_ns, high_ns, calls, by: PlainSource::Calls });
     }
     let (low_ns, high_ns) = bounds()?;
-    let interval = (low_ns, high_ns);
-    let bounds = Plain { ns: high_ns, low_ns, high_ns, calls, by: PlainSource::Bounds, interval };
+    let bounds = Plain { ns: high_ns, low_ns, high_ns, calls, by: PlainSource::Bounds };
     let line = line(sizes).filter(|ns| (low_ns..=high_ns).contains(ns));
     Some(line.map_or(bounds, |ns| Plain { ns, by: PlainSource::Line, ..bounds })).filter(|p| p.ns > 0)
 }

@@ -6,12 +6,17 @@
 //! `…_tiled` skips tiles of cells in which all queries have −∞, so it reads up to one tile more.
 //! The attended cells are therefore those of the tokens up to the query's own.
 //!
+//! Without a cache (encoders, attention to an encoder's result) the engine pads keys and values, and the
+//! kernel skips what was padded. With latent attention (MLA) the values are a part of the keys.
+//!
 //! Without flash attention, two `MUL_MAT`s read their complete padded views.
 
 use std::collections::BTreeSet;
 
-use super::sources::{root, source};
+use super::sources::{elements, part, root, source};
 use super::{Accuracy, Work};
+use crate::shared::context::contexts;
+use crate::shared::empty::is_empty_op;
 use profinfer_trace::model::{GraphCallId, Model, Node, NodeIdx, Role, Topology};
 
 /// Work of one `FLASH_ATTN_EXT`.
@@ -23,13 +28,15 @@ pub(super) struct Attention {
     cell_bytes: u64,
     /// Operations of one query with one cell, over all heads.
     cell_operations: u64,
-    /// Cells of the views.
+    /// Cells of the views, without those that only fill them up.
     cells: u64,
     queries: u64,
     /// Each query attends to the cells up to its own token's; if false, to all.
     causal: bool,
     /// Its layer may have a sliding window, which is unknown.
     window: bool,
+    /// Keys and values are in the KV cache.
+    cached: bool,
 }
 
 impl Attention {
@@ -38,7 +45,7 @@ impl Attention {
         let [q, k, v] = [source(node, 0)?, source(node, 1)?, source(node, 2)?];
         let mask = source(node, 3);
         let [queries, keys, values] = [q, k, v].map(|n| topology.node(n));
-        let cells = keys.ne[1].max(1);
+        let padded = keys.ne[1].max(1);
         let mut others = Work { written_bytes: node.bytes, ..Work::default() };
         others.read_all(model, topology, q);
         for more in node.src.iter().filter(|(slot, _)| *slot > 3) {
@@ -53,10 +60,13 @@ impl Attention {
         if keys.bytes == 0 || values.bytes == 0 {
             others.accuracy = Accuracy::Estimated;
         }
-        let cached = topology.node(root(model, topology, k)).role == Role::Cache;
+        let roots = [k, v].map(|n| root(model, topology, n));
+        let cached = topology.node(roots[0]).role == Role::Cache;
+        let [of_key, of_value] = [keys, values].map(|n| n.bytes / padded);
+        let cells = if cached { padded } else { filled(model, topology, k, padded) };
         Some(Self {
             others,
-            cell_bytes: keys.bytes / cells + values.bytes / cells,
+            cell_bytes: if roots[0] == roots[1] { of_key.max(of_value) } else { of_key + of_value },
             // Two products: query with key, and weight with value.
             cell_operations: 2_u64
                 .saturating_mul(queries.ne[2].saturating_mul(queries.ne[3]))
@@ -65,6 +75,7 @@ impl Attention {
             queries: queries.ne[1],
             causal: cached && mask.is_some(),
             window: cached && windowed(model, topology, k, mask),
+            cached,
         })
     }
 
@@ -80,8 +91,11 @@ impl Attention {
             }
         };
         let mut work = self.others;
+        let bytes = self.cell_bytes.saturating_mul(read);
+        let (cache_bytes, activation_bytes) = if self.cached { (bytes, 0) } else { (0, bytes) };
         work.add(&Work {
-            cache_bytes: self.cell_bytes.saturating_mul(read),
+            cache_bytes,
+            activation_bytes,
             operations: self.cell_operations.saturating_mul(attended),
             accuracy,
             ..Work::default()
@@ -99,6 +113,21 @@ impl Attention {
         let sum = u64::try_from(sum + full).unwrap_or(u64::MAX);
         (n_past.saturating_add(self.queries).min(self.cells), sum)
     }
+}
+
+/// Of `padded` cells those that a `PAD` before the keys did not add; all without one.
+fn filled(model: &Model, topology: &Topology, mut keys: NodeIdx, padded: u64) -> u64 {
+    // Between it and the attention are views and copies into another type or order.
+    for _ in 0..topology.nodes.len() {
+        let node = topology.node(keys);
+        let Some(from) = node.view_of.or_else(|| source(node, 0)) else { break };
+        match model.texts.get(node.op) {
+            "PAD" => return part(padded, elements(topology.node(from)), elements(node)),
+            op if is_empty_op(op) || matches!(op, "CPY" | "CONT" | "DUP") => keys = from,
+            _ => break,
+        }
+    }
+    padded
 }
 
 /// A layer may have a sliding window if the graph has more than one mask, and its cache is not
@@ -133,10 +162,27 @@ impl Positions {
         }
         // A split without a rotary embedding has the position of the other splits of its graph.
         let of_graph = calls.parent.iter().map(|parent| of_parent[(*parent)?.0 as usize]);
-        Self(calls.n_past.iter().zip(of_graph).map(|(own, graph)| own.or(graph)).collect())
+        let of_batch = first_graphs(model);
+        let own = calls.n_past.iter().zip(of_graph).zip(of_batch);
+        Self(own.map(|((own, graph), batch)| own.or(graph).or(batch)).collect())
     }
 
     pub(super) fn of_call(&self, call: GraphCallId) -> Option<u32> {
         *self.0.get(call.0 as usize)?
     }
+}
+
+/// By graph call: the position of the batch, where the graph is the only one of its call. A model without a
+/// rotary embedding has no other.
+fn first_graphs(model: &Model) -> Vec<Option<u32>> {
+    let calls = &model.graph_calls;
+    let whole = |i: usize| calls.parent[i].is_none();
+    let mut graphs = vec![0_u32; model.llama_calls.len()];
+    let call_of = |i: usize| Some(calls.decode[i]?.0 as usize);
+    for call in (0..calls.len()).filter(|i| whole(*i)).filter_map(call_of) {
+        graphs[call] += 1;
+    }
+    let contexts = contexts(model);
+    let of = |i: usize| call_of(i).filter(|call| graphs[*call] == 1).and_then(|call| contexts[call].n_past);
+    (0..calls.len()).map(of).collect()
 }

@@ -37,7 +37,9 @@ impl Done {
     #[must_use]
     pub fn new(work: &Work, wall_ns: Option<u64>) -> Self {
         let bytes = work.bytes();
-        let per_s = |n: u64| wall_ns.filter(|ns| *ns > 0).map(|ns| n as f64 * 1e9 / ns as f64);
+        // A time without known work has no rate.
+        let known = bytes > 0 || work.operations > 0 || work.accuracy != Accuracy::AtLeast;
+        let per_s = |n: u64| wall_ns.filter(|ns| known && *ns > 0).map(|ns| n as f64 * 1e9 / ns as f64);
         Self {
             read_bytes: work.read_bytes(),
             weight_bytes: work.weight_bytes,

@@ -8,8 +8,10 @@
 //! | `FLASH_ATTN_EXT` | queries, mask, attended cells of keys and values | result | 2 × heads × (key + value length) for each query and cell |
 //! | `GET_ROWS` | the rows that are looked up, ids | result | 0 |
 //! | `SET_ROWS` | rows, ids | the rows in the type of the target | 0 |
-//! | `CPY` `CONT` `DUP` `CONCAT` `REPEAT` `ARGSORT` `TOP_K` | first source (`CONCAT`: both) | result | 0 |
-//! | elementwise | all sources | result | 1 for each element of the result |
+//! | `CPY` `CONT` `DUP` `CONCAT` `REPEAT` `ARGSORT` `ARGMAX` `TOP_K` `TOP_K_MASK` `DIAG` `TRI` `PAD` `ROLL` `WIN_PART` `WIN_UNPART` | first source (`CONCAT`: both) | result | 0 |
+//! | `FILL` `ARANGE` | 0 | result | 0 |
+//! | elementwise, `CUMSUM` | all sources | result | 1 for each element of the result |
+//! | `ADD_ID` | first source, ids, a row of the second for each row of the result, at most all of it | result | 1 for each element |
 //! | `RMS_NORM` `L2_NORM` `ROPE` | all sources | result | 3 for each element |
 //! | `NORM` | all sources | result | 5 for each element |
 //! | `GLU` | all sources | result | 2 for each element |
@@ -20,7 +22,8 @@
 //! | `RWKV_WKV6` `RWKV_WKV7` `GATED_LINEAR_ATTN` | all sources | result | 7, 9, 5 for each element of a state and token |
 //! | `IM2COL` | the image | result | 0 |
 //! | `CONV_2D` `CONV_2D_DW` | all sources | result | 2 × elements of a kernel for each element |
-//! | others | all sources | result | 1 for each element, estimated |
+//! | `SOLVE_TRI` | the triangle, the right side | result | n + 1 for each element, with n rows |
+//! | others, and those whose sources did not arrive | unknown | unknown | unknown |
 
 use super::attention::Attention;
 use super::elementwise::elementwise;
@@ -46,12 +49,13 @@ pub(super) enum Formula {
 pub(super) fn formulas(model: &Model, topology: &Topology) -> Vec<Formula> {
     let routed = by_reader(model, topology);
     let of = |(at, node): (NodeIdx, &Node)| match model.texts.get(node.op) {
-        "FLASH_ATTN_EXT" => Attention::compute(model, topology, node)
-            .map_or_else(|| Formula::Fixed(estimated(model, topology, node)), Formula::Attention),
+        "FLASH_ATTN_EXT" => {
+            Attention::compute(model, topology, node).map_or(Formula::Fixed(UNKNOWN), Formula::Attention)
+        }
         "MUL_MAT_ID" => routed
             .get(&at)
             .and_then(|selection| Experts::compute(model, topology, at, node, selection))
-            .map_or_else(|| Formula::Fixed(estimated(model, topology, node)), Formula::Experts),
+            .map_or(Formula::Fixed(UNKNOWN), Formula::Experts),
         op => Formula::Fixed(fixed(model, topology, node, op)),
     };
     (0..).map(NodeIdx).zip(&topology.nodes).map(of).collect()
@@ -66,14 +70,19 @@ fn fixed(model: &Model, topology: &Topology, node: &Node, op: &str) -> Work {
         "MUL_MAT" => product(model, topology, node),
         "GET_ROWS" => get_rows(model, topology, node),
         "SET_ROWS" => set_rows(model, topology, node),
-        "CPY" | "CONT" | "DUP" | "REPEAT" | "ARGSORT" | "TOP_K" => moved(model, topology, node, 1),
+        "CPY" | "CONT" | "DUP" | "REPEAT" | "ARGSORT" | "ARGMAX" | "TOP_K" | "TOP_K_MASK" | "DIAG"
+        | "TRI" | "PAD" | "ROLL" | "WIN_PART" | "WIN_UNPART" => moved(model, topology, node, 1),
+        // Their first source, if any, gives the shape alone.
+        "FILL" | "ARANGE" => moved(model, topology, node, 0),
+        "ADD_ID" => add_rows(model, topology, node),
+        "SOLVE_TRI" => solve(model, topology, node),
         "CONCAT" => moved(model, topology, node, 2),
         "IM2COL" => image_columns(model, topology, node),
         "SSM_CONV" | "CONV_2D" | "CONV_2D_DW" => convolution(model, topology, node, op),
         _ if state::changes(op) => state::work(model, topology, node, op),
         _ => per_element(node, op).map(|n| elementwise(model, topology, node, n)),
     };
-    known.unwrap_or_else(|| estimated(model, topology, node))
+    known.unwrap_or(UNKNOWN)
 }
 
 /// `ggml_compute_forward_mul_mat`: every row of the first source with every row of the second.
@@ -94,7 +103,8 @@ fn get_rows(model: &Model, topology: &Topology, node: &Node) -> Option<Work> {
     let (table, ids) = (source(node, 0)?, source(node, 1)?);
     let from = topology.node(table);
     let mut work = Work { written_bytes: node.bytes, ..Work::default() };
-    work.read(model, topology, table, part(from.bytes, elements(node), elements(from)));
+    // Rows that are looked up several times count once, as far as that is certain.
+    work.read(model, topology, table, part(from.bytes, elements(node).min(elements(from)), elements(from)));
     work.read_all(model, topology, ids);
     Some(work)
 }
@@ -117,6 +127,31 @@ fn moved(model: &Model, topology: &Topology, node: &Node, sources: u8) -> Option
     for slot in 0..sources {
         work.read_all(model, topology, source(node, slot)?);
     }
+    Some(work)
+}
+
+/// `ggml_compute_forward_add_id`: to each row, the row of the second source that its id selects. Rows
+/// that several ids select count once each, up to all of the table.
+fn add_rows(model: &Model, topology: &Topology, node: &Node) -> Option<Work> {
+    let (rows, table, ids) = (source(node, 0)?, source(node, 1)?, source(node, 2)?);
+    let from = topology.node(table);
+    let mut work = Work { written_bytes: node.bytes, operations: elements(node), ..Work::default() };
+    work.read_all(model, topology, rows);
+    work.read(model, topology, table, part(from.bytes, elements(node).min(elements(from)), elements(from)));
+    work.read_all(model, topology, ids);
+    Some(work)
+}
+
+/// `ggml_compute_forward_solve_tri`: row i of the result is the right side less i products, divided once.
+/// Of the matrix only the triangle is read.
+fn solve(model: &Model, topology: &Topology, node: &Node) -> Option<Work> {
+    let (matrix, right) = (source(node, 0)?, source(node, 1)?);
+    let of = topology.node(matrix);
+    let n = of.ne[0];
+    let mut work = Work { written_bytes: node.bytes, ..Work::default() };
+    work.operations = n.saturating_add(1).saturating_mul(elements(node));
+    work.read(model, topology, matrix, part(of.bytes, n.saturating_add(1), n.saturating_mul(2)));
+    work.read_all(model, topology, right);
     Some(work)
 }
 
@@ -145,7 +180,8 @@ fn convolution(model: &Model, topology: &Topology, node: &Node, op: &str) -> Opt
 fn per_element(node: &Node, op: &str) -> Option<u64> {
     Some(match op {
         "ADD" | "ADD1" | "SUB" | "MUL" | "DIV" | "SCALE" | "SQR" | "SQRT" | "LOG" | "SIN" | "COS"
-        | "CLAMP" | "UNARY" | "DIAG_MASK_INF" | "SUM_ROWS" | "MEAN" => 1,
+        | "CLAMP" | "UNARY" | "LEAKY_RELU" | "DIAG_MASK_INF" | "DIAG_MASK_ZERO" | "SUM_ROWS" | "MEAN"
+        | "CUMSUM" => 1,
         "GLU" => 2,
         // The sum of squares, and the product. For a rotation, four products and two sums per pair.
         "RMS_NORM" | "L2_NORM" | "ROPE" => 3,
@@ -157,7 +193,12 @@ fn per_element(node: &Node, op: &str) -> Option<u64> {
     })
 }
 
-/// An operator without a formula: as if it used each element once.
-fn estimated(model: &Model, topology: &Topology, node: &Node) -> Work {
-    Work { accuracy: Accuracy::Estimated, ..elementwise(model, topology, node, 1) }
-}
+/// Of an operator without a formula, and of one whose sources did not arrive.
+const UNKNOWN: Work = Work {
+    weight_bytes: 0,
+    cache_bytes: 0,
+    activation_bytes: 0,
+    written_bytes: 0,
+    operations: 0,
+    accuracy: Accuracy::AtLeast,
+};

@@ -38,9 +38,10 @@ pub enum Accuracy {
     /// An upper bound: the cells in a sliding window, or the batch's position in its context, are
     /// unknown.
     AtMost,
-    /// The expert selections or the type of a tensor did not arrive, or the operator has no
-    /// formula.
+    /// The expert selections or the type of a tensor did not arrive.
     Estimated,
+    /// A lower bound: an operator has no formula, or its sources did not arrive, and counts as none.
+    AtLeast,
 }
 
 impl Accuracy {
@@ -51,6 +52,7 @@ impl Accuracy {
             Self::Counted => "counted",
             Self::AtMost => "at_most",
             Self::Estimated => "estimated",
+            Self::AtLeast => "at_least",
         }
     }
 }

@@ -4,14 +4,16 @@
 //! tokens where the model has both), and then clears the cache. Where sequences must be cut, as for
 //! a draft, it also tries that with two more tokens.
 //!
+//! A model with an encoder reads them with that, and then decodes one token.
+//!
 //! So a trial is a context's first call, with at most two tokens, or its second call, with two
-//! tokens, if the next call starts at position 0 again. Where batches have sequences, also if no call
+//! tokens or after an encoder, if the next call starts at position 0 again. Where batches have sequences, also if no call
 //! follows: nobody asked for anything.
 
 use std::collections::HashMap;
 
 use crate::shared::context::Context;
-use profinfer_trace::model::Model;
+use profinfer_trace::model::{DecodeFunction, Model};
 
 /// By row of `llama_calls`.
 pub(super) fn warm_ups(model: &Model, contexts: &[Context]) -> Vec<bool> {
@@ -23,13 +25,15 @@ pub(super) fn warm_ups(model: &Model, contexts: &[Context]) -> Vec<bool> {
         let key = (model.threads.get(d.thread[i]).pid, d.context[i]);
         let (candidate, seen) = first.entry(key).or_default();
         let begins = contexts[i].n_past == Some(0);
-        let behind_trial = candidate.take().is_some_and(|before| {
+        let before = candidate.take();
+        let behind_trial = before.is_some_and(|before| {
             found[before] = begins;
             begins
         });
+        let encoded = before.is_some_and(|before| d.function[before] == DecodeFunction::LlamaEncode);
         let trial = match *seen {
             0 => (1..=2).contains(&d.n_tokens[i]),
-            1 => behind_trial && d.n_tokens[i] == 2,
+            1 => behind_trial && (d.n_tokens[i] == 2 || encoded && d.n_tokens[i] == 1),
             _ => false,
         };
         *candidate = (trial && begins).then_some(i);

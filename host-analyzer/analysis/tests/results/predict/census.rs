@@ -87,3 +87,45 @@ fn layers_beside_the_graph() {
     let census = of(&dense().number("llama.nextn_predict_layers", 1), 1);
     assert_eq!((census.layers, census.by_type()["f16"], census.vector_bytes), (1, 12_288, 2 * 256));
 }
+
+/// Of a table per layer a token reads one row: 10 rows of 136 bytes.
+#[test]
+fn tables_of_rows() {
+    let plain = of(&dense(), 1);
+    let tables = dense().tensor("per_layer_token_embd.weight", &[128, 10], 8, 1_360).tensor(
+        "position_embd.weight",
+        &[64, 20],
+        0,
+        5_120,
+    );
+    let census = of(&tables, 1);
+    assert_eq!(census.embedding_bytes, plain.embedding_bytes + 136 + 256);
+    assert_eq!(census.weight_bytes(), plain.weight_bytes() + 136 + 256);
+    assert_eq!(census.parameters, plain.parameters + 1_280 + 1_280);
+}
+
+/// The second layer uses the cache of the first, so its keys are in the file, but in no graph.
+#[test]
+fn layers_that_share_a_cache() {
+    let (own, shared) = (of(&dense(), 1), of(&dense().number("llama.attention.shared_kv_layers", 1), 1));
+    assert_eq!(shared.cell_bytes, own.cell_bytes / 2);
+    assert_eq!(shared.weight_bytes(), own.weight_bytes() - 4_096);
+}
+
+/// Linear attention has one matrix for queries, keys and values, and a state; full attention has keys.
+#[test]
+fn layers_of_linear_attention_have_no_cells() {
+    let model = || {
+        File::new("qwen35")
+            .number("qwen35.block_count", 2)
+            .number("qwen35.embedding_length", 64)
+            .number("qwen35.attention.head_count", 4)
+            .tensor("token_embd.weight", &[64, 10], 8, 680)
+            .tensor("blk.0.attn_k.weight", &[64, 64], 1, 8_192)
+            .tensor("blk.1.attn_qkv.weight", &[64, 128], 1, 16_384)
+    };
+    let linear = model().tensor("blk.1.ssm_conv1d.weight", &[4, 128], 0, 2_048);
+    assert_eq!(of(&linear, 1).cell_bytes, 2 * 64 * 2);
+    // The same matrix without a state is full attention.
+    assert_eq!(of(&model(), 1).cell_bytes, 2 * 2 * 64 * 2);
+}

@@ -68,6 +68,10 @@ fn files_without_a_census() {
     assert_eq!(of(split), Err(Refusal::NoCensus(NoCensus::Split(3))));
     let empty = super::file::File::new("clip");
     assert_eq!(of(empty), Err(Refusal::NoCensus(NoCensus::NoLanguageModel)));
+    let embeddings = super::file::File::new("bert").number("bert.attention.causal", 0);
+    assert_eq!(of(embeddings), Err(Refusal::NoCensus(NoCensus::NotCausal)));
+    let both = super::file::File::new("t5").tensor("dec.blk.0.attn_q.weight", &[64, 64], 1, 8_192);
+    assert_eq!(of(both), Err(Refusal::NoCensus(NoCensus::EncoderDecoder)));
     let experts = MADE.file().tensor("blk.0.ffn_up_exps.weight", &[64, 32, 8], 8, 17_408);
     assert_eq!(of(experts), Err(Refusal::NoCensus(NoCensus::ExpertsUsed)));
 }

@@ -39,7 +39,8 @@ pub(crate) fn sums_are_exact(m: &Model) {
         assert_eq!(parts, c.time_ns, "{c:?}");
     }
     for c in &a.replay.gaps {
-        assert_eq!(c.application_ns + c.idle_ns + c.caused.total() + c.unexplained_ns, c.time_ns, "{c:?}");
+        let parts = c.usual.probes + c.application_ns + c.idle_ns + c.caused.total() + c.unexplained_ns;
+        assert_eq!(parts, c.time_ns, "{c:?}");
     }
     for l in &a.ladder.rows {
         let sum: i64 = l.steps.iter().map(|s| s.ns).sum();

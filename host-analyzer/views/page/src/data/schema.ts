@@ -25,7 +25,7 @@ export interface Accelerators {
 }
 
 /** Accuracy of bytes and operations. */
-export type Accuracy = "counted" | "at_most" | "estimated";
+export type Accuracy = "counted" | "at_most" | "estimated" | "at_least";
 
 /** `backends.json`. */
 export interface Backends {
@@ -313,6 +313,8 @@ export interface Cost {
   bpf_runs: number | null;
   probe_pair_ns: number | null;
   probe_inside_ns: number | null;
+  batch_hits: number | null;
+  batch_probes_ns: number | null;
   decode_slowdown: number | null;
   slowdown: Slowdown;
   agent_cpu_ns: number | null;
@@ -971,6 +973,7 @@ export interface LadderFloorGroup {
   operations: number;
   floor_ns: number;
   work_ns: number;
+  unknown_ns: number;
 }
 
 /** Operators of one type and data type. */
@@ -1151,6 +1154,7 @@ export type MissingName = number | string;
 export type Module =
   | "embedding"
   | "attention"
+  | "recurrent"
   | "ffn"
   | "router"
   | "experts"
@@ -2033,6 +2037,7 @@ export interface SystemFacts {
   numa_nodes: number | null;
   hugepages_policy: string | null;
   hypervisor: string | null;
+  load_average_milli: number | null;
   memory_total_bytes: number | null;
   memory_available_bytes: Seen | null;
   swap_total_bytes: number | null;
@@ -2042,6 +2047,7 @@ export interface SystemFacts {
   ddr_governor: string | null;
   cpu_features: string[] | null;
   sched_missed: number | null;
+  batch_hits: number | null;
 }
 
 /** Texts that are only read: embeddings, reranking, perplexity. */

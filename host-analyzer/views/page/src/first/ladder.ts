@@ -118,7 +118,7 @@ function details(ladder: Ladder): HTMLElement {
               title: "At the limit",
               numeric: true,
               value: (g) => g.floor_ns,
-              cell: (g) => per(g.floor_ns),
+              cell: (g) => (g.unknown_ns > g.work_ns / 2 ? "no formula" : per(g.floor_ns)),
             },
             {
               key: "work_ns",

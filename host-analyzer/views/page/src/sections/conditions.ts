@@ -101,6 +101,7 @@ function systemPanel(summary: Summary): Child {
   const cpus = list(summary.conditions?.cpus);
   const first = pairs([
     ["CPU time of other programs", usedByOthers(summary)],
+    ["Load average before", known(s?.load_average_milli, (n) => ((n ?? 0) / 1000).toFixed(2))],
     ["CPU clock, limits", clocks(cpus)],
     ["CPU time taken by the hypervisor", stolen(cpus)],
     ["Available memory", seen(s?.memory_available_bytes, bytes)],

@@ -76,6 +76,15 @@ export function costSection(summary: Summary): HTMLElement {
             ? "not measured"
             : `${time(c.probe_inside_ns)} of it within the operator time`,
         ),
+        c.batch_hits == null
+          ? null
+          : item(
+              "Reading batches",
+              "batch_probes_ns",
+              c.batch_probes_ns,
+              time(c.batch_probes_ns),
+              `about, ${count(c.batch_hits)} probe hits between calls`,
+            ),
         item(
           "BPF programs",
           "bpf_run_ns",

@@ -20,7 +20,9 @@ function accurate(row: PartSum, text: string): string {
     ? `≤ ${text}`
     : row.accuracy === "estimated"
       ? `≈ ${text}`
-      : text;
+      : row.accuracy === "at_least"
+        ? `≥ ${text}`
+        : text;
 }
 
 /** A number of operations, not a rate: without the `/s` of the unit. */

@@ -252,7 +252,9 @@ function describe(p: Point, roof: Roof | undefined): Child[] {
       ? " at most"
       : o.work?.accuracy === "estimated"
         ? " estimated"
-        : "";
+        : o.work?.accuracy === "at_least"
+          ? " at least"
+          : "";
   return [
     h("b", {}, o.name || opName(o)),
     ` ${opName(o)} ${dims(o.ne)}${o.layer != null ? `, layer ${o.layer}` : ""}${o.module ? `, ${o.module}` : ""}`,

@@ -16,7 +16,9 @@ function one(s: Speculative): Child {
   const least = s.plain?.by === "bounds" ? "at least " : "";
   const verdict =
     s.wins == null
-      ? "Inconclusive: no single-token call of the target was recorded."
+      ? s.plain?.by === "calls"
+        ? "Inconclusive: single tokens of the target take too different times."
+        : "Inconclusive: fewer than eight single tokens of the target were recorded."
       : s.wins
         ? "The draft speeds generation up."
         : "The draft slows generation down.";

@@ -13,10 +13,10 @@ pub fn lacking(lacking: &Lacking) -> (String, String) {
     const BENCH: &str = "pass --ceilings with a file from `profinfer-agent bench --out FILE` on the board, or record with --bench";
     const AGAIN: &str = "measure again while nothing else runs: `profinfer-agent bench --out FILE` on the board; the best of each measurement is kept";
     let (answer, help) = match lacking {
-        Lacking::Ceilings => ("it has no ceilings of the board".to_owned(), BENCH),
+        Lacking::Ceilings => ("it has no measured peak rates of the board".to_owned(), BENCH),
         Lacking::Ceiling { kind, threads, why } => (
             format!(
-                "the recorded setting has {threads} threads, but there is no reliable `{}` ceiling for this many: {}",
+                "the recorded setting has {threads} threads, but no reliable peak rate `{}` was measured for this many: {}",
                 kind.name(),
                 no_ceiling(*why),
             ),
@@ -25,9 +25,10 @@ pub fn lacking(lacking: &Lacking) -> (String, String) {
                 NoCeiling::NotMeasured | NoCeiling::OtherThreads => BENCH,
             },
         ),
-        Lacking::Settings => {
-            ("the ceilings cover one setting only, so there is no other to estimate".to_owned(), BENCH)
-        }
+        Lacking::Settings => (
+            "peak rates were measured for one setting only, so there is no other to estimate".to_owned(),
+            BENCH,
+        ),
         Lacking::Ends => (
             "it has no ends of operators, so waits cannot be distinguished from work".to_owned(),
             "record both probes of an operator: without --probes start",
@@ -61,7 +62,7 @@ pub fn estimated(prediction: &Prediction, source: Option<&str>) -> Vec<String> {
     let most = format!("{:.1}", prediction.practical * 100.0);
     match (prediction.choice, best) {
         (Some(choice), _) => sentences.push(format!(
-            "Estimated, not measured: use {}, within {most} % of the best of {} settings for every reading of the ceilings.",
+            "Estimated, not measured: use {}, within {most} % of the best of {} settings for every way to read the measured peak rates.",
             speed(choice),
             settings.len(),
         )),
@@ -87,7 +88,7 @@ pub fn estimated(prediction: &Prediction, source: Option<&str>) -> Vec<String> {
     sentences.push(match (prediction.cached, prediction.memory_share) {
         (true, _) => "The weights are read faster than memory allows: they are in a cache, and time scales with the arithmetic.".to_owned(),
         (false, share) => format!(
-            "Reading weights and KV cache at the read ceiling{} takes {:.0} % of the operators' time; the rest scales with the arithmetic.",
+            "Reading weights and KV cache at the peak read bandwidth{} takes {:.0} % of the operators' time; the rest scales with the arithmetic.",
             prediction.read.as_ref().map(read_from).unwrap_or_default(),
             share * 100.0,
         ),

@@ -1,0 +1,107 @@
+#!/usr/bin/env bash
+# archs.sh [--out DIR] [NAME...]      bytes and operations of many architectures, against their files
+#
+# Generates small models with random weights (scripts/gen_archs.py), runs each with llama.cpp under
+# the agent, and compares what ProfInfer counts per decode token (per call, for encoders) with a
+# count from the GGUF file and the rules of llama.cpp's graphs (ci/archs): bytes of weights, bytes
+# of the KV cache or of the states of one sequence, operations of the products with weights. No
+# operator may be without a formula, and the module `embedding` only has the look-ups. Two models
+# also run in a server with four slots and one client.
+#
+# --out DIR: keep the recordings there. NAME: only these models. Needs root and BPF, and 5 minutes.
+set -eu
+. "$(dirname "$0")/../scripts/lib.sh"
+. "$REPO/ci/tests.sh"
+TOKENS=16 PROMPT='the first of them was in there'
+# Weights stay as in the file: with AMX, the engine's own layout has more bytes.
+OPTIONS=(-t 2 --no-repack)
+out='' names=()
+while [ $# -gt 0 ]; do
+	case $1 in
+	--out)
+		[ $# -ge 2 ] || die "$1 needs a value" "See $0 --help"
+		out=$2
+		shift
+		;;
+	-h | --help) usage_from_head "$0"; exit ;;
+	-*) die "unknown argument '$1'" "See $0 --help" ;;
+	*) names+=("$1") ;;
+	esac
+	shift
+done
+cd "$REPO"
+! cannot_trace "architectures" || exit 0
+engine=$(scripts/engine.sh)
+ensure_venv tools
+agent=${PROFINFER_AGENT:-$CARGO_TARGET_DIR/debug/profinfer-agent}
+analyze=${PROFINFER_ANALYZE:-$CARGO_TARGET_DIR/debug/analyze}
+if ! [ -x "$agent" ] || ! [ -x "$analyze" ]; then tests_build; fi
+models=$CACHE/archs
+if [ -z "$out" ]; then
+	out=$(mktemp -d)
+	trap 'rm -rf "$out"' EXIT
+fi
+mkdir -p "$models" "$out"
+# Ceilings of this machine have no part in the counts.
+export PROFINFER_CEILINGS='' OMP_WAIT_POLICY=passive
+
+recipe_hash=$(cat scripts/gen_*.py scripts/archs/*.py scripts/requirements.txt | sha256sum | cut -c1-16)
+
+# generate NAME: its files, unless they are there
+generate() {
+	[ "$(cat "$models/.$1.recipe" 2>/dev/null)" != "$recipe_hash" ] || return 0
+	"$VENV/bin/python" scripts/gen_archs.py "$models" "$1" || die "model $1 could not be generated"
+	echo "$recipe_hash" >"$models/.$1.recipe"
+}
+
+# finish NAME: analyze a recording
+finish() {
+	"$analyze" "$out/$1.pfi" --out "$out/$1" >"$out/$1.analyze.log" 2>&1 ||
+		die "the recording of $1 could not be analyzed" "$(tail -n 3 "$out/$1.analyze.log")"
+}
+
+# record NAME COMMAND...: one run
+record() {
+	local name=$1
+	shift
+	note "$name"
+	"$agent" record --full --levels all --out "$out/$name.pfi" -- "$@" >"$out/$name.log" 2>&1 </dev/null ||
+		die "this run failed: $*" "$(tail -n 3 "$out/$name.log")"
+	finish "$name"
+}
+
+# run NAME: a model with its program
+run() {
+	local model=$models/$1.gguf adapter=()
+	case $1 in
+	bert)
+		record "$1" "$engine/llama-embedding" -m "$model" "${OPTIONS[@]}" --verbose-prompt -p "$PROMPT"
+		return
+		;;
+	lora) adapter=(--lora "$models/lora.lora.gguf") ;;
+	esac
+	record "$1" "$engine/llama-completion" -m "$model" "${adapter[@]}" "${OPTIONS[@]}" -no-cnv -n "$TOKENS" --seed 1 \
+		--ignore-eos --verbose-prompt -p "$PROMPT"
+}
+
+# serve NAME: the same prompt for one of four slots of a server
+serve() {
+	local name=$1-np4
+	note "$name"
+	"$VENV/bin/python" ci/archs/serve.py "$TOKENS" "$PROMPT" "$agent" record --full --levels all \
+		--out "$out/$name.pfi" -- "$engine/llama-server" -m "$models/$1.gguf" "${OPTIONS[@]}" -np 4 --port PORT \
+		>"$out/$name.log" 2>"$out/$name.engine.log" </dev/null ||
+		die "the server with $1 failed" "$(tail -n 3 "$out/$name.engine.log")"
+	finish "$name"
+}
+
+if [ ${#names[@]} = 0 ]; then
+	mapfile -t names < <("$VENV/bin/python" scripts/gen_archs.py --list | cut -d' ' -f1)
+fi
+say "architectures: ${names[*]}"
+for name in "${names[@]}"; do
+	with_lock "arch-$name" generate "$name"
+	run "$name"
+	case $name in mamba2 | qwen35) serve "$name" ;; esac
+done
+"$VENV/bin/python" ci/archs/count.py "$models" "$out" "$TOKENS"
