@@ -126,7 +126,7 @@ fn what_fails_is_shown() {
         &["--run", "--agent", deaf, "--threads", "2", "--cpus", "0", "--", "engine"],
         &["0 settings match", "--cpus"],
     );
-    fails(&[REAL], &["no ceilings", "--bench", "--ceilings"]);
+    fails(&[REAL], &["no measured peak rates", "--bench", "--ceilings"]);
     fails(&[REAL, "--ceilings", REAL], &["looking for ceilings", "it has none"]);
     fails(&[], &["<RECORDING|FOLDER>"]);
     fails(&["--run"], &["<COMMAND>"]);

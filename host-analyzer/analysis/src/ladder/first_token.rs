@@ -6,7 +6,7 @@ use super::sources::{Calls, Sources, pid_of};
 use crate::replay::CallReplay;
 use crate::results::request::Request;
 use crate::shared::phase::Phase;
-use profinfer_trace::model::LlamaCallId;
+use profinfer_trace::model::{DecodeFunction, LlamaCallId};
 
 /// Requests that generated tokens: the calls of their prompts, the time between them, and the time
 /// from the last one to the next call of the process, in which the first token is sampled. Requests
@@ -28,7 +28,9 @@ pub(super) fn calls<'a>(sources: &Sources<'a>, pid: u32) -> Calls<'a> {
         let first = gaps.partition_point(|g| start(g) <= start(calls[0]));
         let inside = gaps[first..].iter().take_while(|g| start(g) < last_end);
         let sampling = gaps.get(gaps.partition_point(|g| start(g) < last_end));
-        rows.extend(inside.filter(|g| calls.iter().any(|c| c.call == g.call)).copied());
+        // The time of a call that generates has what is before it.
+        let apart = |g: &&&CallReplay| calls.iter().any(|c| c.call == g.call && !c.phase.generates());
+        rows.extend(inside.filter(apart).copied());
         rows.extend(sampling.copied());
         units += 1;
         traced_units += u64::from(calls.iter().all(|c| c.traced));
@@ -37,7 +39,8 @@ pub(super) fn calls<'a>(sources: &Sources<'a>, pid: u32) -> Calls<'a> {
     Calls { rows, phases: vec![Phase::Prefill], units, traced_units, tokens: 0 }
 }
 
-/// The prefill calls of a request: those of its context before the first one that generates.
+/// The prefill calls of a request: those of its context before the first one that generates. After an
+/// encoder, also that one: it has the first output.
 fn prompt(sources: &Sources<'_>, request: &Request) -> Vec<LlamaCallId> {
     let calls = &sources.model.llama_calls;
     let first = request.first_call as usize;
@@ -45,10 +48,13 @@ fn prompt(sources: &Sources<'_>, request: &Request) -> Vec<LlamaCallId> {
     let pid = |i: usize| sources.model.threads.get(calls.thread[i]).pid;
     let own = |i: &usize| calls.context[*i] == *context && pid(*i) == pid(first) && calls.status[*i] == 0;
     let phase = |i: &usize| sources.phases.llama_calls[*i];
-    (first..calls.len())
+    let mut rows: Vec<usize> = (first..calls.len())
         .filter(own)
         .take_while(|i| !phase(i).generates())
         .filter(|i| phase(i) == Phase::Prefill)
-        .map(|i| LlamaCallId(u32::try_from(i).unwrap_or(u32::MAX)))
-        .collect()
+        .collect();
+    if let Some(last) = rows.last().filter(|i| calls.function[**i] == DecodeFunction::LlamaEncode) {
+        rows.extend((last + 1..calls.len()).find(own));
+    }
+    rows.into_iter().map(|i| LlamaCallId(u32::try_from(i).unwrap_or(u32::MAX))).collect()
 }

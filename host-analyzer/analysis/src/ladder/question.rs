@@ -106,8 +106,8 @@ fn encodes(model: &Model, call: &CallReplay) -> bool {
 /// Calls of `llama_encode`. Embeddings that are computed by `llama_decode` are prompts.
 fn encode<'a>(sources: &Sources<'a>, pid: u32) -> Calls<'a> {
     let Sources { model, replay, .. } = *sources;
-    let rows: Vec<&CallReplay> =
-        replay.calls.iter().filter(|c| pid_of(model, c) == pid && encodes(model, c)).collect();
+    let own = |c: &&CallReplay| pid_of(model, c) == pid && encodes(model, c) && c.phase != Phase::WarmUp;
+    let rows: Vec<&CallReplay> = replay.calls.iter().filter(own).collect();
     // The work of a phase is recorded per phase, for all of its calls.
     let alone = |phase: &Phase| {
         rows.iter().all(|c| c.phase == *phase) && replay.phase(*phase).all(|c| encodes(model, c))

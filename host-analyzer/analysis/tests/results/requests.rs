@@ -1,6 +1,7 @@
 //! Requests of contexts whose batches show no sequences: by the positions in their graphs.
 
 use profinfer_analysis::Analysis;
+use profinfer_analysis::ladder::Question;
 use profinfer_analysis::request::Request;
 use profinfer_trace::model::*;
 
@@ -44,6 +45,28 @@ type Figures = (u32, u64, Option<u64>, u64, Option<u64>);
 
 fn figures(requests: &[Request]) -> Vec<Figures> {
     requests.iter().map(|r| (r.first_call, r.prompt_tokens, r.ttft_ns, r.generated, r.tpot_ns)).collect()
+}
+
+/// An encoder reads the prompts of 8 and 5 tokens; its decoder begins each answer at position 0.
+#[test]
+fn an_encoder_reads_the_prompt_of_its_decoder() {
+    let mut m = model(&[
+        (1, Some(0), 8, 100, 50, 0),
+        (1, Some(0), 1, 160, 20, 0),
+        (1, Some(1), 1, 190, 20, 0),
+        (1, Some(2), 1, 220, 20, 0),
+        (1, Some(0), 5, 300, 30, 0),
+        (1, Some(0), 1, 340, 20, 0),
+        (1, Some(1), 1, 370, 20, 0),
+    ]);
+    for encode in [0, 4] {
+        m.llama_calls.function[encode] = DecodeFunction::LlamaEncode;
+    }
+    let a = Analysis::compute(&m);
+    assert_eq!(figures(&a.token.requests), [(0, 8, Some(80), 2, Some(30)), (4, 5, Some(60), 1, Some(30))]);
+    // The ladder also has the time until the next call, in which the first token is sampled.
+    let ladder = a.ladder.rows.iter().find(|l| l.question == Question::FirstToken).unwrap();
+    assert_eq!((ladder.units, ladder.measured_ns), (2, 80 + 10 + 60 + 10));
 }
 
 #[test]

@@ -119,7 +119,10 @@ fn a_recording_is_estimated_as_it_was() {
     };
     let refused = foresee(&[]);
     let said = String::from_utf8_lossy(&refused.stderr).into_owned();
-    assert!(!refused.status.success() && said.contains("no ceilings") && said.contains("--bench"), "{said}");
+    assert!(
+        !refused.status.success() && said.contains("no measured peak rates") && said.contains("--bench"),
+        "{said}"
+    );
 
     let bench = Command::new(&parts.agent).args(["bench", "--out"]).arg(path("c.pfi")).output().unwrap();
     assert!(bench.status.success(), "{}", String::from_utf8_lossy(&bench.stderr));

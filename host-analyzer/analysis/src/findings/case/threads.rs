@@ -25,16 +25,18 @@ impl Case<'_> {
         (0..spans.len()).filter(move |i| of(spans.graph_call[*i]))
     }
 
-    /// Largest number of threads that compute one graph together, in decode tokens, or in
-    /// verification if there are none. Some engines create new threads for every graph, so the
-    /// number of all threads is not useful.
+    /// Largest number of threads that compute one graph together, in decode tokens; without any, in
+    /// verification or in prompts. Some engines create new threads for every graph, so the number of all
+    /// threads is not useful.
     pub(super) fn threads_at_once(&self) -> u64 {
-        if !(self.headline.drafted && self.tokens.is_empty()) {
+        if !self.tokens.is_empty() {
             return self.used.threads;
         }
-        let verified =
-            self.analysis.budget.tokens.iter().filter(|t| t.traced && t.phase == Phase::BatchDecode);
-        self.use_of(&verified.collect::<Vec<_>>()).threads
+        let phase = if self.headline.drafted { Phase::BatchDecode } else { Phase::Prefill };
+        let calls = &self.model.llama_calls;
+        let own = |t: &&TokenBudget| self.model.threads.get(calls.thread[t.call as usize]).pid == self.pid;
+        let of_phase = self.analysis.budget.tokens.iter().filter(|t| t.traced && t.phase == phase);
+        self.use_of(&of_phase.filter(own).collect::<Vec<_>>()).threads
     }
 
     /// Threads and CPUs from the spans of some tokens, in one pass: there are millions of spans,

@@ -22,6 +22,9 @@ pub(super) const RULE: Rule = Rule {
 
 fn judge(case: &Case<'_>) -> Verdict {
     let threads = case.headline.threads;
+    if threads == 0 {
+        return Verdict::NotEnoughData(vec![Requirement::TracedCalls(1)]);
+    }
     if regimes::slowest(case).is_some() {
         // The CPUs were enough until the change.
         return Verdict::DoesNotApply;

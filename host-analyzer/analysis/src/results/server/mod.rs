@@ -21,7 +21,7 @@ use crate::shared::phase::logits::computed;
 use crate::shared::phase::{Phase, Phases};
 use crate::shared::shift::shifts;
 pub use batch::Batches;
-use profinfer_trace::model::{LlamaCallId, Model};
+use profinfer_trace::model::{DecodeFunction, LlamaCallId, Model};
 pub use request::{Begin, SlotRequest};
 use slot::{Call, Slots};
 pub use spread::{Spread, Spreads};
@@ -102,6 +102,7 @@ impl Server {
                 duration_ns: d.duration_ns[i],
                 n_tokens: d.n_tokens[i],
                 encode_ns,
+                encodes: d.function[i] == DecodeFunction::LlamaEncode,
                 logits: logits[i],
                 shifted: shifts[i],
             };

@@ -3,7 +3,7 @@
 //! A prompt comes in one or several parts, without an output except for the last token. Each later
 //! part is a token from an earlier output, and requests the next output; with a draft, it is
 //! several tokens that all request one. A part that neither continues a prompt nor is such a token
-//! begins a request.
+//! begins a request. A model with an encoder reads its prompt with that; its decoder begins at position 0.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -25,6 +25,8 @@ pub(super) struct Call {
     pub(super) n_tokens: u32,
     /// Time of the graphs between the process's call before and this one, ns.
     pub(super) encode_ns: u64,
+    /// Its tokens go to an encoder.
+    pub(super) encodes: bool,
     /// It is known to compute logits; without, its outputs are embeddings.
     pub(super) logits: bool,
     /// See [`crate::shared::shift`].
@@ -75,6 +77,8 @@ struct State {
 /// A request whose calls are still being read.
 struct Open {
     first_call: u32,
+    /// An encoder read the prompt, and its decoder has not begun.
+    encoded: bool,
     start_ns: u64,
     end_ns: u64,
     begin: Begin,
@@ -161,6 +165,10 @@ impl Slots {
             open.shift(part);
         }
         if let Some(open) = &mut state.open {
+            if open.encoded && !call.encodes && part.pos == 0 {
+                open.decode(call, part);
+                return true;
+            }
             if call.logits && open.is_read_again(part) {
                 open.reads += 1;
                 open.end_ns = open.end_ns.max(call.end_ns());
@@ -206,6 +214,7 @@ impl Open {
         let unseen = begin == Begin::Unseen;
         let mut open = Self {
             first_call: call.row,
+            encoded: call.encodes,
             start_ns: call.start_ns,
             end_ns: call.end_ns(),
             begin,
@@ -317,6 +326,18 @@ impl Open {
         self.last = (part.pos, part.next);
         (self.answering, self.guesses) = (true, part.n > 1);
         false
+    }
+
+    /// The first call of the decoder after the encoder: it has the first output.
+    fn decode(&mut self, call: &Call, part: SequencePart) {
+        self.encoded = false;
+        self.end_ns = self.end_ns.max(call.end_ns());
+        self.before_ns = self.end_ns;
+        self.prompt_ns = self.prompt_ns.saturating_add(call.duration_ns);
+        self.encode_ns = self.encode_ns.saturating_add(call.encode_ns);
+        (self.prompt_outputs, self.reads) = (1, 1);
+        (self.last, self.last_n) = ((part.pos, part.next), part.n);
+        self.answered = Some((part.next, call.end_ns()));
     }
 
     fn prompt(&mut self, call: &Call, part: SequencePart) {
