@@ -50,7 +50,7 @@ fn read_at(address: u64) -> String {
 fn buffer(functions: &[usize], kind: &[usize]) -> Vec<usize> {
     let mut words = functions.to_vec();
     words.extend([kind.as_ptr() as usize, kind.as_ptr() as usize + 4096, 1 << 20]);
-    words.resize(16, 0);
+    words.resize(24, 0);
     words
 }
 
@@ -58,7 +58,11 @@ fn buffer(functions: &[usize], kind: &[usize]) -> Vec<usize> {
 fn the_name_is_what_the_types_first_function_returns() {
     let kind = [function(repack), 0, 0];
     let other = function(nothing);
-    for functions in [&[other, 0, other, other][..], &[0, 0, other, 0, 0, 0, other, 0, other], &[]] {
+    // The last two: as many as llama.cpp 0.8.0 has, and more.
+    let (fourteen, more) = ([other; 14], [other; 20]);
+    for functions in
+        [&[other, 0, other, other][..], &[0, 0, other, 0, 0, 0, other, 0, other], &[], &fourteen, &more]
+    {
         assert_eq!(read(&buffer(functions, &kind)), "CPU_REPACK", "{functions:x?}");
     }
 }

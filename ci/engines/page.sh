@@ -68,7 +68,8 @@ The agent finds operators in these ways, the cheapest first:
   (`.part.0`, `.constprop.0`), is one operator. Stripped programs with llama.cpp linked in
   (`static:`) have no names. There the texts of assertions and messages identify the functions, if
   exactly one function of the file refers to them, and the position in the loop over the nodes
-  identifies the calls.
+  identifies the calls. `llama_process` (since 0.6.0) has no text: a stripped program that calls it
+  instead of `llama_decode`, as llama.cpp's own tools do, has no token level.
 * **structure**: without names, `ggml_compute_forward` is found by what it does. It reads the
   operator of its second argument, compares it with the number of operators, jumps through a table
   and calls the kernels. Builds called `stripped:` are the ones above without their symbols, made by

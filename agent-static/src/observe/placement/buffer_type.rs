@@ -15,9 +15,9 @@ use profinfer_engine::{Machine, returned};
 
 use crate::target::maps::Mapping;
 
-/// Bytes of the buffer's struct that are examined. Releases until 2026-11 have nine to eleven
-/// function pointers.
-const BUFFER: usize = 16 * 8;
+/// Bytes of the buffer's struct that are examined. Releases have nine function pointers, in 2026
+/// eleven, and 14 from llama.cpp 0.8.0. The search ends at the type, which every buffer has.
+const BUFFER: usize = 24 * 8;
 /// Bytes of `get_name` that are examined.
 const CODE: usize = 64;
 const NAME: usize = 48;

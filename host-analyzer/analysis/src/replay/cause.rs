@@ -85,6 +85,12 @@ pub struct Culprit {
 }
 
 impl Culprit {
+    /// A thread of the kernel: it was looked up, and has no command line.
+    #[must_use]
+    pub const fn is_of_kernel(&self) -> bool {
+        self.pid != 0 && self.command.is_empty()
+    }
+
     /// The program of a task, without any of its tasks and CPUs yet.
     pub(super) fn of_task(model: &Model, task: &Task) -> Self {
         let text = |t| model.texts.get(t).to_owned();

@@ -65,10 +65,13 @@ fn by_name_before_it_starts() {
     let name = "waited-for-engine";
     let mut agent = Command::new(&parts.agent)
         .args(["record", "--full", "--out", out.to_str().unwrap(), "--name", name])
-        .stderr(Stdio::null())
+        .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    std::thread::sleep(Duration::from_millis(1500));
+    let mut said = BufReader::new(agent.stderr.take().unwrap()).lines().map_while(Result::ok);
+    assert!(said.any(|line| line.contains(name)), "it does not wait");
+    // What it writes later must be read, too.
+    let rest = std::thread::spawn(move || said.count());
     let status = Command::new("bash")
         .args(["-c", "exec -a \"$0\" \"$@\"", name])
         .arg(bin.join("../exe/nodes"))
@@ -82,6 +85,7 @@ fn by_name_before_it_starts() {
         panic!("the engine did not start");
     }
     assert!(wait(&mut agent));
+    rest.join().unwrap();
     let trace = read(&out);
     whole(&trace);
     assert_eq!(trace.llama_calls.len(), 6, "the first token too");

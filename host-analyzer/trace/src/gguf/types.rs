@@ -16,7 +16,7 @@ pub(super) fn by_number(number: u32) -> Option<Type> {
     Some(Type { name, elements: *elements, bytes: *bytes })
 }
 
-const TYPES: [(u32, &str, u64, u64); 34] = [
+const TYPES: [(u32, &str, u64, u64); 36] = [
     (0, "f32", 1, 4),
     (1, "f16", 1, 2),
     (2, "q4_0", 32, 18),
@@ -51,4 +51,23 @@ const TYPES: [(u32, &str, u64, u64); 34] = [
     (39, "mxfp4", 32, 17),
     (40, "nvfp4", 64, 36),
     (41, "q1_0", 128, 18),
+    (42, "q2_0", 64, 18),
+    (43, "f8_e4m3", 1, 1),
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::by_number;
+
+    /// First and last types, from `ggml.c` and `ggml-common.h` of llama.cpp 0.8.0.
+    #[test]
+    fn types_by_number() {
+        let of = |number| by_number(number).map(|t| (t.name, t.elements, t.bytes));
+        assert_eq!([0, 1].map(of), [Some(("f32", 1, 4)), Some(("f16", 1, 2))]);
+        assert_eq!(
+            [41, 42, 43].map(of),
+            [Some(("q1_0", 128, 18)), Some(("q2_0", 64, 18)), Some(("f8_e4m3", 1, 1))]
+        );
+        assert_eq!([4, 31, 44].map(of), [None, None, None]);
+    }
+}

@@ -12,6 +12,7 @@ impl Publish for Remedy {
         match self {
             Self::Threads { threads } => Published::Threads { threads: *threads },
             Self::MoveTasks { tasks } => Published::MoveTasks { tasks: tasks.publish() },
+            Self::KernelThreads { tasks } => Published::KernelThreads { tasks: tasks.publish() },
             Self::MoveNeighbours { tasks } => Published::MoveNeighbours { tasks: tasks.publish() },
             Self::Quota { cpus, threads } => Published::Quota { cpus: *cpus, threads: *threads },
             Self::Pin { threads, cpus } => Published::Pin { threads: *threads, cpus: cpus.publish() },

@@ -302,6 +302,13 @@ fn remedy(rule: &Rule, remedy: &Remedy) -> String {
             let names: Vec<_> = tasks.iter().map(|(tid, name)| format!("{} ({tid})", short(name))).collect();
             format!("Stop {}, or keep it off these CPUs (taskset, cpuset).", names.join(", "))
         }
+        Remedy::KernelThreads { tasks } => {
+            let names: Vec<_> = tasks.iter().map(|(tid, name)| format!("{} ({tid})", short(name))).collect();
+            format!(
+                "{}: threads of the kernel, which cannot be stopped. Find what makes them work: a driver, storage, memory reclaim, kdamond (DAMON).",
+                names.join(", ")
+            )
+        }
         Remedy::MoveNeighbours { tasks } if !tasks.is_empty() => {
             let names: Vec<_> = tasks.iter().map(|(pid, name)| format!("{} ({pid})", short(name))).collect();
             format!("Run {} while the engine is idle, and compare.", names.join(", "))

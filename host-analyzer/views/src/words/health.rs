@@ -85,6 +85,10 @@ pub fn line(remark: &Remark) -> String {
              attached, or computes elsewhere",
             level.name()
         ),
+        Remark::CallsNotSeen => "no token calls: graphs were computed, but none of the probed functions that compute tokens ran. The \
+                                 program is not llama.cpp, or it has no symbols and calls others (llama_process, since 0.6.0). \
+                                 Tokens, requests and phases are unknown; a build with symbols or shared libraries shows them"
+            .into(),
         Remark::Edge { of, when, n } => edge(*of, *when, *n),
         Remark::OptionRefused(option, why) => capture::option_refused(*option, *why),
         Remark::FilterRefused { filter, why } => capture::filter_refused(filter, *why),

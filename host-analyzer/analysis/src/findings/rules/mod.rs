@@ -98,6 +98,11 @@ pub enum Remedy {
         /// Their threads' ids and names.
         tasks: Vec<(u32, String)>,
     },
+    /// These are threads of the kernel, which cannot be stopped: find what makes them work.
+    KernelThreads {
+        /// Their ids and names.
+        tasks: Vec<(u32, String)>,
+    },
     /// Stop these tasks, which run on other CPUs, or run them while the engine is idle.
     MoveNeighbours {
         /// Their processes' ids and names.

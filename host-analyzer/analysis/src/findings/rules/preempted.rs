@@ -15,7 +15,7 @@ pub(super) const RULE: Rule = Rule {
     question: "Why is it slower while something else runs?",
     condition: "Another program had a CPU while a thread of the engine was ready to run there, and the operator ended later for that: at least 3 % of a token's or a prompt's time.",
     formula: "The replay without these programs: each operator ends when the last of its threads would have ended. The interval is that of the time without them, over blocks of calls.",
-    remedy: "Stop the task, or keep it off these CPUs (taskset, cpuset, isolcpus).",
+    remedy: "Stop the task, or keep it off these CPUs (taskset, cpuset, isolcpus). A thread of the kernel cannot be stopped: find what makes it work.",
     source: "llama.cpp #6148; scheduler latency as runqlat (bcc) and systing define it",
     requires: &[Requirement::Ends, Requirement::AllOperators, Requirement::Level(SCHED)],
     steps: |_, kind| matches!(kind, StepKind::Caused(Cause::Program(_) | Cause::UnknownHolder)),
@@ -27,19 +27,25 @@ const NAMED: usize = 3;
 
 fn judge(case: &Case<'_>) -> Verdict {
     let mut evidence = Vec::new();
-    let mut tasks = Vec::new();
+    let (mut tasks, mut kernel) = (Vec::new(), Vec::new());
     for (culprit, ns, units) in culprits(case).into_iter().take(NAMED) {
         let name = program(culprit.pid, &culprit.name, &culprit.command);
-        if tasks.is_empty() {
+        if tasks.is_empty() && kernel.is_empty() {
             evidence.push(Evidence::new("task", Value::Name(name.to_owned()), Place::Interference));
             let per_unit = Value::Nanoseconds(ns / units.max(1));
             evidence.push(Evidence::new("task_ns", per_unit, Place::Interference));
             evidence.push(Evidence::new("task_cpus", Value::Cpus(culprit.cpus.clone()), Place::Interference));
         }
-        tasks.push((if culprit.pid == 0 { culprit.tid } else { culprit.pid }, name.to_owned()));
+        let of = if culprit.is_of_kernel() { &mut kernel } else { &mut tasks };
+        of.push((if culprit.pid == 0 { culprit.tid } else { culprit.pid }, name.to_owned()));
     }
-    let unknown = tasks.is_empty();
-    match case.judge_caused(&RULE, evidence, Remedy::MoveTasks { tasks }, Confidence::High) {
+    let unknown = tasks.is_empty() && kernel.is_empty();
+    let remedy = if tasks.is_empty() && !kernel.is_empty() {
+        Remedy::KernelThreads { tasks: kernel }
+    } else {
+        Remedy::MoveTasks { tasks }
+    };
+    match case.judge_caused(&RULE, evidence, remedy, Confidence::High) {
         // There is no program to stop.
         Verdict::Found(_) if unknown => Verdict::NotEnoughData(vec![Requirement::Culprit]),
         verdict => verdict,

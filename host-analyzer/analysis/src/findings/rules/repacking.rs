@@ -21,7 +21,7 @@ pub(super) const RULE: Rule = Rule {
 };
 
 /// Types that recent engines repack on Arm.
-const REPACKED: [&str; 6] = ["q4_0", "q4_K", "q8_0", "iq4_nl", "q6_K", "mxfp4"];
+const REPACKED: [&str; 8] = ["q4_0", "q4_K", "q5_K", "q6_K", "q8_0", "q1_0", "iq4_nl", "mxfp4"];
 
 fn judge(case: &Case<'_>) -> Verdict {
     let features = case.analysis.conditions.system.cpu_features.value();

@@ -165,6 +165,8 @@ pub enum Remark {
     Off(Vec<Level>),
     /// A requested level without events.
     NothingSeen(Level),
+    /// Graphs were computed, but none of the probed functions that compute tokens ran.
+    CallsNotSeen,
     /// A requested option is not in effect.
     OptionRefused(CaptureOption, Refusal),
     /// A requested filter is not in effect.
@@ -232,6 +234,7 @@ impl Remark {
             | Self::CounterOff { .. }
             | Self::Uncounted { .. }
             | Self::NothingSeen(_)
+            | Self::CallsNotSeen
             | Self::OptionRefused(..)
             | Self::FilterRefused { .. }
             | Self::RingStalled(_)

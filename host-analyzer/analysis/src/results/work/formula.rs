@@ -8,7 +8,7 @@
 //! | `FLASH_ATTN_EXT` | queries, mask, attended cells of keys and values | result | 2 × heads × (key + value length) for each query and cell |
 //! | `GET_ROWS` | the rows that are looked up, ids | result | 0 |
 //! | `SET_ROWS` | rows, ids | the rows in the type of the target | 0 |
-//! | `CPY` `CONT` `DUP` `CONCAT` `REPEAT` `ARGSORT` `ARGMAX` `TOP_K` `TOP_K_MASK` `DIAG` `TRI` `PAD` `ROLL` `WIN_PART` `WIN_UNPART` | first source (`CONCAT`: both) | result | 0 |
+//! | `CPY` `CONT` `DUP` `CONCAT` `REPEAT` `ARGSORT` `ARGMAX` `TOP_K` `DIAG` `TRI` `PAD` `ROLL` `WIN_PART` `WIN_UNPART` | first source (`CONCAT`: both) | result | 0 |
 //! | `FILL` `ARANGE` | 0 | result | 0 |
 //! | elementwise, `CUMSUM` | all sources | result | 1 for each element of the result |
 //! | `ADD_ID` | first source, ids, a row of the second for each row of the result, at most all of it | result | 1 for each element |
@@ -70,8 +70,8 @@ fn fixed(model: &Model, topology: &Topology, node: &Node, op: &str) -> Work {
         "MUL_MAT" => product(model, topology, node),
         "GET_ROWS" => get_rows(model, topology, node),
         "SET_ROWS" => set_rows(model, topology, node),
-        "CPY" | "CONT" | "DUP" | "REPEAT" | "ARGSORT" | "ARGMAX" | "TOP_K" | "TOP_K_MASK" | "DIAG"
-        | "TRI" | "PAD" | "ROLL" | "WIN_PART" | "WIN_UNPART" => moved(model, topology, node, 1),
+        "CPY" | "CONT" | "DUP" | "REPEAT" | "ARGSORT" | "ARGMAX" | "TOP_K" | "DIAG" | "TRI" | "PAD"
+        | "ROLL" | "WIN_PART" | "WIN_UNPART" => moved(model, topology, node, 1),
         // Their first source, if any, gives the shape alone.
         "FILL" | "ARANGE" => moved(model, topology, node, 0),
         "ADD_ID" => add_rows(model, topology, node),

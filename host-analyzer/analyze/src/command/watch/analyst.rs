@@ -105,6 +105,7 @@ const fn of_the_session(remark: &Remark) -> bool {
             | Remark::NotHere { .. }
             | Remark::Complete { .. }
             | Remark::NothingSeen(_)
+            | Remark::CallsNotSeen
             | Remark::Ending(_)
     )
 }

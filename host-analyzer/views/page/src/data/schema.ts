@@ -1560,6 +1560,7 @@ export interface RefusedOption {
 export type Remedy =
   | { kind: "threads"; threads: number }
   | { kind: "move_tasks"; tasks: [number, string][] }
+  | { kind: "kernel_threads"; tasks: [number, string][] }
   | { kind: "move_neighbours"; tasks: [number, string][] }
   | { kind: "quota"; cpus: number; threads: number }
   | { kind: "pin"; threads: number; cpus: number[] }
