@@ -26,7 +26,7 @@ pub struct Plain {
 /// Source of the time, most certain first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PlainSource {
-    /// At least [`MEASURED`] calls with one token.
+    /// At least eight calls with one token.
     Calls,
     /// A straight line through the calls with more tokens.
     Line,
