@@ -295,23 +295,25 @@ fn list(evidence: &[Evidence]) -> String {
     evidence.iter().map(piece).collect::<Vec<_>>().join(", ")
 }
 
+/// Tasks with their ids: `cc1plus (4242), make (17)`.
+fn named(tasks: &[(u32, String)]) -> String {
+    tasks.iter().map(|(id, name)| format!("{} ({id})", short(name))).collect::<Vec<_>>().join(", ")
+}
+
 fn remedy(rule: &Rule, remedy: &Remedy) -> String {
     match remedy {
         Remedy::Threads { threads } => format!("Give the engine {threads} threads (-t {threads})."),
         Remedy::MoveTasks { tasks } if !tasks.is_empty() => {
-            let names: Vec<_> = tasks.iter().map(|(tid, name)| format!("{} ({tid})", short(name))).collect();
-            format!("Stop {}, or keep it off these CPUs (taskset, cpuset).", names.join(", "))
+            format!("Stop {}, or keep it off these CPUs (taskset, cpuset).", named(tasks))
         }
         Remedy::KernelThreads { tasks } => {
-            let names: Vec<_> = tasks.iter().map(|(tid, name)| format!("{} ({tid})", short(name))).collect();
             format!(
                 "{}: threads of the kernel, which cannot be stopped. Find what makes them work: a driver, storage, memory reclaim, kdamond (DAMON).",
-                names.join(", ")
+                named(tasks)
             )
         }
         Remedy::MoveNeighbours { tasks } if !tasks.is_empty() => {
-            let names: Vec<_> = tasks.iter().map(|(pid, name)| format!("{} ({pid})", short(name))).collect();
-            format!("Run {} while the engine is idle, and compare.", names.join(", "))
+            format!("Run {} while the engine is idle, and compare.", named(tasks))
         }
         Remedy::Quota { cpus, threads } => {
             format!("Raise the quota to {cpus} CPUs, or give the engine {threads} threads (-t {threads}).")

@@ -98,13 +98,18 @@ fn product(model: &Model, topology: &Topology, node: &Node) -> Option<Work> {
     Some(work)
 }
 
+/// Bytes of a table of which each row of the result looks up one: at most all, as a row that is looked
+/// up several times is read once.
+fn looked_up(table: &Node, result: &Node) -> u64 {
+    part(table.bytes, elements(result).min(elements(table)), elements(table))
+}
+
 /// `ggml_compute_forward_get_rows`: as many rows as the result has, in the type of the table.
 fn get_rows(model: &Model, topology: &Topology, node: &Node) -> Option<Work> {
     let (table, ids) = (source(node, 0)?, source(node, 1)?);
     let from = topology.node(table);
     let mut work = Work { written_bytes: node.bytes, ..Work::default() };
-    // Rows that are looked up several times count once, as far as that is certain.
-    work.read(model, topology, table, part(from.bytes, elements(node).min(elements(from)), elements(from)));
+    work.read(model, topology, table, looked_up(from, node));
     work.read_all(model, topology, ids);
     Some(work)
 }
@@ -130,14 +135,13 @@ fn moved(model: &Model, topology: &Topology, node: &Node, sources: u8) -> Option
     Some(work)
 }
 
-/// `ggml_compute_forward_add_id`: to each row, the row of the second source that its id selects. Rows
-/// that several ids select count once each, up to all of the table.
+/// `ggml_compute_forward_add_id`: to each row, the row of the second source that its id selects.
 fn add_rows(model: &Model, topology: &Topology, node: &Node) -> Option<Work> {
     let (rows, table, ids) = (source(node, 0)?, source(node, 1)?, source(node, 2)?);
     let from = topology.node(table);
     let mut work = Work { written_bytes: node.bytes, operations: elements(node), ..Work::default() };
     work.read_all(model, topology, rows);
-    work.read(model, topology, table, part(from.bytes, elements(node).min(elements(from)), elements(from)));
+    work.read(model, topology, table, looked_up(from, node));
     work.read_all(model, topology, ids);
     Some(work)
 }
