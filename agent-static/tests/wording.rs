@@ -212,7 +212,6 @@ fn endings() {
         Cause::Ended { pid, exit: Exit::Signal(9), output },
         Cause::CallOpen(pid, 1),
         Cause::Namespace(pid, 1),
-        Cause::Packed(pid, "/data/app/base.apk".to_owned()),
         Cause::Children(
             pid,
             [(8, "a.gguf"), (9, "b.gguf")]

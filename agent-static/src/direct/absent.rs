@@ -9,7 +9,7 @@ mod totals;
 
 use profinfer_engine::DirectPlaces;
 
-use crate::target::maps::MappedFile;
+use crate::target::files::MappedFile;
 use crate::target::watch::Watch;
 pub use refused::Refused;
 pub use totals::Totals;

@@ -11,7 +11,8 @@ use super::refused::Refused;
 use super::{REACH, arch, boot, number, page, place, repair, space};
 use crate::sys::direct::layout as at;
 use crate::sys::direct::shared::Shared;
-use crate::target::maps::{FileId, MappedFile, Mapping, mappings};
+use crate::target::files::MappedFile;
+use crate::target::maps::{FileId, Mapping, mappings};
 
 /// The changes in a process.
 #[derive(Debug)]

@@ -44,7 +44,7 @@ use profinfer_engine::DirectPlaces;
 
 use crate::sys::direct::layout as at;
 use crate::sys::direct::shared::Shared;
-use crate::target::maps::MappedFile;
+use crate::target::files::MappedFile;
 use crate::target::watch::Watch;
 use change::{Changed, shared};
 use halt::Halted;

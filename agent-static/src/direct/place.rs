@@ -24,11 +24,14 @@ pub(super) struct Place {
     pub(super) bytes: [u8; LONGEST],
 }
 
-/// The address at which `offset` of the file `id` is mapped as code.
+/// The address at which `offset` of the library `id` is mapped as code.
 pub(super) fn address(mappings: &[Mapping], id: FileId, offset: u64) -> Option<u64> {
-    let mapped = mappings
-        .iter()
-        .find(|m| m.executable && m.id == id && (m.offset..m.offset + (m.end - m.start)).contains(&offset))?;
+    let offset = offset.checked_add(id.image)?;
+    let mapped = mappings.iter().find(|m| {
+        m.executable
+            && m.id.same_file(&id)
+            && (m.offset..m.offset.saturating_add(m.end - m.start)).contains(&offset)
+    })?;
     Some(mapped.start + (offset - mapped.offset))
 }
 

@@ -78,9 +78,10 @@ pub(super) fn put_back(
 }
 
 fn put_page_back(pid: u32, h: &Halted<'_>, memory: &Memory, mapped: &[Mapping], old: &Found) -> u16 {
-    let path = mapped.iter().find(|m| m.executable && m.id == old.header.file);
+    let path = mapped.iter().find(|m| m.executable && m.id.same_file(&old.header.file));
     let path = path.map(|m| PathBuf::from(format!("/proc/{pid}/map_files/{:x}-{:x}", m.start, m.end)));
-    let has = |offset| in_file(path.as_deref()?, offset);
+    let image = old.header.file.image;
+    let has = |offset: u64| in_file(path.as_deref()?, offset.checked_add(image)?);
     let back = leftover::put_back(h, memory, mapped, old.header.file, &old.header.patches, has);
     let control = old.at + at::PAGE as u64;
     let nobody = Owner::default();

@@ -8,7 +8,7 @@ use profinfer_engine::{EnginePlan, Image, Level, describe, examine, is_engine_pa
 use super::Row;
 use crate::bpf::backend_function;
 use crate::sys::file::map;
-use crate::target::maps::code_files;
+use crate::target::files::code_files;
 use crate::target::process::{self, Target};
 
 /// The rows, and whether operators can be traced. `None` if no engine runs.
@@ -55,13 +55,13 @@ fn plan(pid: u32) -> Result<(EnginePlan, Vec<(String, io::Error)>), String> {
     let (mut maps, mut unread) = (Vec::new(), Vec::new());
     for file in code_files(pid) {
         match File::open(&file.open_path).and_then(|opened| map(&opened)) {
-            Ok(bytes) => maps.push((file.path, bytes)),
+            Ok(bytes) => maps.push((file, bytes)),
             Err(e) => unread.push((file.path, e)),
         }
     }
     let images: Vec<_> = maps
         .iter()
-        .filter_map(|(path, bytes)| Image::parse(path, bytes).ok())
+        .filter_map(|(file, bytes)| Image::parse(&file.path, file.image(bytes)).ok())
         .filter(|image| is_engine_part(image, &backends))
         .collect();
     if images.is_empty() {

@@ -13,7 +13,7 @@ use crate::lower::Lower;
 use crate::probes::outcome::{Fate, Outcome};
 use crate::request::capture::Effective;
 use crate::request::plan::Plan;
-use crate::target::maps::MappedFile;
+use crate::target::files::MappedFile;
 use crate::target::watch::Watch;
 
 /// The configured kind of operator probes.

@@ -6,7 +6,8 @@ use profinfer_engine::ProbeKind;
 
 use crate::bpf::{AttachPoint, Bpf};
 use crate::error::Result;
-use crate::target::maps::{FileId, MappedFile};
+use crate::target::files::MappedFile;
+use crate::target::maps::FileId;
 
 /// All uprobes, starts before ends.
 #[derive(Debug, Default)]
@@ -69,7 +70,7 @@ impl Uprobes {
         file: &MappedFile,
         offsets: &[u64],
     ) -> Result<()> {
-        let links = bpf.attach(AttachPoint::Engine(kind), pid, &file.open_path, offsets)?;
+        let links = bpf.attach(AttachPoint::Engine(kind), pid, &file.open_path, &file.in_file(offsets))?;
         let row = Row { kind, file: file.id, offsets: offsets.to_vec(), links };
         let at = self.rows.partition_point(|r| r.kind <= kind);
         self.rows.insert(at, row);
@@ -101,7 +102,8 @@ impl Uprobes {
         let mut put = 0;
         for row in self.rows.iter_mut().rev().filter(|r| r.links.is_empty() && of(r.kind)) {
             let Some(file) = files.iter().find(|f| f.id == row.file) else { continue };
-            row.links = bpf.attach(AttachPoint::Engine(row.kind), pid, &file.open_path, &row.offsets)?;
+            let (point, offsets) = (AttachPoint::Engine(row.kind), file.in_file(&row.offsets));
+            row.links = bpf.attach(point, pid, &file.open_path, &offsets)?;
             put += row.probes();
         }
         Ok(put)

@@ -3,14 +3,13 @@
 //! The order of the steps matters. A comment at each step states what it depends on.
 
 use std::cell::RefCell;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::AsFd;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
 use libbpf_rs::{Link, RingBuffer, RingBufferBuilder};
 use profinfer_wire::record::Record;
 use profinfer_wire::record::control::level;
-use profinfer_wire::record::loss::EndReason;
 
 use super::drain::Drain;
 use super::ending::Endings;
@@ -42,7 +41,7 @@ use crate::schedule::pace::Pace;
 use crate::schedule::steer::Steer;
 use crate::session::host::Host;
 use crate::signals::{Signals, Sleeper};
-use crate::sys::tee::{self, Tail};
+use crate::sys::tee;
 use crate::target::catch::Wanted;
 use crate::target::process::Target;
 
@@ -71,8 +70,7 @@ pub(super) fn capture(
     let (mut tracer, steer) = setup.tracer(plan, &bpf, &mut drain.borrow_mut().lower);
     begin_sched(&mut setup.sched, &bpf, &mut drain.borrow_mut().lower);
     let admin = !plan.only || confine::needs_admin(|| calibrate::can_attach(&bpf));
-    let mut endings = Endings::new();
-    let unprobed = begin_target(&mut tracer, target, stderr, &mut endings, &mut drain.borrow_mut().lower)?;
+    tracer.begin(target, stderr, &mut drain.borrow_mut().lower)?;
     // After the engine was started: a child would inherit the scheduling.
     let scheduling = Scheduling::begin();
     // After everything is attached that needs the privileges.
@@ -85,7 +83,7 @@ pub(super) fn capture(
         direct_pace: Pace::default(),
         placements: Placements::default(),
         scheduling,
-        endings,
+        endings: Endings::new(),
         tracer,
         steer,
         sleeper,
@@ -99,8 +97,8 @@ pub(super) fn capture(
         heartbeat: Instant::now(),
         sleep: Duration::ZERO,
     };
-    let reason = if unprobed.is_some() { EndReason::Error } else { running.run(signals, host)? };
-    Ok(running.end(reason, unprobed))
+    let reason = running.run(signals, host)?;
+    Ok(running.end(reason))
 }
 
 /// Sends the session records, and measures the ceilings first if the plan requests them.
@@ -240,21 +238,6 @@ fn begin_sched(sched: &mut sched::Level, bpf: &Bpf<'_>, lower: &mut Lower) {
         lower.emit_sched_loss(now, &bpf.sched_totals(), Weight::Essential);
         lower.emit_cpu_use_loss(now, &bpf.cpu_use_totals(), Weight::Essential);
     }
-}
-
-/// Attaches to running processes, or starts the program. Returns the error if nothing can be traced
-/// and the recording has the reason.
-fn begin_target(
-    tracer: &mut Tracer<'_, '_>,
-    target: &Target,
-    stderr: Option<(OwnedFd, Tail)>,
-    endings: &mut Endings,
-    lower: &mut Lower,
-) -> Result<Option<Diagnostic>> {
-    let Err(e) = tracer.begin(target, stderr, lower) else { return Ok(None) };
-    endings.look(tracer, lower);
-    // The recording has the reason if the agent knows more than that there is no engine.
-    endings.diagnostic().ok_or(e).map(Some)
 }
 
 /// Observes an engine that starts from now on from its beginning.

@@ -15,14 +15,13 @@ use serde::Serialize;
 
 use crate::bpf::own_pid_namespace;
 use crate::clock;
-use crate::error::{Diagnostic, log};
+use crate::error::log;
 use crate::link::output::Weight;
 use crate::lower::Lower;
 use crate::lower::hits::Hits;
 use crate::probes::attach::Attached;
 use crate::probes::tracer::{Late, Tracer};
 use crate::sys::thread::Exit;
-use crate::target::maps::archives;
 use crate::target::process;
 
 /// Maximum number of causes that are noted during a session.
@@ -52,8 +51,6 @@ pub enum Cause {
     CallOpen(u32, u64),
     /// The process, and its ID in a PID namespace below that of the agent.
     Namespace(u32, u32),
-    /// The process, and the archive from which it maps code.
-    Packed(u32, String),
     /// The process, and its children that map the same engine and are not traced.
     Children(u32, Vec<Untraced>),
     /// A process whose first calls may be missing.
@@ -109,9 +106,6 @@ impl Endings {
             self.note(Cause::Namespace(pid, inside));
         }
         if attached.probes() == 0 {
-            for (path, _) in archives(pid) {
-                self.note(Cause::Packed(pid, path));
-            }
             return;
         }
         // The tracer reports new processes that it could not trace.
@@ -177,7 +171,7 @@ impl Endings {
         let mut causes: Vec<Cause> = Vec::new();
         let silent = |lower: &Lower, pid: u32| lower.hits(pid) == Hits::default();
         causes.extend(self.noted.drain(..).filter(|cause| match cause {
-            Cause::Namespace(pid, _) | Cause::Packed(pid, _) | Cause::Children(pid, _) => silent(lower, *pid),
+            Cause::Namespace(pid, _) | Cause::Children(pid, _) => silent(lower, *pid),
             _ => true,
         }));
         let failed = tracer.take_ending().filter(|(_, exit, _)| *exit != Exit::Status(0));
@@ -204,15 +198,6 @@ impl Endings {
         });
         (!traced).then(|| causes.into_iter().next().unwrap_or(Cause::Idle))
     }
-
-    /// The error for a process without an engine, if more is known than that.
-    pub(super) fn diagnostic(&self) -> Option<Diagnostic> {
-        self.noted.iter().find(|c| matches!(c, Cause::Packed(..))).map(|cause| {
-            let help =
-                "make the app unpack its libraries (android:extractNativeLibs=\"true\") and start it again";
-            Diagnostic::new("looking for an engine", cause.words(), help)
-        })
-    }
 }
 
 fn cut(text: &str) -> &str {
@@ -234,7 +219,6 @@ impl Cause {
             }
             Self::CallOpen(pid, since_ns) => Ending { since_ns: *since_ns, ..of(code::CALL_OPEN, *pid) },
             Self::Namespace(pid, inside) => Ending { other: *inside, ..of(code::PID_NAMESPACE, *pid) },
-            Self::Packed(pid, path) => Ending { text: cut(path), ..of(code::PACKED_LIBRARY, *pid) },
             Self::Children(pid, children) => {
                 return children
                     .iter()
@@ -257,7 +241,6 @@ impl Cause {
             Self::Ended { .. } => "engine_failed",
             Self::CallOpen(..) => "call_unreturned",
             Self::Namespace(..) => "pid_namespace",
-            Self::Packed(..) => "packed_library",
             Self::Children(..) => "children_compute",
             Self::Late(_) => "late",
             Self::Idle => "nothing_computed",
@@ -273,7 +256,6 @@ impl Cause {
             | Self::Ended { pid, .. }
             | Self::CallOpen(pid, _)
             | Self::Namespace(pid, _)
-            | Self::Packed(pid, _)
             | Self::Children(pid, _)
             | Self::Late(Late { pid, .. }) => Some(*pid),
         }
@@ -307,11 +289,6 @@ impl Cause {
                 "process {pid} runs as process {inside} in a PID namespace below that of the agent. Without BTF of the kernel, the \
                  agent cannot assign events to it: run the agent in the root PID namespace, or in that of the engine"
             ),
-            Self::Packed(pid, path) => {
-                format!(
-                    "process {pid} maps code from the archive {path}, and the agent cannot place probes in an archive"
-                )
-            }
             Self::Children(pid, children) => {
                 let row = |c: &Untraced| format!("\n    {}: {}", c.pid, c.command);
                 format!(

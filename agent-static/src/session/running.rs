@@ -20,7 +20,7 @@ use super::{Summary, records};
 use crate::bpf::Bpf;
 use crate::bpf::page_read::PageRead;
 use crate::clock;
-use crate::error::{Diagnostic, Result};
+use crate::error::Result;
 use crate::link::emit::Emitter;
 use crate::link::output::Weight;
 use crate::lower::Lower;
@@ -190,14 +190,11 @@ impl Running<'_, '_> {
         records::emit_heartbeat(self.bpf, lower);
     }
 
-    /// Removes the probes, reads the remaining events and sends the totals. `unprobed`: the error
-    /// if the session could not start.
-    pub(super) fn end(mut self, reason: EndReason, unprobed: Option<Diagnostic>) -> Summary {
+    /// Removes the probes, reads the remaining events and sends the totals.
+    pub(super) fn end(mut self, reason: EndReason) -> Summary {
         let error = match reason {
-            EndReason::EngineEnded => {
-                self.tracer.nothing_traced().map(|e| self.endings.diagnostic().unwrap_or(e))
-            }
-            _ => unprobed,
+            EndReason::EngineEnded => self.tracer.nothing_traced(),
+            _ => None,
         };
         self.detach();
         let lower = &mut self.drain.borrow_mut().lower;

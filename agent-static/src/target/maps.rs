@@ -1,13 +1,4 @@
-//! The files that a process maps as code, from /proc/PID/maps.
-//!
-//! Paths are those that the target sees. The agent opens them through /proc/PID/root. If that leads
-//! to another file (deleted, replaced, overlaid), it uses /proc/PID/map_files, which is the mapping
-//! itself.
-
-use std::fs::{self, File};
-use std::io::Read;
-use std::os::unix::fs::MetadataExt;
-use std::path::PathBuf;
+//! The mappings of a process, from /proc/PID/maps.
 
 use crate::proc_file::text_of_process;
 
@@ -48,61 +39,21 @@ fn mapping(line: Line<'_>) -> Option<Mapping> {
     })
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct MappedFile {
-    /// Device and inode, which are the same for two processes that map the same library.
-    pub id: FileId,
-    /// Path as the process sees it.
-    pub path: String,
-    /// Path that the agent opens and passes to the kernel for the probe.
-    pub open_path: PathBuf,
-}
-
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct FileId {
     /// Device as /proc/PID/maps prints it.
     pub device: u64,
     pub inode: u64,
+    /// Where the library begins in the file: 0, unless the file is an archive. Not in [`Mapping::id`].
+    pub image: u64,
 }
 
-/// The files that `pid` maps as executable, each once; none if the process has ended.
-#[must_use]
-pub fn code_files(pid: u32) -> Vec<MappedFile> {
-    let text = text_of_process(&format!("/proc/{pid}/maps")).unwrap_or_default();
-    let mut files: Vec<MappedFile> = Vec::new();
-    for line in text.lines() {
-        let Some((range, id, path)) = executable(line) else { continue };
-        if files.iter().any(|f| f.id == id) {
-            continue;
-        }
-        let open_path = open_path(pid, range, id, path);
-        files.push(MappedFile { id, path: path.trim_end_matches(" (deleted)").to_owned(), open_path });
+impl FileId {
+    /// Whether both are in one file.
+    #[must_use]
+    pub const fn same_file(&self, other: &Self) -> bool {
+        self.device == other.device && self.inode == other.inode
     }
-    files
-}
-
-/// Archives (zip: APK, HAP) from which `pid` maps code at a nonzero offset: its loader maps
-/// libraries without unpacking them. Each archive once, with the offset of the first such mapping.
-#[must_use]
-pub fn archives(pid: u32) -> Vec<(String, u64)> {
-    const ZIP: [u8; 4] = *b"PK\x03\x04";
-    let text = text_of_process(&format!("/proc/{pid}/maps")).unwrap_or_default();
-    let mut seen: Vec<FileId> = Vec::new();
-    let mut found = Vec::new();
-    for line in text.lines() {
-        let Some((range, id, path)) = executable(line) else { continue };
-        let offset = Line::parse(line).and_then(|l| u64::from_str_radix(l.offset, 16).ok()).unwrap_or(0);
-        if offset == 0 || seen.contains(&id) {
-            continue;
-        }
-        seen.push(id);
-        let mut begin = [0; 4];
-        let read = File::open(open_path(pid, range, id, path)).and_then(|mut f| f.read_exact(&mut begin));
-        if read.is_ok() && begin == ZIP {
-            found.push((path.trim_end_matches(" (deleted)").to_owned(), offset));
-        }
-    }
-    found
 }
 
 /// File offset of the code at `address` of `pid`.
@@ -139,30 +90,12 @@ impl<'a> Line<'a> {
     fn id(&self) -> Option<FileId> {
         let (major, minor) = self.device.split_once(':')?;
         let device = u64::from_str_radix(major, 16).ok()? << 32 | u64::from_str_radix(minor, 16).ok()?;
-        Some(FileId { device, inode: self.inode.parse().ok()? })
+        Some(FileId { device, inode: self.inode.parse().ok()?, image: 0 })
     }
 
     fn executable(&self) -> bool {
         self.mode.as_bytes().get(2) == Some(&b'x')
     }
-}
-
-/// Address range, identity and path of an executable file mapping.
-fn executable(line: &str) -> Option<(&str, FileId, &str)> {
-    let line = Line::parse(line)?;
-    let id = line.id()?;
-    (line.executable() && line.path.starts_with('/')).then_some((line.range, id, line.path))
-}
-
-fn open_path(pid: u32, range: &str, id: FileId, path: &str) -> PathBuf {
-    let by_root = PathBuf::from(format!("/proc/{pid}/root{path}"));
-    // Device numbers in maps and stat differ on some file systems (btrfs, overlay). So only the
-    // inode is compared.
-    if fs::metadata(&by_root).is_ok_and(|m| m.ino() == id.inode) {
-        return by_root;
-    }
-    let by_map = PathBuf::from(format!("/proc/{pid}/map_files/{range}"));
-    if File::open(&by_map).is_ok() { by_map } else { by_root }
 }
 
 #[cfg(test)]
@@ -173,23 +106,11 @@ mod tests {
     #[test]
     fn reads_a_line_with_spaces_in_the_path() {
         let line = "7f0c9e428000-7f0c9e430000 r-xp 00028000 fe:0a 1234                       /opt/my engine/libggml.so";
-        let (range, id, path) = executable(line).unwrap();
-        assert_eq!(range, "7f0c9e428000-7f0c9e430000");
-        assert_eq!(id, FileId { device: 0xfe << 32 | 0x0a, inode: 1234 });
-        assert_eq!(path, "/opt/my engine/libggml.so");
-    }
-
-    #[test]
-    fn skips_mappings_that_are_not_code_of_a_file() {
-        for line in [
-            "7f00-7f01 r--p 0 fe:00 12 /lib/x.so",
-            "7f00-7f01 r-xp 0 00:00 0",
-            "7ffc-7ffd r-xp 00000000 00:00 0                          [vdso]",
-            "",
-            "garbage",
-        ] {
-            assert_eq!(executable(line), None, "{line}");
-        }
+        let read = mapping(Line::parse(line).unwrap()).unwrap();
+        assert_eq!((read.start, read.end, read.offset), (0x7f0c_9e42_8000, 0x7f0c_9e43_0000, 0x28000));
+        assert_eq!(read.id, FileId { device: 0xfe << 32 | 0x0a, inode: 1234, image: 0 });
+        assert!(read.executable);
+        assert_eq!(read.path, "/opt/my engine/libggml.so");
     }
 
     #[test]
@@ -203,13 +124,5 @@ mod tests {
         assert_eq!(read("7f00-8f00 rw-p 00000000 00:00 0                          [heap]").path, "[heap]");
         assert!(read("7f00-8f00 r-xp 0 00:00 0 [vdso]").executable);
         assert!(Line::parse("garbage").is_none());
-    }
-
-    #[test]
-    fn finds_this_program() {
-        let exe = fs::metadata("/proc/self/exe").unwrap().ino();
-        let files = code_files(std::process::id());
-        let own = files.iter().find(|f| f.id.inode == exe).unwrap();
-        assert_eq!(fs::metadata(&own.open_path).unwrap().ino(), exe);
     }
 }

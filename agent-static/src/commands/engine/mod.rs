@@ -12,7 +12,8 @@ use crate::bpf::backend_function;
 use crate::cli::Format;
 use crate::error::{Diagnostic, Result};
 use crate::sys::file::map;
-use crate::target::maps::code_files;
+use crate::target::files::{MappedFile, code_files};
+use crate::target::maps::FileId;
 use crate::target::process;
 
 /// Prints the plan. Returns the exit status: 1 if a level cannot be traced.
@@ -26,21 +27,23 @@ pub(super) fn engine(targets: &[String], all_tables: bool, format: Format) -> Re
     }
     let mut maps = Vec::new();
     for file in &named {
-        match File::open(&file.open).and_then(|f| map(&f)) {
+        match File::open(&file.file.open_path).and_then(|f| map(&f)) {
             Ok(bytes) => maps.push((file, bytes)),
             // Files that were found in a folder or a process may be unreadable.
             Err(_) if !file.named => {}
             Err(e) => {
                 return Err(Diagnostic::new(
-                    format!("reading {}", file.path),
+                    format!("reading {}", file.file.path),
                     e,
                     "give the path of a file that this user may read",
                 ));
             }
         }
     }
-    let given: Vec<_> =
-        maps.iter().map(|(file, bytes)| Given { path: &file.path, bytes, named: file.named }).collect();
+    let given: Vec<_> = maps
+        .iter()
+        .map(|(n, bytes)| Given { path: &n.file.path, bytes: n.file.image(bytes), named: n.named })
+        .collect();
     let found = examined(&given, &backend_function::searched());
     match format {
         Format::Json => json::print(&Engine::new(&found, &strategies(&found.plan)))?,
@@ -52,9 +55,7 @@ pub(super) fn engine(targets: &[String], all_tables: bool, format: Format) -> Re
 }
 
 struct Named {
-    /// The path to print.
-    path: String,
-    open: PathBuf,
+    file: MappedFile,
     /// The command line names the file. Otherwise it was found in a folder or a process.
     named: bool,
 }
@@ -64,11 +65,10 @@ fn files_of(target: &str) -> Result<Vec<Named>> {
     let path = Path::new(target);
     if let (Ok(pid), false) = (target.parse(), path.exists()) {
         process::check(pid)?;
-        let mapped = code_files(pid).into_iter();
-        return Ok(mapped.map(|f| Named { path: f.path, open: f.open_path, named: false }).collect());
+        return Ok(code_files(pid).into_iter().map(|file| Named { file, named: false }).collect());
     }
     if !path.is_dir() {
-        return Ok(vec![Named { path: target.to_owned(), open: path.to_owned(), named: true }]);
+        return Ok(vec![Named { file: whole(path.to_owned(), target.to_owned()), named: true }]);
     }
     let no = |e| {
         Diagnostic::new(
@@ -86,5 +86,10 @@ fn files_of(target: &str) -> Result<Vec<Named>> {
         }
     }
     found.sort();
-    Ok(found.into_iter().map(|f| Named { path: f.display().to_string(), open: f, named: false }).collect())
+    let named = |f: PathBuf| Named { file: whole(f.clone(), f.display().to_string()), named: false };
+    Ok(found.into_iter().map(named).collect())
+}
+
+fn whole(open_path: PathBuf, path: String) -> MappedFile {
+    MappedFile { id: FileId::default(), path, open_path }
 }

@@ -66,7 +66,7 @@ pub(super) fn build(address: u64, file: FileId, places: &[Place], phase: bool) -
             becomes: *becomes.first_chunk()?,
         });
     }
-    let words = [at::MAGIC, patches.len() as u64, file.device, file.inode, arch::CHANGED as u64];
+    let words = [at::MAGIC, patches.len() as u64, file.device, file.inode, arch::CHANGED as u64, file.image];
     let of = |b: &[u8; arch::CHANGED]| {
         let mut word = [0; 8];
         word[..arch::CHANGED].copy_from_slice(b);
@@ -74,7 +74,7 @@ pub(super) fn build(address: u64, file: FileId, places: &[Place], phase: bool) -
     };
     let header = words
         .into_iter()
-        .chain([0; at::HEADER_WORDS + 1 - 5])
+        .chain([0; at::HEADER_WORDS + 1 - 6])
         .chain(patches.iter().flat_map(|p| [p.address, p.offset, of(&p.was), of(&p.becomes)]));
     for (word, value) in bytes.as_chunks_mut().0.iter_mut().zip(header) {
         *word = value.to_le_bytes();
@@ -104,7 +104,7 @@ impl Header {
             Some(Patch { address: word(first)?, offset: word(first + 1)?, was, becomes })
         };
         let patches = (0..count).map(patch).collect::<Option<_>>()?;
-        Some(Self { file: FileId { device: word(2)?, inode: word(3)? }, patches })
+        Some(Self { file: FileId { device: word(2)?, inode: word(3)?, image: word(5)? }, patches })
     }
 }
 

@@ -71,7 +71,7 @@ mod x86 {
 
     #[test]
     fn a_header_records_the_changes() {
-        let file = FileId { device: 7, inode: 9 };
+        let file = FileId { device: 7, inode: 9, image: 4096 };
         let page =
             build(BASE, file, &[start(BASE + 0x10_0000, BASE), start(BASE + 0x20_0000, BASE)], true).unwrap();
         assert_eq!(Header::parse(&page.bytes), Some(Header { file, patches: page.patches }));

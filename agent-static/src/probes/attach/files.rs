@@ -11,16 +11,17 @@ use crate::bpf::{AttachPoint, Bpf};
 use crate::error::log;
 use crate::probes::outcome::{Fate, Outcome};
 use crate::sys::file::{map, sparing};
-use crate::target::maps::MappedFile;
+use crate::target::files::MappedFile;
 
 impl Attached {
     /// Whether the file is a part of an engine. Also attaches the hook of a dynamic linker.
     pub(super) fn look_at(&mut self, bpf: &Bpf<'_>, file: &MappedFile) -> bool {
         let Some(bytes) = self.read(file) else { return false };
-        let Ok(image) = Image::parse(&file.path, &bytes) else { return false };
+        let Ok(image) = Image::parse(&file.path, file.image(&bytes)) else { return false };
         if !self.linkers.contains(&file.id)
             && let Some(offset) = sparing(std::slice::from_ref(&bytes), || library_event_site(&image))
-            && let Ok(links) = bpf.attach(AttachPoint::LibraryEvent, self.pid, &file.open_path, &[offset])
+            && let Ok(links) =
+                bpf.attach(AttachPoint::LibraryEvent, self.pid, &file.open_path, &file.in_file(&[offset]))
         {
             self.linkers.insert(file.id);
             self.library_events.extend(links);
@@ -41,7 +42,7 @@ impl Attached {
         let (files, opened): (Vec<_>, Vec<_>) =
             files.into_iter().filter_map(|file| self.read(&file).map(|bytes| (file, bytes))).unzip();
         let parsed = files.into_iter().zip(&opened).filter_map(|(file, bytes)| {
-            match Image::parse(&file.path, bytes) {
+            match Image::parse(&file.path, file.image(bytes)) {
                 Ok(image) => Some((file, image)),
                 Err(e) => {
                     log(&unreadable(self.pid, &file, &e));

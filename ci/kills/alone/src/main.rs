@@ -15,7 +15,7 @@ use profinfer_agent::probes::operators::{Operators, ProbeMode};
 use profinfer_agent::signals::Signals;
 use profinfer_agent::sys::file::map;
 use profinfer_agent::sys::spawn::orphan;
-use profinfer_agent::target::maps::{MappedFile, code_files};
+use profinfer_agent::target::files::{MappedFile, code_files};
 use profinfer_agent::target::watch::Watch;
 use profinfer_engine::{EnginePlan, Image, examine, is_engine_part};
 

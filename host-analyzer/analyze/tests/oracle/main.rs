@@ -47,6 +47,7 @@ mod links;
 mod metrics;
 mod mishaps;
 mod nodes;
+mod packed;
 mod phases;
 mod planted;
 mod predict;
