@@ -11,9 +11,10 @@
  */
 #include "include/maps.h"
 
-enum { PIECES = 64 };
+enum { PIECES = 64, EXPERT_UNREADABLE = -2147483647 - 1 };
 
-/* Reads `n` experts from position `at` into the record. */
+/* Reads `n` experts from position `at` into the record. The engine's own -1 means that the product is
+ * skipped. */
 static __noinline int read_experts(struct thread *t, __u32 at, __u32 n)
 {
 	struct event_experts *e = &t->out.experts;
@@ -25,7 +26,7 @@ static __noinline int read_experts(struct thread *t, __u32 at, __u32 n)
 			break;
 		row = t->expert_data + (at + k) / used * t->expert_stride;
 		if (bpf_probe_read_user(&e->ids[k], sizeof(e->ids[k]), (void *)(row + (at + k) % used * 4ULL)))
-			e->ids[k] = -1;
+			e->ids[k] = EXPERT_UNREADABLE;
 	}
 	return 0;
 }

@@ -24,6 +24,7 @@ enum event_kind {
 	EVENT_OP_COUNTED = 11,
 	EVENT_EXPERTS = 12,
 	EVENT_PART = 13,
+	EVENT_CUT = 14,
 	EVENT_LOADING = 19,
 	EVENT_NESTED = 20,
 	EVENT_SWITCH = 30,
@@ -188,6 +189,16 @@ struct event_part {
 	__u32 outputs; /* tokens with requested output */
 };
 
+/* CUT: the engine removes the tokens of a sequence from a position on, for example guesses that were
+ * rejected. */
+struct event_cut {
+	struct event_head head;
+	__u64 at_ns;
+	__u64 memory; /* of a context */
+	__s32 seq;
+	__s32 pos;
+};
+
 /* EXPERTS: a consecutive range of a router's selection; head.arg is the number of experts. */
 struct event_experts {
 	struct event_head head;
@@ -195,7 +206,7 @@ struct event_experts {
 	__u64 node;   /* the MUL_MAT_ID */
 	__u32 first;  /* position: token * n_used + rank */
 	__u32 n_used;
-	__s32 ids[EXPERTS_MAX]; /* -1: not readable */
+	__s32 ids[EXPERTS_MAX]; /* EXPERT_UNREADABLE: not readable */
 };
 
 /* SWITCH: head.arg is the CPU. */
@@ -298,6 +309,7 @@ struct generated {
 	struct event_nested nested;
 	struct event_experts experts;
 	struct event_part part;
+	struct event_cut cut;
 	struct event_switch switch_;
 	struct event_wake wake;
 	struct event_gap gap;

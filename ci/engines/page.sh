@@ -68,8 +68,8 @@ The agent finds operators in these ways, the cheapest first:
   (`.part.0`, `.constprop.0`), is one operator. Stripped programs with llama.cpp linked in
   (`static:`) have no names. There the texts of assertions and messages identify the functions, if
   exactly one function of the file refers to them, and the position in the loop over the nodes
-  identifies the calls. `llama_process` (since 0.6.0) has no text: a stripped program that calls it
-  instead of `llama_decode`, as llama.cpp's own tools do, has no token level.
+  identifies the calls. `llama_process` (since 0.6.0) has no text: in a stripped program that calls it
+  instead of `llama_decode`, as llama.cpp's own tools do, each outermost graph counts as a call.
 * **structure**: without names, `ggml_compute_forward` is found by what it does. It reads the
   operator of its second argument, compares it with the number of operators, jumps through a table
   and calls the kernels. Builds called `stripped:` are the ones above without their symbols, made by
@@ -103,7 +103,10 @@ X
 ## Other programs on GGML
 
 Run by `ci/engines/others.sh`; both at graph and operator level. There is no token level, and the
-recording reports that once.
+recording reports that once. Instead, each outermost graph counts as a call, so that these programs have a
+headline, ladders and findings, too: graphs that take no tokens are an encoder's (phase `encode`), and the
+others read a prompt or generate. Their time between calls includes what `llama_decode` would do around its
+graph. The same applies to stripped llama.cpp without a token level.
 
 * **whisper.cpp** 1.9.5 of Debian and 1.8.5 of the Python package pywhispercpp, with whisper tiny
   (Q8_0), started by the agent and attached by number. Compared: every node of every graph as GGML's

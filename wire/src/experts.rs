@@ -12,6 +12,9 @@
 use crate::batch::{Batch, Decode};
 use crate::varint::{put, take, unzigzag, zigzag};
 
+/// In place of an expert: the engine skips this product (id −1, llama.cpp 0.8.0 and later).
+pub const SKIPPED: u32 = u32::MAX;
+
 /// A part of the selection that one `MUL_MAT_ID` uses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Run<'a> {
@@ -46,7 +49,7 @@ pub struct Expert {
     pub token: u32,
     /// Rank in the router's order, from 0.
     pub rank: u32,
-    /// Number of the expert in its layer.
+    /// Number of the expert in its layer, or [`SKIPPED`].
     pub expert: u32,
 }
 

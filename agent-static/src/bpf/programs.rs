@@ -51,6 +51,7 @@ impl<'s> Bpf<'s> {
             AttachPoint::Engine(ProbeKind::BatchSequence) => (&p.batch_add_sequence, None),
             AttachPoint::Engine(ProbeKind::BatchPosition) => (&p.batch_set_position, None),
             AttachPoint::Engine(ProbeKind::BatchOutput) => (&p.batch_set_output, None),
+            AttachPoint::Engine(ProbeKind::SequenceCut) => (&p.sequence_cut, None),
             AttachPoint::Engine(ProbeKind::SchedulerGraph) => {
                 (&p.scheduler_graph_enter, Some(&p.scheduler_graph_return))
             }
@@ -169,6 +170,7 @@ impl<'s> Bpf<'s> {
             p.batch_add_sequence.as_fd(),
             p.batch_set_position.as_fd(),
             p.batch_set_output.as_fd(),
+            p.sequence_cut.as_fd(),
             p.scheduler_graph_enter.as_fd(),
             p.scheduler_graph_return.as_fd(),
             p.cpu_graph_enter.as_fd(),

@@ -195,6 +195,7 @@ impl Lower {
             Event::Nested(nested) => self.nested_call(nested),
             Event::Experts(experts) => self.experts(experts),
             Event::Part(part) => self.part(part),
+            Event::Cut(cut) => self.cut(cut),
             Event::Graph(graph) => self.graph(graph),
             Event::Decode(decode) => self.decode(decode),
             Event::Topology(head, key, n_nodes) => self.topologies.begin(head, *key, *n_nodes, forgotten),

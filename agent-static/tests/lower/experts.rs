@@ -23,11 +23,11 @@ fn expert(position: u32) -> i32 {
     (position * 7 % 16).cast_signed()
 }
 
-/// Sends the selection in ranges that fill a record; `unreadable` positions are -1.
+/// Sends the selection in ranges that fill a record; `unreadable` positions are what the kernel writes then.
 fn select(run: &mut Run, call: u64, node: u64, unreadable: &[u32]) {
     for first in (0..USED * TOKENS).step_by(EXPERTS_MAX) {
         let positions = first..(first + EXPERTS_MAX as u32).min(USED * TOKENS);
-        let id = |p: u32| if unreadable.contains(&p) { -1 } else { expert(p) };
+        let id = |p: u32| if unreadable.contains(&p) { i32::MIN } else { expert(p) };
         let ids: Vec<u8> = positions.clone().flat_map(|p| id(p).to_ne_bytes()).collect();
         let mut head = head(TID);
         head.arg = positions.len() as u32;

@@ -20,7 +20,7 @@ use crate::symbols::calls::Calls;
 use crate::symbols::names::BackendFunction;
 
 /// Functions whose entry and return are probed.
-const FUNCTIONS: [(ProbeKind, &[&str]); 16] = [
+const FUNCTIONS: [(ProbeKind, &[&str]); 17] = [
     // The names since 2025, and those before, which call the new ones today.
     (ProbeKind::LoadModel, &["llama_model_load_from_file", "llama_load_model_from_file"]),
     (ProbeKind::NewContext, &["llama_init_from_model", "llama_new_context_with_model"]),
@@ -35,6 +35,7 @@ const FUNCTIONS: [(ProbeKind, &[&str]); 16] = [
     (ProbeKind::BatchPosition, &["llama_batch_ext_set_pos"]),
     (ProbeKind::BatchOutput, &["llama_batch_ext_set_output_logits"]),
     (ProbeKind::BatchOutput, &["llama_batch_ext_set_output_embd"]),
+    (ProbeKind::SequenceCut, &["llama_memory_seq_rm"]),
     // The first one that exists: the second one calls it.
     (
         ProbeKind::SchedulerGraph,
@@ -156,6 +157,7 @@ impl EnginePlan {
                 | ProbeKind::LlamaDecode
                 | ProbeKind::LlamaProcess
                 | ProbeKind::LlamaEncode
+                | ProbeKind::SequenceCut
                 | ProbeKind::BatchClear
                 | ProbeKind::BatchAdd
                 | ProbeKind::BatchSequence

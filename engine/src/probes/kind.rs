@@ -23,6 +23,8 @@ pub enum ProbeKind {
     BatchPosition,
     /// Entry of `llama_batch_ext_set_output_logits` or `…_set_output_embd`.
     BatchOutput,
+    /// Entry of `llama_memory_seq_rm`.
+    SequenceCut,
     /// Entry and return of `ggml_backend_sched_graph_compute_async` (of old builds:
     /// `…_sched_graph_compute`).
     SchedulerGraph,
@@ -71,7 +73,7 @@ impl ProbeKind {
             Self::LoadModel | Self::NewContext => Level::Token,
             Self::LlamaDecode | Self::LlamaProcess | Self::LlamaEncode => Level::Token,
             Self::BatchClear | Self::BatchAdd | Self::BatchSequence => Level::Token,
-            Self::BatchPosition | Self::BatchOutput => Level::Token,
+            Self::BatchPosition | Self::BatchOutput | Self::SequenceCut => Level::Token,
             Self::SchedulerGraph | Self::CpuGraph | Self::BackendGraph => Level::Graph,
             Self::OpStart | Self::OpFused | Self::OpEnd | Self::OpFunction => Level::Operator,
             Self::BackendOp(_) | Self::NestedCall(_) => Level::Operator,
@@ -84,12 +86,17 @@ impl ProbeKind {
         matches!(self, Self::LoadModel | Self::NewContext)
     }
 
-    /// It observes how the engine fills a batch.
+    /// It observes how the engine fills a batch, or what it removes afterwards.
     #[must_use]
     pub const fn fills_batches(self) -> bool {
         matches!(
             self,
-            Self::BatchClear | Self::BatchAdd | Self::BatchSequence | Self::BatchPosition | Self::BatchOutput
+            Self::BatchClear
+                | Self::BatchAdd
+                | Self::BatchSequence
+                | Self::BatchPosition
+                | Self::BatchOutput
+                | Self::SequenceCut
         )
     }
 

@@ -162,6 +162,8 @@ pub enum MissingKind {
     WithoutNeighbours,
     /// Eight calls with texts of different lengths.
     TextLengths,
+    /// The tokens of prompts, which no recording has.
+    Prompts,
     /// A value of a newer `analyze`.
     #[serde(untagged)]
     #[schemars(skip)]

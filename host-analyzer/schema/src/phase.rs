@@ -21,7 +21,10 @@ pub enum Phase {
     /// A trial run by the engine: the first call of a context, with at most two tokens, or its
     /// second call, with two tokens; the next call starts at position 0 again.
     WarmUp,
-    /// The number of tokens is unknown, or a graph was computed outside of a call.
+    /// A graph that takes no tokens: of an encoder of images or sound, or of another computation than
+    /// text.
+    Encode,
+    /// The number of tokens is unknown, or a graph that takes tokens was computed outside of a call.
     #[default]
     Unknown,
     /// A value of a newer `analyze`.

@@ -32,6 +32,9 @@ pub struct ServerContext {
     pub batches: Vec<Batches>,
     /// Calls whose batch was recorded incompletely. Requests with tokens in them lack figures.
     pub incomplete_calls: u64,
+    /// Its sequences are branches of a search (lookahead), and no requests.
+    #[serde(default)]
+    pub branches: bool,
 }
 
 /// One slot.

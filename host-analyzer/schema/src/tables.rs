@@ -143,7 +143,7 @@ pub const TABLES: [Table; 4] = [
             column("name", Text, "Name of that `MUL_MAT_ID`."),
             column("token", U32, "Index of the token in the batch, from 0."),
             column("rank", U32, "Rank in the router's order, from 0."),
-            column("expert", U32, "Expert number."),
+            nullable("expert", U32, "Expert number; null if the engine skips this product."),
         ],
     },
     Table {

@@ -20,6 +20,9 @@ pub struct Tokens {
     pub draft: PhaseTotals,
     /// Warm-up runs by the engine.
     pub warm_up: PhaseTotals,
+    /// Graphs without tokens, of programs without a token level: encoders, or other computations than text.
+    #[serde(default)]
+    pub encode: PhaseTotals,
     /// Calls that returned an error. They are in `calls`, but in no totals.
     pub failed_calls: u64,
     /// Requests, by start.
@@ -56,7 +59,8 @@ pub struct PhaseTotals {
     pub phase_by_token_count: u64,
 }
 
-/// One call of `llama_decode`, `llama_process` or `llama_encode`. `op_wall_ns` ≤ `graph_ns` ≤
+/// One call of `llama_decode`, `llama_process` or `llama_encode`; of a program without a token level, one
+/// outermost graph (function `graph`). `op_wall_ns` ≤ `graph_ns` ≤
 /// `duration_ns`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Call {

@@ -10,9 +10,9 @@ fn empty() -> Value {
 
 #[test]
 fn unknown_texts_are_kept() {
-    for text in ["decode", "encode"] {
+    for text in ["decode", "transcribe"] {
         let phase: Phase = from_value(json!(text)).unwrap();
-        assert_eq!(phase == Phase::Newer(text.to_owned()), text == "encode");
+        assert_eq!(phase == Phase::Newer(text.to_owned()), text == "transcribe");
         assert_eq!(to_value(phase).unwrap(), text);
     }
 }

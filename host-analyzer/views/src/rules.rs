@@ -13,7 +13,7 @@ const HEAD: &str = "\
 What `analyze` looks for in every session. Each rule has a stable code, which is also its code in summary.json. Its verdict is one of:
 *found*; *ruled out* by a number (every question loses less than 2 % of its time); *inconclusive*, if the 95 % interval of the cost includes both nothing and
 the least cost that counts; *not enough data*, with the names of what is missing. A finding is about steps of the [ladder](ladder.md), for each question that
-they delay: a decode token, a prompt. A gain is an interval: what the remedy saves per decode token, or until the first token of a request. Findings that
+they delay: a decode token, a prompt. A gain is an interval: what the remedy saves per decode token, per prompt, or until the first token of a request. Findings that
 take at least 20 % of a question's time come first, then those with a gain, by the effect on the session. `ci/causes.sh` plants the causes in a real engine
 and compares the effect of the remedy with the interval. Means have 95 % intervals by batch means over eight blocks of consecutive tokens.
 

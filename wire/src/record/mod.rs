@@ -82,6 +82,8 @@ pub mod kind {
     pub const AGENT: u16 = 0x14;
     /// [`super::start_up::StartUp`].
     pub const START_UP: u16 = 0x15;
+    /// [`super::part::Cut`].
+    pub const CUT: u16 = 0x16;
     /// [`super::graph::Topology`].
     pub const TOPOLOGY: u16 = 0x20;
     /// [`super::graph::Tensors`].
@@ -265,6 +267,8 @@ records! {
     PartBatch = kind::PART_BATCH => part::PartBatch<'a>,
     /// Totals of the tokens in batches, and of those without sequence and position.
     PartLoss = kind::PART_LOSS => part::PartLoss,
+    /// The engine removed tokens of a sequence.
+    Cut = kind::CUT => part::Cut,
     /// Head of a graph's topology.
     Topology = kind::TOPOLOGY => graph::Topology,
     /// A part of a graph's topology.

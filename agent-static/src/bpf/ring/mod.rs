@@ -12,6 +12,8 @@ mod tests;
 
 pub use cpu_use::{CPU_USE_LEAST_NS, CpuUse};
 
+use profinfer_wire::experts::SKIPPED;
+
 use crate::bpf::layout::types::limit;
 
 /// Size of the raw tensor in an [`Event::Tensor`], in bytes.
@@ -171,9 +173,11 @@ pub struct Experts<'a> {
 }
 
 impl Experts<'_> {
-    /// The experts; `None` for a negative id.
+    /// The experts, [`SKIPPED`] for the engine's −1; `None` for an id that could not be read or is no
+    /// expert's.
     pub fn ids(&self) -> impl Iterator<Item = Option<u32>> {
-        self.ids.as_chunks().0.iter().map(|id| u32::try_from(i32::from_ne_bytes(*id)).ok())
+        let expert = |id| if id == -1 { Some(SKIPPED) } else { u32::try_from(id).ok() };
+        self.ids.as_chunks().0.iter().map(move |id| expert(i32::from_ne_bytes(*id)))
     }
 }
 
@@ -249,6 +253,8 @@ pub enum Event<'a> {
     Nested(Nested),
     /// Tokens of one sequence in a batch.
     Part(Part),
+    /// The engine removed tokens of a sequence.
+    Cut(profinfer_wire::record::part::Cut),
     /// Experts that an operator uses.
     Experts(Experts<'a>),
     Switch(Switch),

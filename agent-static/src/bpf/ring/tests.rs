@@ -96,13 +96,18 @@ fn arrays_are_read_completely() {
     let mut experts = record!(EVENT_EXPERTS event_experts { graph: 1, node: 2, first: 3, n_used: 4 });
     let at = offset_of!(types::event_experts, ids);
     for (k, id) in experts[at..].chunks_exact_mut(4).enumerate() {
-        (if k == 5 { -1 } else { k as i32 }).write(id);
+        (match k {
+            5 => i32::MIN,
+            6 => -1,
+            k => k as i32,
+        })
+        .write(id);
     }
     let Some(Event::Experts(e)) = Event::parse(&experts) else { panic!("not read") };
     assert_eq!((e.head, e.graph, e.node, e.first, e.n_used), (HEAD, 1, 2, 3, 4));
     let ids: Vec<Option<u32>> = e.ids().collect();
     assert_eq!(ids.len(), HEAD.arg as usize, "the count in the head");
-    assert_eq!((ids[4], ids[5], ids[12]), (Some(4), None, Some(12)));
+    assert_eq!((ids[4], ids[5], ids[6], ids[12]), (Some(4), None, Some(SKIPPED), Some(12)));
 }
 
 #[test]

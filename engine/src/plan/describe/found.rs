@@ -25,6 +25,7 @@ pub const fn kind(kind: ProbeKind) -> &'static str {
         ProbeKind::NewContext => "creating a context",
         ProbeKind::LlamaDecode | ProbeKind::LlamaProcess | ProbeKind::LlamaEncode => "decode call",
         ProbeKind::BatchClear => "start of a batch",
+        ProbeKind::SequenceCut => "removal of tokens",
         ProbeKind::BatchAdd => "token of a batch",
         ProbeKind::BatchSequence => "sequence of a token",
         ProbeKind::BatchPosition => "position of a token",

@@ -240,6 +240,7 @@ const fn what(kind: ProbeKind) -> &'static str {
         ProbeKind::NewContext => "new_context",
         ProbeKind::LlamaDecode | ProbeKind::LlamaProcess | ProbeKind::LlamaEncode => "token_call",
         ProbeKind::BatchClear => "batch_clear",
+        ProbeKind::SequenceCut => "sequence_cut",
         ProbeKind::BatchAdd => "batch_add",
         ProbeKind::BatchSequence => "batch_add_sequence",
         ProbeKind::BatchPosition => "batch_set_position",

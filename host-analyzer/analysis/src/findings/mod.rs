@@ -118,6 +118,8 @@ pub enum Requirement {
     OtherKvType,
     /// Eight calls with texts of different lengths.
     TextLengths,
+    /// The tokens of prompts, which no recording has.
+    Prompts,
     /// A recording without the programs that ran on other CPUs, or in which they come and go.
     WithoutNeighbours,
 }

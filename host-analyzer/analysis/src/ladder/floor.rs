@@ -4,12 +4,13 @@
 use std::collections::BTreeMap;
 
 use super::sources::Calls;
-use crate::replay::Replay;
-use crate::results::ceiling::limit::{Least, Limit, Top};
+use crate::replay::{ClassTimes, Replay};
+use crate::results::ceiling::limit::{Least, Limit, Limits, Top};
 use crate::results::module::TensorGroup;
 use crate::results::roof::Roofs;
-use crate::results::work::Accuracy;
+use crate::results::work::{Accuracy, LEAST};
 use crate::shared::phase::Phase;
+use crate::shared::rate::per_s;
 use profinfer_trace::model::{CeilingSource, Model};
 
 /// Operators of one type and data type.
@@ -82,7 +83,7 @@ impl Floor {
             |phase: &Phase| replay.class_times[phase.index()].iter().map(|t| t.usual.work).sum::<u64>();
         // The rate of the memory is that of the phase with most work.
         let main = calls.phases.iter().max_by_key(|phase| work_of(phase))?;
-        let limits = roofs.phase(*main).limits();
+        let limits = seen(roofs.phase(*main).limits(), &replay.class_times[main.index()]);
         let all: u64 = calls.phases.iter().map(work_of).sum();
         let here: u64 = calls.rows.iter().map(|c| c.usual.work).sum();
         if all == 0 || here == 0 || (limits.read.is_none() && limits.int8.is_none() && limits.f32.is_none()) {
@@ -94,8 +95,8 @@ impl Floor {
         let mut parts: BTreeMap<(&str, &str), FloorPart> = BTreeMap::new();
         let mut groups: BTreeMap<(TensorGroup, &str), FloorGroup> = BTreeMap::new();
         let computed = calls.phases.iter().flat_map(|phase| {
-            let limits = roofs.phase(*phase).limits();
             let times = &replay.class_times[phase.index()];
+            let limits = seen(roofs.phase(*phase).limits(), times);
             replay.classes.iter().zip(times).map(move |(class, times)| (limits, class, times))
         });
         for (limits, class, times) in computed.filter(|(_, _, t)| t.instances > 0) {
@@ -161,6 +162,22 @@ impl Floor {
             groups,
         })
     }
+}
+
+/// The limits of a phase. The best rate seen is one of measured times, in which every execution may have been
+/// delayed: the mean rate of a class without its delays may be higher.
+fn seen(limits: Limits, times: &[ClassTimes]) -> Limits {
+    let large = |t: &&ClassTimes| {
+        let each = t.work.streamed_bytes().checked_div(t.instances).unwrap_or(0);
+        each >= LEAST && t.usual.work > 0 && t.work.accuracy == Accuracy::Counted
+    };
+    let rate = |t: &ClassTimes| per_s(t.work.streamed_bytes(), t.usual.work).unwrap_or(0.0) as u64;
+    let best = times.iter().filter(large).map(rate).max().unwrap_or(0);
+    let raise = |top: Top| match top.source {
+        CeilingSource::BestSeen => Top { per_s: top.per_s.max(best), ..top },
+        _ => top,
+    };
+    Limits { read: limits.read.map(raise), ..limits }
 }
 
 /// Times of some calls, scaled to those of others so that the sum is exact.

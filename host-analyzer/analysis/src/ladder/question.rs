@@ -83,7 +83,8 @@ impl Question {
         match self {
             Self::Decode => rows.iter().map(|c| steps(sources, c)).collect(),
             Self::Prompt => prompts(sources, rows),
-            Self::FirstToken | Self::StartUp | Self::Encode | Self::BetweenCalls => vec![1; rows.len()],
+            Self::Encode => encoded(sources, rows),
+            Self::FirstToken | Self::StartUp | Self::BetweenCalls => vec![1; rows.len()],
         }
     }
 
@@ -91,6 +92,7 @@ impl Question {
     pub(super) fn tokens_of(self, sources: &Sources<'_>, call: &CallReplay) -> u64 {
         let row = call.call.0 as usize;
         match (self, call.phase, sources.emitted[row]) {
+            _ if sources.phases.replays[row] => 0,
             (Self::Decode, Phase::BatchDecode, None) => sources.phases.logits[row]
                 .unwrap_or_else(|| u64::from(sources.model.llama_calls.n_tokens[row])),
             (Self::Decode, ..) => steps(sources, call),
@@ -100,10 +102,12 @@ impl Question {
 }
 
 fn encodes(model: &Model, call: &CallReplay) -> bool {
-    model.llama_calls.function[call.call.0 as usize] == DecodeFunction::LlamaEncode
+    call.phase == Phase::Encode
+        || model.llama_calls.function[call.call.0 as usize] == DecodeFunction::LlamaEncode
 }
 
-/// Calls of `llama_encode`. Embeddings that are computed by `llama_decode` are prompts.
+/// Calls of `llama_encode`, and graphs that take no tokens, of programs without a token level. Embeddings that
+/// are computed by `llama_decode` are prompts.
 fn encode<'a>(sources: &Sources<'a>, pid: u32) -> Calls<'a> {
     let Sources { model, replay, .. } = *sources;
     let own = |c: &&CallReplay| pid_of(model, c) == pid && encodes(model, c) && c.phase != Phase::WarmUp;
@@ -114,6 +118,22 @@ fn encode<'a>(sources: &Sources<'a>, pid: u32) -> Calls<'a> {
     };
     let phase = rows.first().map(|c| c.phase).filter(alone);
     Question::Encode.all(sources, rows, phase.into_iter().collect())
+}
+
+/// What an encoder reads in each call. An encoder may consist of several graphs: in a process that generates
+/// text, those between two calls with tokens are one.
+fn encoded(sources: &Sources<'_>, rows: &[&CallReplay]) -> Vec<u64> {
+    let Sources { model, phases, .. } = *sources;
+    let pid = |i: usize| model.threads.get(model.llama_calls.thread[i]).pid;
+    let begins = |c: &&CallReplay| {
+        let (row, pid_here) = (c.call.0 as usize, pid(c.call.0 as usize));
+        if phases.llama_calls[row] != Phase::Encode || !sources.generates(pid_here) {
+            return 1;
+        }
+        let before = (0..row).rev().find(|i| pid(*i) == pid_here);
+        u64::from(before.is_none_or(|i| phases.llama_calls[i] != Phase::Encode))
+    };
+    rows.iter().map(begins).collect()
 }
 
 /// All calls of a process that guesses tokens and verifies them: single tokens, verifications, and the

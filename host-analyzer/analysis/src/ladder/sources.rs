@@ -17,6 +17,13 @@ pub(super) struct Sources<'a> {
     pub(super) emitted: &'a [Option<u32>],
 }
 
+impl Sources<'_> {
+    /// Whether a process generates text.
+    pub(super) fn generates(&self, pid: u32) -> bool {
+        self.replay.calls.iter().any(|c| c.phase.generates() && pid_of(self.model, c) == pid)
+    }
+}
+
 /// Calls of one question.
 #[derive(Debug, Default)]
 pub(super) struct Calls<'a> {

@@ -25,6 +25,8 @@ pub struct Token {
     pub draft: PhaseTotals,
     /// Trial calls of the engine.
     pub warm_up: PhaseTotals,
+    /// Graphs without tokens, of programs without a token level.
+    pub encode: PhaseTotals,
     /// Calls that did not return success.
     pub failed_calls: u64,
     /// By start.
@@ -108,6 +110,7 @@ impl Token {
             batch_decode: totals(&calls, Phase::BatchDecode),
             draft: totals(&calls, Phase::Draft),
             warm_up: totals(&calls, Phase::WarmUp),
+            encode: totals(&calls, Phase::Encode),
             failed_calls: calls.iter().filter(|c| c.status != 0).map(|_| 1).sum(),
             requests: requests(server),
             calls,

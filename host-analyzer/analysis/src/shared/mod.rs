@@ -4,6 +4,7 @@
 
 pub(crate) mod context;
 pub mod cpu_use;
+pub(crate) mod cut;
 pub mod empty;
 pub mod execution;
 pub(crate) mod gather;
@@ -19,6 +20,7 @@ pub(crate) mod rate;
 pub(crate) mod seek;
 pub mod session;
 pub(crate) mod sessions;
+pub(crate) mod share;
 pub(crate) mod shift;
 pub(crate) mod steps;
 pub mod tally;

@@ -4,7 +4,7 @@ use profinfer_analysis::Analysis;
 use profinfer_analysis::phase::Evidence::{self, *};
 use profinfer_analysis::phase::Phase::{self, *};
 
-use profinfer_trace::model::DecodeFunction;
+use profinfer_trace::model::{DecodeFunction, NodeIdx};
 
 use crate::models::calls::{Call, call, model};
 
@@ -103,4 +103,40 @@ fn without_the_graph_the_number_of_tokens_tells_and_says_so() {
     let calls = [call(A, 5, &[5], 0), call(A, 5, &[5], 5), call(A, 1, &[1], 10)];
     let phases = Analysis::compute(&model(&calls, false)).phases;
     assert_eq!((phases.llama_calls, phases.evidence), (vec![Prefill, Prefill, Decode], vec![Tokens; 3]));
+}
+
+/// whisper.cpp: graphs without a token level, that have logits for all tokens and show no positions.
+#[test]
+fn hypotheses_are_no_prompt() {
+    let rows = [0, 0, 4, 5, 5, 3, 1, 2, 4, 4, 0, 1, 1];
+    let calls: Vec<Call> = rows.iter().map(|n| call(A, *n, &[u64::from(*n)], 0)).collect();
+    let mut m = model(&calls, false);
+    m.llama_calls.function.fill(DecodeFunction::Graph);
+    m.graph_calls.n_past.fill(None);
+    // The last product is one with the table of the tokens, which the first node reads.
+    for topology in &mut m.topologies.rows {
+        let last = topology.n_nodes as usize - 1;
+        let table = (0, NodeIdx(topology.n_nodes));
+        topology.nodes[0].src = vec![table];
+        topology.nodes[last].src = vec![table];
+        topology.nodes[last].op = topology.nodes[3].op;
+        topology.nodes[last].ne = topology.nodes[0].ne;
+    }
+    let phases = Analysis::compute(&m).phases.llama_calls;
+    let expected = [
+        Encode,
+        Encode,
+        Prefill,
+        BatchDecode,
+        BatchDecode,
+        BatchDecode,
+        Decode,
+        Prefill,
+        BatchDecode,
+        BatchDecode,
+        Encode,
+        Prefill,
+        Decode,
+    ];
+    assert_eq!(phases, expected);
 }

@@ -161,6 +161,75 @@ fn verified_guesses_are_counted_by_positions() {
     assert_eq!(figures(&s), [(0, Begin::Prompt, Some(0), Some(8), Some(6), Some(10), Some(0), Some(10))]);
 }
 
+/// What no later call shows, the engine's removal of the rejected guesses does.
+#[test]
+fn the_last_guesses_of_an_answer_count_as_far_as_they_stay() {
+    let calls: [(u64, u64, &[Part]); 3] =
+        [(0, 10, &[(0, 0, 8, 1)]), (20, 10, &[(0, 8, 4, 4)]), (50, 10, &[(0, 0, 5, 1)])];
+    let outputs = |cuts: &[(u64, i32, i32)]| {
+        let mut m = model(&calls);
+        let cut = |(at, seq, pos): &(u64, i32, i32)| Cut {
+            pid: 0,
+            at_ns: START + at,
+            memory: 1,
+            seq: *seq,
+            pos: *pos,
+        };
+        m.cuts = cuts.iter().map(cut).collect();
+        let a = Analysis::compute(&m);
+        let guesses =
+            a.speculative.iter().map(|s| (s.drafted, s.accepted, s.open_rounds)).collect::<Vec<_>>();
+        (a.server.requests[0].output_tokens, a.server.requests[0].tpot_ns, guesses)
+    };
+    // The token before the guesses, and two of three: with the engine's own token, three outputs more.
+    assert_eq!(outputs(&[(31, 0, 11)]), (Some(4), Some(7), vec![(3, 2, 0)]));
+    assert_eq!(outputs(&[(31, 0, 12)]).0, Some(5), "all are accepted");
+    // Nothing removed; another sequence; during the call; after the next call; before the guesses.
+    let open = (Some(2), None, vec![(3, 0, 1)]);
+    for cuts in [&[][..], &[(31, 1, 11)], &[(25, 0, 11)], &[(70, 0, 11)], &[(31, 0, 8)]] {
+        assert_eq!(outputs(cuts), open, "{cuts:?}");
+    }
+}
+
+/// A server keeps prompts in memory. All but the last token of one may come back into a sequence that had
+/// fewer.
+#[test]
+fn a_prompt_that_comes_back_from_memory() {
+    let begun = |calls: &[(u64, u64, &[Part])]| -> Vec<_> {
+        server(calls)
+            .requests
+            .iter()
+            .map(|r| (r.slot, r.begin, r.reused, r.prompt_tokens, r.output_tokens))
+            .collect()
+    };
+    let calls: [(u64, u64, &[Part]); 5] = [
+        (0, 5, &[(0, 0, 2, 1)]),
+        (10, 10, &[(0, 0, 8, 1)]),
+        (30, 10, &[(0, 8, 1, 1)]),
+        (60, 10, &[(0, 39, 1, 1)]),
+        (80, 10, &[(0, 40, 1, 1)]),
+    ];
+    let first = (0, Begin::Prompt, Some(0), Some(8), Some(2));
+    assert_eq!(begun(&calls), [first, (0, Begin::Back, Some(39), Some(1), Some(2))]);
+    // Without the engine's warm-up, earlier calls may be missing.
+    assert_eq!(begun(&calls[1..]), [first, (0, Begin::Unseen, None, None, Some(2))]);
+    // A copy of another sequence, which goes on at the same position.
+    let copied: [(u64, u64, &[Part]); 3] = [calls[0], calls[1], (30, 10, &[(0, 8, 1, 1), (1, 8, 1, 1)])];
+    assert_eq!(begun(&copied), [first, (1, Begin::Unseen, None, None, Some(1))]);
+}
+
+/// A token that several sequences share, with an output: branches of one text, not requests.
+#[test]
+fn branches_are_no_requests() {
+    let mut m = model(&[(0, 10, &[(0, 0, 8, 0)]), (20, 10, &[(0, 8, 1, 1), (1, 9, 3, 2), (2, 9, 3, 2)])]);
+    assert_eq!(Analysis::compute(&m).server.requests.len(), 3);
+    // A prompt that all share has one output, at its end.
+    (m.parts.n_seq[0], m.parts.outputs[0]) = (3, Some(1));
+    assert_eq!(Analysis::compute(&m).server.requests.len(), 3);
+    m.parts.n_seq[1] = 3;
+    assert_eq!(Analysis::compute(&m).server.requests, []);
+}
+
 #[test]
 fn what_was_not_seen_is_not_told() {
     // It was answering already, so its prompt is unknown.
@@ -209,8 +278,18 @@ fn a_prompt_that_is_cut_is_one_request() {
         (250, 10, &[(0, 37, 1, 1)]),
     ]);
     assert_eq!(figures(&s), [(0, Begin::Prompt, Some(0), Some(37), Some(2), Some(242), Some(2), Some(18))]);
+    // Short parts take little more time than what is between them.
+    let short = server(&[
+        (0, 10, &[(0, 0, 4, 1)]),
+        (12, 10, &[(0, 4, 4, 1)]),
+        (24, 10, &[(0, 8, 4, 1)]),
+        (36, 5, &[(0, 12, 2, 1)]),
+        (50, 10, &[(0, 14, 1, 1)]),
+    ]);
+    assert_eq!(figures(&short)[0].3, Some(14));
+    assert_eq!(short.requests.len(), 1);
     // A client that answers after a while; a longer text.
-    let later = server(&[(0, 100, &[(0, 0, 16, 1)]), (150, 100, &[(0, 16, 16, 1)])]);
+    let later = server(&[(0, 100, &[(0, 0, 16, 1)]), (210, 100, &[(0, 16, 16, 1)])]);
     let longer = server(&[(0, 100, &[(0, 0, 16, 1)]), (101, 100, &[(0, 16, 30, 1)])]);
     assert_eq!([later, longer].map(|s| s.requests.len()), [2, 2]);
 }

@@ -81,6 +81,28 @@ fn costs_are_medians_and_decide_whether_it_wins() {
     assert!(close(s.tokens_per_s, 2.25e9 / 124.0) && close(s.plain_tokens_per_s, 1e9 / 60.0), "{s:?}");
 }
 
+/// A draft that guesses a block of tokens in one call, after it has read what the target verified.
+#[test]
+fn a_draft_of_blocks_is_a_pair() {
+    let mut c = vec![call(TARGET, 4, &[1], 0), call(DRAFT, 4, &[0], 0)];
+    let mut past = 4;
+    for accepted in [3, 0, 2] {
+        c.push(lasting(10, call(DRAFT, 4, &[4], past)));
+        verify(&mut c, 100, 3, past);
+        c.push(lasting(5, call(DRAFT, 4, &[0], past)));
+        past += accepted + 1;
+    }
+    let s = only(&c);
+    assert_eq!((s.rounds, s.open_rounds, s.drafted, s.accepted), (3, 1, 9, 3));
+    let a = Analysis::compute(&model(&c, true));
+    assert_eq!(a.token.draft.calls, 7);
+    let requests: Vec<_> = a.token.requests.iter().map(|r| (r.prompt_tokens, r.generated)).collect();
+    assert_eq!(requests, [(4, 6)]);
+    // The first token is taken when the draft has read the prompt, too.
+    let lengths = |i: usize| c[i].length;
+    assert_eq!(a.token.requests[0].ttft_ns, Some(lengths(0) + 10 + lengths(1)));
+}
+
 #[test]
 fn reading_the_prompt_is_no_guessing() {
     let mut c = Vec::new();

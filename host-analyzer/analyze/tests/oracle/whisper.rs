@@ -12,7 +12,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 use profinfer_analysis::Analysis;
-use profinfer_trace::model::{GraphCallId, Layer, Level, Model};
+use profinfer_analysis::ladder::Question;
+use profinfer_trace::model::{DecodeFunction, GraphCallId, Layer, Level, Model};
 
 use crate::engine_list::{Call, Listed, parse};
 use crate::nodes::{check_spans, list};
@@ -81,6 +82,7 @@ fn check(trace: &Model, stdout: &str, stderr: &str, whisper: &Whisper) {
     check_topologies(trace, &graphs, &backend, whisper);
     check_timings(trace, &graphs, &scheduler, stderr);
     check_token_level(trace);
+    check_answer(trace, &graphs, stderr, whisper);
 }
 
 /// The dimensions of the tensors follow from the model file.
@@ -133,9 +135,34 @@ fn check_timings(trace: &Model, graphs: &[Call], scheduler: &[GraphCallId], stde
     }
 }
 
+/// Each graph counts as a call. Encodings, prompts and decodings are those of whisper, and their ladders have the
+/// time of these calls.
+fn check_answer(trace: &Model, graphs: &[Call], stderr: &str, whisper: &Whisper) {
+    let own = timings(stderr);
+    let a = Analysis::compute(trace);
+    assert!(trace.llama_calls.function.iter().all(|f| *f == DecodeFunction::Graph));
+    let token = &a.token;
+    let calls = [token.encode.calls, token.prefill.calls, token.prefill.tokens, token.decode.calls];
+    let [prompt, decodings] = ["batchd", "decode"].map(|name| own[name].1 as u64);
+    assert_eq!(calls, [OF_ENCODING as u64, 1, prompt, decodings]);
+    assert_eq!(token.calls.len(), graphs.len());
+    let ladder = |question| a.ladder.of(question).unwrap();
+    // An encoding is several graphs. The first decoding warms up caches.
+    assert_eq!(ladder(Question::Encode).units, own["encode"].1 as u64);
+    assert_eq!(ladder(Question::Decode).tokens, decodings - 1);
+    let encode_ms = ladder(Question::Encode).measured_ns as f64 / 1e6;
+    assert!(
+        encode_ms <= own["encode"].0 + 0.02 && encode_ms > 0.3 * own["encode"].0,
+        "{encode_ms} ms, {own:?}"
+    );
+    // Nothing has a name that tells weights, so graphs do: the table of tokens, and those of the layers.
+    let weights: u64 = a.weight.iter().map(|w| w.bytes).sum();
+    let file = whisper.bytes;
+    assert!(weights > file * 95 / 100 && weights <= file, "{weights} bytes of weights in a file of {file}");
+}
+
 /// The missing token level is reported once.
 fn check_token_level(trace: &Model) {
-    assert!(trace.llama_calls.is_empty());
     let token: Vec<_> = trace.session.probes.iter().filter(|p| p.level == Some(Level::Token)).collect();
     assert_eq!(token.len(), 1, "{token:?}");
     assert!(

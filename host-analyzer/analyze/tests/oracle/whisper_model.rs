@@ -18,6 +18,8 @@ pub(crate) struct Whisper {
     pub(crate) n_text_head: u64,
     pub(crate) n_text_layer: usize,
     pub(crate) n_mels: u64,
+    /// Size of the file.
+    pub(crate) bytes: u64,
 }
 
 /// Reads the header.
@@ -37,6 +39,7 @@ pub(crate) fn header(path: &Path) -> Whisper {
         n_text_head: n[7].into(),
         n_text_layer: n[8] as usize,
         n_mels: n[9].into(),
+        bytes: std::fs::metadata(path).unwrap().len(),
     }
 }
 

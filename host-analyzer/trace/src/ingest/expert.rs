@@ -6,9 +6,12 @@ use std::collections::{BTreeSet, HashMap};
 use profinfer_wire::record::expert::{ExpertBatch, ExpertLoss};
 
 use super::damage::Damages;
-use crate::model::expert::selections;
+use crate::model::expert::{SKIPPED, selections};
 use crate::model::totals::Totals;
 use crate::model::{DamageKind, ExpertLedger, Experts, GraphCallId, Model, NodeIdx, Selection, TopologyId};
+
+/// The wire's number of a skipped position is that of the table.
+const _: () = assert!(SKIPPED == profinfer_wire::experts::SKIPPED);
 
 /// Runs in order of arrival, with their experts in one list.
 #[derive(Debug, Default)]
@@ -87,7 +90,9 @@ impl Selections {
                 let node = selection.readers[0];
                 // In this order no position after the last is computed, because it may overflow.
                 let fit = experts.iter().zip(run.first..).map(|(e, p)| (p / run.n_used, p % run.n_used, *e));
-                let fit = fit.filter(|(token, _, e)| *token < selection.n_tokens && *e < selection.n_expert);
+                let fit = fit.filter(|(token, _, e)| {
+                    *token < selection.n_tokens && (*e < selection.n_expert || *e == SKIPPED)
+                });
                 rows.extend(fit.map(|(token, rank, expert)| (call, node, token, rank, expert)));
             }
             let left_out = experts.len() - (rows.len() - before);

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use profinfer_wire::record::graph::{GraphCall, Past, layer};
+use profinfer_wire::record::token::Decode;
 
 use super::damage::Damages;
 use crate::model::{DamageKind, GraphCallId, GraphCalls, Layer, LlamaCallId, Text, ThreadId, TopologyId};
@@ -25,6 +26,51 @@ impl Calls {
 
     pub(super) fn len(&self) -> usize {
         self.calls.len()
+    }
+
+    /// Graphs of a process outside of calls and other graphs.
+    pub(super) fn outermost(&self, pid: u32) -> impl Iterator<Item = (&GraphCall, &ThreadId)> {
+        let outermost = move |r: &GraphCall| r.pid == pid && r.decode == 0 && r.parent == 0;
+        self.calls.iter().filter(move |(r, ..)| outermost(r)).map(|(r, thread, _)| (r, thread))
+    }
+
+    /// Makes the outermost graphs of some processes calls, numbered from `first`. The context of a call is
+    /// what `table` says of the topology of its first part.
+    pub(super) fn as_calls(
+        &mut self,
+        pids: &[u32],
+        first: u32,
+        table: impl Fn(u32) -> u64,
+    ) -> Vec<(Decode, ThreadId)> {
+        let rows = pids.iter().flat_map(|pid| self.outermost(*pid));
+        let mut numbers: HashMap<u32, u32> = HashMap::new();
+        let mut made: Vec<(Decode, ThreadId)> = Vec::new();
+        for ((r, thread), id) in rows.zip(first..=u32::MAX) {
+            numbers.insert(r.id, id);
+            made.push((
+                Decode {
+                    id,
+                    pid: r.pid,
+                    tid: r.tid,
+                    function: 0,
+                    context: 0,
+                    start_ns: r.start_ns,
+                    duration_ns: r.duration_ns,
+                    n_tokens: Some(r.n_tokens),
+                    status: 0,
+                },
+                *thread,
+            ));
+        }
+        for (r, ..) in &mut self.calls {
+            let Some(id) = numbers.get(&r.id).or_else(|| numbers.get(&r.parent)) else { continue };
+            r.decode = *id;
+            let call = &mut made[(*id - first) as usize].0;
+            if call.context == 0 && call.n_tokens != Some(0) {
+                call.context = table(r.topology);
+            }
+        }
+        made
     }
 
     /// Tokens of the complete graphs inside each decode call.

@@ -25,6 +25,7 @@ mod op;
 mod packed;
 mod part;
 mod piece;
+mod role;
 mod sched;
 mod session;
 mod start_up;
@@ -204,6 +205,7 @@ impl Ingest {
             Record::ExpertBatch(r) => self.selections.add(r, offset, &mut self.damages),
             Record::ExpertLoss(r) => self.selections.loss(r),
             Record::PartBatch(r) => self.parts.add(r, offset, &mut self.damages),
+            Record::Cut(r) => part::cut(&mut self.model.cuts, r),
             Record::PartLoss(r) => self.parts.loss(r),
             Record::ProbesUsed(r) => direct::used(&mut self.model.health, r),
             Record::DirectLoss(r) => self.model.health.direct = Some(direct::totals(r)),
@@ -275,9 +277,12 @@ impl Ingest {
         session::full_names(model);
         let topologies = self.topologies.finish(&self.texts, model.health.bytes, damages);
         model.topologies = topologies.table;
+        role::infer(&mut model.topologies, &model.texts);
         self.weights.finish(&topologies.ids, model, damages);
+        self.tokens.add_graphs(&mut self.calls, model, &topologies.ids);
         let llama_calls = self.tokens.finish(&self.calls, calls_lost, &mut model.llama_calls);
         self.parts.finish(&llama_calls, &mut model.parts, &mut model.health, damages);
+        model.cuts.sort_by_key(|cut| cut.at_ns);
         let calls =
             self.calls.finish(&llama_calls, &topologies.ids, &self.texts, &mut model.graph_calls, damages);
         // If spans may be missing, the time between two spans need not be a wait.

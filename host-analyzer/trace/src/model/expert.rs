@@ -9,6 +9,9 @@ use super::text::{Text, Texts};
 /// Most accepted experts of a layer; the engine's own limit is 512 (`LLAMA_MAX_EXPERTS`).
 pub const MAX_EXPERTS: u32 = 1024;
 
+/// In place of an expert: the engine skips this product.
+pub const SKIPPED: u32 = u32::MAX;
+
 /// Columns, one row per expert of a token: ordered by graph call, node, token, rank; no position
 /// twice. A row's graph call has a topology, in which `node` is the first reader of a [`Selection`]
 /// that includes the row's position.
@@ -22,7 +25,7 @@ pub struct Experts {
     pub token: Vec<u32>,
     /// Rank in the router's order, from 0.
     pub rank: Vec<u32>,
-    /// Number of the expert in its layer.
+    /// Number of the expert in its layer, or [`SKIPPED`].
     pub expert: Vec<u32>,
     /// Missing positions, in calls of which others came.
     pub missing: u64,

@@ -65,7 +65,7 @@ pub use loss::{
 };
 pub use nested::NestedCalls;
 pub use op::{SpanId, Spans, WAIT_UNKNOWN};
-pub use part::Parts;
+pub use part::{Cut, Parts};
 pub use refusal::Refusal;
 pub use sched::{
     CpuUse, InterruptKind, Interrupts, OTHER_TASKS, Sched, Task, TaskId, ThreadState, ThreadStates, Turns,
@@ -122,6 +122,8 @@ pub struct Model {
     pub facts: Facts,
     /// How engines ended, and why nothing was traced; empty in recordings of older agents.
     pub endings: Vec<EndingRow>,
+    /// Removals of tokens from sequences, by time.
+    pub cuts: Vec<Cut>,
     /// Samples between the exec of processes and their first calls, by time.
     pub start_ups: Vec<StartSample>,
     /// Losses and damage.

@@ -69,6 +69,7 @@ impl Model {
             board_memory: self.board_memory,
             accelerators: self.accelerators.clone(),
             facts: self.facts.clone(),
+            cuts: self.cuts.iter().filter(|c| c.pid == pid).copied().collect(),
             start_ups: self.start_ups.iter().filter(|s| s.pid == pid).copied().collect(),
             endings: self.endings.iter().filter(|e| e.pid == pid).cloned().collect(),
             health: super::Health {

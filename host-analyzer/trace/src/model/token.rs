@@ -16,6 +16,9 @@ pub enum DecodeFunction {
     LlamaProcess,
     /// `llama_encode`.
     LlamaEncode,
+    /// None: an outermost graph of a process whose program has no token level, such as whisper.cpp, or
+    /// an engine without symbols.
+    Graph,
     /// One that this build does not know.
     Unknown,
 }
@@ -28,6 +31,7 @@ impl DecodeFunction {
             Self::LlamaDecode => "llama_decode",
             Self::LlamaProcess => "llama_process",
             Self::LlamaEncode => "llama_encode",
+            Self::Graph => "graph",
             Self::Unknown => "unknown",
         }
     }
@@ -44,7 +48,8 @@ pub struct LlamaCalls {
     pub function: Vec<DecodeFunction>,
     /// Calling thread.
     pub thread: Vec<ThreadId>,
-    /// Address of the context.
+    /// Address of the context. Of [`DecodeFunction::Graph`]: of the table of the tokens' embeddings, so
+    /// that each model has its own; 0 for graphs that take no tokens.
     pub context: Vec<u64>,
     /// Tokens in the batch: those of the scheduler graphs inside. If there are none or some may be
     /// missing, the agent's value for the call. 0 when unknown.
@@ -54,5 +59,3 @@ pub struct LlamaCalls {
 }
 
 rows!(LlamaCalls, start_ns);
-
-impl LlamaCalls {}

@@ -2,6 +2,7 @@
 //! contradicts the topology of its graph is damage and no row.
 
 use profinfer_analysis::Analysis;
+use profinfer_trace::model::expert::SKIPPED;
 use profinfer_trace::model::{DamageKind, ExpertLedger, Level, Model};
 use proptest::prelude::*;
 
@@ -182,6 +183,17 @@ fn what_the_topology_does_not_bear_out_is_damage() {
         assert_eq!(m.experts.len() as u64, kept, "{run:?}");
         assert!(!Analysis::compute(&m).health.perfect);
     }
+}
+
+#[test]
+fn a_skipped_position_is_one_without_an_expert() {
+    let mut some = WHOLE.to_vec();
+    (some[2], some[5]) = (SKIPPED, SKIPPED);
+    let m = model(&[expert_batch(1, 1, &[run(1, 0, &some)])]);
+    assert_eq!((m.experts.missing, damage(&m)), (16 - some.len() as u64, vec![]));
+    assert_eq!(m.experts.expert, some);
+    let whole = &Analysis::compute(&m).expert[0].whole;
+    assert_eq!((whole.batches, whole.left_out, whole.uses), (1, 0, some.len() as u64 - 2));
 }
 
 #[test]

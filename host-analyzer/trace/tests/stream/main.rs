@@ -10,6 +10,7 @@ mod experts;
 mod facts;
 mod faults;
 mod gauges;
+mod graphs;
 mod hostile;
 mod lossy;
 mod newer;

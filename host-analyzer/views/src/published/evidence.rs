@@ -62,6 +62,7 @@ impl Publish for findings::Requirement {
             Self::OtherKvType => (Kind::OtherKvType, None),
             Self::WithoutNeighbours => (Kind::WithoutNeighbours, None),
             Self::TextLengths => (Kind::TextLengths, None),
+            Self::Prompts => (Kind::Prompts, None),
         };
         let why = match self {
             Self::NoCeiling(_, why) => Some(why.name().to_owned()),

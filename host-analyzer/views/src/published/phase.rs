@@ -4,6 +4,6 @@ use super::Publish;
 use profinfer_analysis::phase;
 
 names! {
-    phase::Phase => Phase { Prefill, Decode, BatchDecode, Draft, WarmUp, Unknown }
+    phase::Phase => Phase { Prefill, Decode, BatchDecode, Draft, WarmUp, Encode, Unknown }
     phase::Evidence => PhaseBy { Logits, Positions, Contexts, Tokens }
 }

@@ -6,7 +6,7 @@ use profinfer_analysis::server;
 fields! {
     server::Server => Server { contexts, requests } - { single }
     server::ServerContext => ServerContext {
-        pid, context, spreads, slots, batches,
+        pid, context, spreads, slots, batches, branches,
     } + { calls_not_whole => incomplete_calls }
     server::Slot => Slot { slot, spreads }
     server::Spreads => Spreads {

@@ -6,7 +6,7 @@ use profinfer_trace::model;
 
 fields! {
     token::Token => Tokens {
-        prefill, decode, batch_decode, draft, warm_up, failed_calls, requests, calls,
+        prefill, decode, batch_decode, draft, warm_up, encode, failed_calls, requests, calls,
     }
     token::PhaseTotals => PhaseTotals {
         calls, tokens, time_ns, tokens_per_s, median_ns, p95_ns, graph_ns, op_wall_ns, traced_calls,

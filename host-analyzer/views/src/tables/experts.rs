@@ -8,6 +8,7 @@ use super::{Table, maybe_u32s, texts, u32s};
 use profinfer_analysis::Analysis;
 use profinfer_analysis::expert::layers_of;
 use profinfer_analysis::phase::{Phase, Phases};
+use profinfer_trace::model::expert::SKIPPED;
 use profinfer_trace::model::{Model, NodeIdx, TopologyId};
 
 pub(super) struct Experts<'a> {
@@ -92,7 +93,7 @@ impl Table for Experts<'_> {
                 ("name", texts(places.iter().map(|p| p.name), &self.names), false),
                 ("token", u32s(rows().map(|i| e.token[i])), false),
                 ("rank", u32s(rows().map(|i| e.rank[i])), false),
-                ("expert", u32s(rows().map(|i| e.expert[i])), false),
+                ("expert", maybe_u32s(rows().map(|i| Some(e.expert[i]).filter(|e| *e != SKIPPED))), true),
             ],
         )
     }

@@ -5,9 +5,8 @@ use std::io::{self, Write};
 use comfy_table::Cell;
 
 use super::style::{Sheet, cut, table, write_table};
-use crate::words::{count, one_line};
+use crate::words::{PHASES, count, one_line};
 use profinfer_analysis::counter::{Counted, Value};
-use profinfer_analysis::phase::Phase;
 
 /// Maximum number of rows; summary.json has all.
 const SHOWN: usize = 8;
@@ -18,11 +17,8 @@ const ZERO: &str = "0.00";
 const COLUMNS: usize = 5;
 
 pub(super) fn write(counted: &[Counted], out: &mut Sheet<'_>) -> io::Result<()> {
-    // The same phase as in the table of operators: the engine spends most of its time in decode.
-    let phase =
-        [Phase::Decode, Phase::BatchDecode, Phase::Prefill, Phase::Unknown, Phase::Draft, Phase::WarmUp]
-            .into_iter()
-            .find(|p| counted.iter().any(|c| c.phase == *p));
+    // The same phase as in the table of operators.
+    let phase = PHASES.into_iter().find(|p| counted.iter().any(|c| c.phase == *p));
     let Some(phase) = phase else { return Ok(()) };
     let rows = || counted.iter().filter(|c| c.phase == phase);
     let mut names: Vec<&str> = Vec::new();

@@ -1,4 +1,4 @@
-//! The ladders: one line per step for tokens and prompts, one line for each other question.
+//! The ladders: one line per step for tokens, prompts and encoders, one line for each other question.
 
 use std::io::{self, Write};
 
@@ -19,7 +19,7 @@ pub(super) fn write(ladders: &Ladders, replay: &Replay, out: &mut Sheet<'_>) -> 
         .rows
         .iter()
         .filter(|l| Some(l.pid) == pid)
-        .partition(|l| matches!(l.question, Question::Decode | Question::Prompt));
+        .partition(|l| matches!(l.question, Question::Decode | Question::Prompt | Question::Encode));
     for ladder in &first {
         writeln!(out)?;
         writeln!(out, "{}", Colour::Strong.paint(&title(ladder)))?;

@@ -7,7 +7,7 @@ use comfy_table::{Cell, Color};
 use super::capture;
 use super::style::{Sheet, bar, cut, percent, table, write_table};
 use super::work::gb_per_s;
-use crate::words::{count, duration, one_line, phase_name};
+use crate::words::{PHASES, count, duration, one_line, phase_name};
 use profinfer_analysis::Analysis;
 use profinfer_analysis::duty::types::TypeEstimate;
 use profinfer_analysis::op::OpType;
@@ -21,11 +21,9 @@ const BAR: usize = 10;
 
 pub(super) fn write(analysis: &Analysis, out: &mut Sheet<'_>) -> io::Result<()> {
     let op = &analysis.op;
-    // The engine spends most of its time in decode: that phase has the details and sets the order.
+    // The first phase has the details and sets the order.
     let seen = |p: &Phase| op.wall_ns[p.index()] > 0;
-    let order =
-        [Phase::Decode, Phase::BatchDecode, Phase::Prefill, Phase::Unknown, Phase::Draft, Phase::WarmUp];
-    let mut phases = order.into_iter().filter(seen);
+    let mut phases = PHASES.into_iter().filter(seen);
     let Some(first) = phases.next() else { return Ok(()) };
     let second = phases.next();
     // A program without decode calls has no phases.

@@ -21,6 +21,7 @@ pub(super) fn write(token: &Token, out: &mut Sheet<'_>) -> io::Result<()> {
         (Phase::Decode, &token.decode),
         (Phase::BatchDecode, &token.batch_decode),
         (Phase::Draft, &token.draft),
+        (Phase::Encode, &token.encode),
         (Phase::WarmUp, &token.warm_up),
     ];
     for (phase, totals) in phases {

@@ -3,7 +3,7 @@
 use std::io;
 
 use super::style::{Sheet, percent};
-use crate::words::{date, no_ceiling, read_from, size};
+use crate::words::{PHASES, date, no_ceiling, read_from, size};
 use profinfer_analysis::ceiling::NoCeiling;
 use profinfer_analysis::module::{Module, Sum};
 use profinfer_analysis::phase::Phase;
@@ -68,9 +68,8 @@ fn unknown(roof: &Roof, threads: &str) -> String {
 
 fn by_module(modules: &[Sum]) -> Option<String> {
     let of = |phase: Phase| modules.iter().filter(move |s| s.phase == phase);
-    let phase = [Phase::Decode, Phase::BatchDecode, Phase::Prefill, Phase::Unknown]
-        .into_iter()
-        .find(|p| of(*p).next().is_some())?;
+    let measured = |p: &Phase| !matches!(p, Phase::Draft | Phase::WarmUp) && of(*p).next().is_some();
+    let phase = PHASES.into_iter().find(measured)?;
     let name = |s: &Sum| s.module.map_or("", Module::name);
     let parts: Vec<String> = of(phase)
         .filter(|s| s.share >= LEAST)

@@ -52,7 +52,7 @@ fn decode(model: &Model, phases: &Phases, LlamaCallId(id): LlamaCallId) -> Label
         Phase::Draft if calls.n_tokens[i] > 1 => format!("draft n={}", calls.n_tokens[i]),
         Phase::Draft => "draft".to_owned(),
         Phase::WarmUp => format!("warm-up n={}", calls.n_tokens[i]),
-        Phase::Decode => "decode".to_owned(),
+        Phase::Decode | Phase::Encode => phases.llama_calls[i].name().to_owned(),
         Phase::Unknown => calls.function[i].name().to_owned(),
     };
     let mut args = vec![

@@ -5,7 +5,7 @@ use ratatui::text::Line;
 use super::screen::Seen;
 use super::table::Table;
 use crate::terminal::style::{bar, cut, percent};
-use crate::words::{count, duration, one_line, phase_name};
+use crate::words::{PHASES, count, duration, one_line, phase_name};
 use profinfer_analysis::op::OpType;
 use profinfer_analysis::phase::Phase;
 
@@ -15,10 +15,8 @@ const BAR: usize = 10;
 /// Lines of all phases that had operators, decode first.
 pub(super) fn lines(seen: &Seen, width: usize) -> Vec<Line<'static>> {
     let op = &seen.analysis.op;
-    let order =
-        [Phase::Decode, Phase::BatchDecode, Phase::Prefill, Phase::Unknown, Phase::Draft, Phase::WarmUp];
     let mut lines = Vec::new();
-    for phase in order.into_iter().filter(|p| op.wall_ns[p.index()] > 0) {
+    for phase in PHASES.into_iter().filter(|p| op.wall_ns[p.index()] > 0) {
         if !lines.is_empty() {
             lines.push(Line::raw(""));
         }

@@ -14,6 +14,7 @@ const NAMES: &[(&str, &str)] = &[
     ("attention_ns_per_token", "attention, per token"),
     ("attention_share", "share of the time"),
     ("batch_ns", "time of a batch"),
+    ("batches_with_guesses", "batches with guesses"),
     ("best_read_rate_seen", "fastest operator"),
     ("break_even_per_round", "tokens per round that pay off"),
     ("break_even_per_round_at_least", "tokens per round that pay off, at least"),

@@ -83,6 +83,10 @@ fn reading(h: &Headline) -> String {
             }
             text + "."
         }
+        (None, _) if h.branches => {
+            "The sequences are branches of a search, so which of their tokens are an answer is not known."
+                .to_owned()
+        }
         (None, Some(speed)) => format!("Prompts: {speed:.1} t/s. No token was generated after them."),
         (None, None) => "No token was generated.".to_owned(),
     }
@@ -161,7 +165,8 @@ pub fn gain(g: &Gain) -> String {
 pub const fn becomes_shorter(question: Question) -> &'static str {
     match question {
         Question::Decode => "per token",
-        Question::Prompt | Question::FirstToken => "until the first token of a request",
+        Question::Prompt => "per prompt",
+        Question::FirstToken => "until the first token of a request",
         Question::StartUp => "until the first call of the program",
         Question::Encode => "per call of the encoder",
         Question::BetweenCalls => "between two calls",
@@ -256,11 +261,14 @@ fn group(missing: &Requirement) -> (Group, Option<&'static str>, u64) {
         Requirement::OtherKvType => (Group::Other, Some(OTHER_KV_TYPE), 0),
         Requirement::WithoutNeighbours => (Group::Other, Some(WITHOUT_NEIGHBOURS), 0),
         Requirement::TextLengths => (Group::Other, Some(TEXT_LENGTHS), 0),
+        Requirement::Prompts => (Group::Other, Some(PROMPTS), 0),
     }
 }
 
 const OTHER_TYPE: &str = "a recording of the same model with weights of another type";
 const OTHER_KV_TYPE: &str = "a recording with keys of another type (-ctk f16)";
+/// See [`Requirement::Prompts`].
+const PROMPTS: &str = "the tokens of the prompts, which are not recorded";
 const TEXT_LENGTHS: &str = "eight calls with texts of different lengths";
 const WITHOUT_NEIGHBOURS: &str = "a recording without the programs on other CPUs";
 
@@ -288,6 +296,7 @@ pub fn needed(missing: &Requirement) -> String {
         Requirement::OtherKvType => OTHER_KV_TYPE.to_owned(),
         Requirement::WithoutNeighbours => WITHOUT_NEIGHBOURS.to_owned(),
         Requirement::TextLengths => TEXT_LENGTHS.to_owned(),
+        Requirement::Prompts => PROMPTS.to_owned(),
     }
 }
 

@@ -35,7 +35,10 @@ pub fn heading(session: &Session, analysis: &Analysis, headline: &Headline) -> H
     // Of all nodes: another backend may compute some layers.
     let nodes = analysis.dag.iter().flat_map(|graph| &graph.nodes);
     let layers = nodes.filter_map(|node| node.layer).max().map_or(0, |last| last.saturating_add(1));
-    let bytes = analysis.weight.iter().map(|w| w.bytes).max().unwrap_or(0);
+    let sizes =
+        || analysis.weight.iter().filter(|w| of_the_model(analysis, w.context.as_deref())).map(|w| w.bytes);
+    // Without calls, the graphs of one model have no context in common.
+    let bytes = if is_without_calls(analysis) { sizes().sum() } else { sizes().max().unwrap_or(0) };
     let versions: BTreeSet<String> =
         session.processes.iter().map(|p| p.engine_version.replace(" (unknown)", "")).collect();
     let versions: Vec<String> = versions.into_iter().filter(|v| !v.is_empty()).collect();
@@ -50,6 +53,17 @@ pub fn heading(session: &Session, analysis: &Analysis, headline: &Headline) -> H
         engine: known(vec![program, versions.join(", "), threads(analysis, headline)]),
         machine: known(machine(session, analysis.duration_ns)),
     }
+}
+
+/// The program has no token level: its graphs count as calls.
+fn is_without_calls(analysis: &Analysis) -> bool {
+    analysis.token.encode.calls > 0
+}
+
+/// Whether the weights of a context are the model's. Beside contexts, an encoder of images has its own.
+fn of_the_model(analysis: &Analysis, context: Option<&str>) -> bool {
+    let any = analysis.weight.iter().any(|w| w.context.is_some());
+    context.is_some() || !any || is_without_calls(analysis)
 }
 
 fn counted(n: u64, one: &str) -> String {
@@ -103,7 +117,8 @@ type Weight<'a> = ((Option<&'a str>, &'a str), (&'a str, u64));
 
 /// All weights of the graphs. Several graphs read the same one.
 fn weights(analysis: &Analysis) -> impl Iterator<Item = Weight<'_>> {
-    analysis.dag.iter().flat_map(|graph| {
+    let graphs = analysis.dag.iter().filter(|graph| of_the_model(analysis, graph.context.as_deref()));
+    graphs.flat_map(|graph| {
         let weights = graph.nodes.iter().filter(|n| n.role == "weight");
         weights
             .map(|n| ((graph.context.as_deref(), n.name.as_str()), (n.dtype.as_str(), n.bytes.unwrap_or(0))))

@@ -87,7 +87,7 @@ pub fn line(remark: &Remark) -> String {
         ),
         Remark::CallsNotSeen => "no token calls: graphs were computed, but none of the probed functions that compute tokens ran. The \
                                  program is not llama.cpp, or it has no symbols and calls others (llama_process, since 0.6.0). \
-                                 Tokens, requests and phases are unknown; a build with symbols or shared libraries shows them"
+                                 Each outermost graph that is in no call counts as one instead"
             .into(),
         Remark::Edge { of, when, n } => edge(*of, *when, *n),
         Remark::OptionRefused(option, why) => capture::option_refused(*option, *why),

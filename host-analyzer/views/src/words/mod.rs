@@ -36,6 +36,17 @@ pub const fn phase_name(phase: Phase) -> &'static str {
     }
 }
 
+/// The phases in the order in which they matter: the engine spends most of its time in decode.
+pub(crate) const PHASES: [Phase; Phase::COUNT] = [
+    Phase::Decode,
+    Phase::BatchDecode,
+    Phase::Prefill,
+    Phase::Encode,
+    Phase::Unknown,
+    Phase::Draft,
+    Phase::WarmUp,
+];
+
 /// Why a gauge has no values or no figures; empty when there is nothing to say.
 #[must_use]
 pub fn gauge_note(note: &Note) -> &str {

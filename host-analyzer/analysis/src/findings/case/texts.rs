@@ -34,8 +34,9 @@ impl Texts {
         }
         let calls = &model.llama_calls;
         let of_process = |i: &usize| {
-            let prefill = analysis.phases.llama_calls[*i] == Phase::Prefill && calls.status[*i] == 0;
-            prefill && model.threads.get(calls.thread[*i]).pid == pid
+            // A later part of a text that is scored has an output for each token.
+            let reads = matches!(analysis.phases.llama_calls[*i], Phase::Prefill | Phase::BatchDecode);
+            reads && calls.status[*i] == 0 && model.threads.get(calls.thread[*i]).pid == pid
         };
         let rows: Vec<usize> = (0..calls.len()).filter(of_process).collect();
         let time_ns = rows.iter().map(|i| calls.duration_ns[*i]).fold(0, u64::saturating_add);

@@ -1,5 +1,6 @@
 //! A draft model costs more than it brings.
 
+use super::super::case::MIN_TOKENS;
 use super::super::evidence::{Evidence, Place, Value};
 use super::super::{Case, Confidence, Found, Gain, Requirement, Rule, Verdict};
 use super::Remedy;
@@ -32,14 +33,39 @@ pub(super) const fn guessing(_: Question, kind: StepKind) -> bool {
     )
 }
 
+/// Options that name a draft model, by llama.cpp's `common/arg.cpp`, and the beginning of the types that need
+/// one.
+const MODELS: [&str; 3] = ["-md", "--model-draft", "--spec-draft-model"];
+const TYPE: &str = "draft";
+
 fn judge(case: &Case<'_>) -> Verdict {
-    verdict(case, |row| row.draft.is_some())
+    let asked = |words: &[&str]| words.iter().any(|w| MODELS.contains(w)) || has_type(words, TYPE);
+    verdict(case, |row| row.draft.is_some(), asked)
 }
 
-/// The verdict on the rows that `of` selects.
-pub(super) fn verdict(case: &Case<'_>, of: fn(&Speculative) -> bool) -> Verdict {
+/// Whether a command line asks for a type of speculation that begins so.
+pub(super) fn has_type(words: &[&str], begin: &str) -> bool {
+    let types = words.windows(2).filter(|pair| pair[0] == "--spec-type").flat_map(|pair| pair[1].split(','));
+    types.into_iter().any(|kind| kind.starts_with(begin))
+}
+
+/// The verdict on the rows that `of` selects. Without any, that no guess was made is an answer if the command
+/// line `asked` for guesses.
+pub(super) fn verdict(
+    case: &Case<'_>,
+    of: fn(&Speculative) -> bool,
+    asked: impl Fn(&[&str]) -> bool,
+) -> Verdict {
     let rows = case.analysis.speculative.iter().filter(|row| of(row));
-    let Some(row) = rows.max_by_key(|s| s.rounds) else { return Verdict::DoesNotApply };
+    let Some(row) = rows.max_by_key(|s| s.rounds) else {
+        let process = case.model.session.processes.iter().find(|p| p.pid == case.pid);
+        let words: Vec<&str> = process.map_or("", |p| &p.command).split_whitespace().collect();
+        if case.headline.tokens < MIN_TOKENS || !asked(&words) {
+            return Verdict::DoesNotApply;
+        }
+        let none = Evidence::new("batches_with_guesses", Value::Count(0), Place::Speculative);
+        return Verdict::RuledOut(vec![none]);
+    };
     let (Some(ladder), Some(plain), Some(_)) =
         (case.ladder(Question::Decode), row.plain, row.emitted_per_round)
     else {
@@ -52,7 +78,9 @@ pub(super) fn verdict(case: &Case<'_>, of: fn(&Speculative) -> bool) -> Verdict 
     let with = per_token(ladder.undisturbed_ns) - application;
     let saved = |plain_ns: u64| with - plain_ns as f64;
     let (low, likely, high) = (saved(plain.high_ns), saved(plain.ns), saved(plain.low_ns));
-    if high <= 0.0 {
+    // Single tokens are as they were measured, with what delayed them: it is ruled out only if the rounds, as
+    // measured, are faster too.
+    if high <= 0.0 && row.wins == Some(true) {
         return Verdict::RuledOut(evidence);
     }
     if low <= 0.0 {

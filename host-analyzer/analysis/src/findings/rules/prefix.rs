@@ -1,7 +1,7 @@
 //! A prompt that was read before is read again.
 
 use super::super::evidence::{Evidence, Place, Value};
-use super::super::{Case, Confidence, Found, Gain, Rule, Verdict};
+use super::super::{Case, Confidence, Found, Gain, Requirement, Rule, Verdict};
 use super::Remedy;
 use crate::ladder::StepKind;
 use crate::shared::memory::{Memory, memory};
@@ -11,7 +11,7 @@ pub(super) const RULE: Rule = Rule {
     topic: "repeated prompts",
     title: "The same prompt is read again",
     question: "Why does every request take as long as the first?",
-    condition: "At least two requests, and four of five that follow another one in their sequence, begin at position 0 although the prompt is at least as long as everything that the sequence held before: a conversation that grows, read from its beginning each time.",
+    condition: "At least two requests, and four of five that follow another one in their sequence, begin at position 0 although the prompt is at least as long as everything that the sequence held before, an answer of several tokens included: a conversation that grows, read from its beginning each time. Prompts that begin at position 0 and are shorter may be others: the tokens are not recorded.",
     formula: "A request would read only what is new: the tokens that the context held before, at the speed of its own prefill. 0.5 to 1.1 of that time.",
     remedy: "Keep the cache: `cache_prompt: true` with a stable beginning of the prompt; one slot for each conversation (--parallel, id_slot). A model with a sliding window needs --swa-full, one with a recurrent state needs --ctx-checkpoints.",
     source: "llama.cpp #3738, #7185, chat-ui #920, SillyTavern #1589",
@@ -24,10 +24,12 @@ pub(super) const RULE: Rule = Rule {
 
 /// Shorter prompts are not worth a cache, tokens.
 const LONG: u64 = 16;
+/// Fewest tokens of an answer that the next prompt is to contain.
+const ANSWER: u64 = 2;
 
 fn judge(case: &Case<'_>) -> Verdict {
     let token = &case.analysis.token;
-    let mut again = 0_u64;
+    let (mut from_the_beginning, mut again) = (0_u64, 0_u64);
     let (mut repeated, mut saved_ns, mut ttft_ns) = (0_u64, 0_u64, 0_u64);
     let mut compared = 0_u64;
     for (i, request) in token.requests.iter().enumerate() {
@@ -43,7 +45,12 @@ fn judge(case: &Case<'_>) -> Verdict {
             Some(_) => request.reused,
             None => token.calls.get(request.first_call as usize).and_then(|c| c.n_past),
         };
-        if at == Some(0) && held >= LONG && request.prompt_tokens >= held {
+        if at != Some(0) || held < LONG {
+            continue;
+        }
+        from_the_beginning += 1;
+        // Without an answer of some length, other prompts would do as well.
+        if before.generated >= ANSWER && request.prompt_tokens >= held {
             again += 1;
             repeated += held;
             ttft_ns = ttft_ns.saturating_add(ttft);
@@ -52,16 +59,19 @@ fn judge(case: &Case<'_>) -> Verdict {
         }
     }
     let evidence = vec![
-        Evidence::new("requests_from_the_beginning", Value::Count(again), Place::Requests),
+        Evidence::new("requests_from_the_beginning", Value::Count(from_the_beginning), Place::Requests),
         Evidence::new("requests", Value::Count(compared), Place::Requests),
         Evidence::new("tokens_read_again", Value::Count(repeated), Place::Requests),
     ];
     if compared == 0 {
         return Verdict::DoesNotApply;
     }
+    if from_the_beginning * 5 < compared {
+        return Verdict::RuledOut(evidence);
+    }
     // Unrelated prompts are longer now and then.
     if again < 2 || again * 5 < compared * 4 {
-        return Verdict::RuledOut(evidence);
+        return Verdict::NotEnoughData(vec![Requirement::Prompts]);
     }
     let (saved, ttft) = (saved_ns / again, ttft_ns / again);
     Verdict::Found(Found {

@@ -4,6 +4,7 @@ use super::Figures;
 use super::pin::{LayerUses, pins};
 use super::reuse::Chain;
 use super::site::Site;
+use profinfer_trace::model::expert::SKIPPED;
 
 #[derive(Debug, Clone)]
 pub(super) struct Layer<'a> {
@@ -53,9 +54,7 @@ impl<'a> Layer<'a> {
         self.site.clone_from(site);
         self.batches.push(experts);
         self.tokens += u64::from(site.selection.n_tokens);
-        for expert in experts {
-            self.uses[*expert as usize] += 1;
-        }
+        used(experts).for_each(|e| self.uses[e as usize] += 1);
         let distinct = once(experts).len() as u64;
         self.distinct += distinct;
         self.bytes = self
@@ -71,7 +70,7 @@ impl<'a> Layer<'a> {
         let (first, second) = self.batches.split_at(self.batches.len() / 2);
         let halves = [first, second].map(|half| {
             let mut uses = vec![0; self.uses.len()];
-            half.iter().copied().flatten().for_each(|e| uses[*e as usize] += 1);
+            half.iter().copied().flat_map(used).for_each(|e| uses[e as usize] += 1);
             uses
         });
         LayerUses {
@@ -102,9 +101,14 @@ impl<'a> Layer<'a> {
     }
 }
 
+/// The experts that compute something.
+fn used(experts: &[u32]) -> impl Iterator<Item = u32> + '_ {
+    experts.iter().copied().filter(|e| *e != SKIPPED)
+}
+
 /// Each expert once.
 fn once(experts: &[u32]) -> Vec<u32> {
-    let mut once = experts.to_vec();
+    let mut once: Vec<u32> = used(experts).collect();
     once.sort_unstable();
     once.dedup();
     once

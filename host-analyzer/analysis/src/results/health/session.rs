@@ -3,7 +3,7 @@
 use super::experts;
 use super::remark::Remark;
 use crate::results::counter::Absent;
-use profinfer_trace::model::{Counter, Level, Model, Probe};
+use profinfer_trace::model::{Counter, DecodeFunction, Level, Model, Probe};
 
 pub(super) fn probes(model: &Model, found: &mut Vec<Remark>) {
     for level in Level::ALL.map(Some).into_iter().chain([None]) {
@@ -53,7 +53,7 @@ pub(super) fn levels(model: &Model, traced: bool, found: &mut Vec<Remark>) {
         found.push(Remark::Off(off));
     }
     let nothing = [
-        (Level::Token, model.llama_calls.is_empty()),
+        (Level::Token, model.llama_calls.function.iter().all(|f| *f == DecodeFunction::Graph)),
         (Level::Graph, model.graph_calls.is_empty()),
         // Lost spans did run.
         (Level::Op, model.spans.is_empty() && model.health.ledger.is_none_or(|l| l.span_ends == 0)),

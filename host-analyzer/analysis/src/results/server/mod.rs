@@ -13,8 +13,9 @@ mod request;
 mod slot;
 mod spread;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
+use crate::shared::cut::Cuts;
 use crate::shared::group::context_name;
 use crate::shared::outer::OuterGraphs;
 use crate::shared::phase::logits::computed;
@@ -51,6 +52,8 @@ pub struct ServerContext {
     pub batches: Vec<Batches>,
     /// Calls whose batches were not completely recorded; requests in them lack figures.
     pub calls_not_whole: u64,
+    /// Its sequences are branches of a search, and no requests.
+    pub branches: bool,
 }
 
 /// One sequence.
@@ -83,13 +86,19 @@ impl Server {
         let logits = computed(model);
         let outer = OuterGraphs::compute(model);
         let mut ends: BTreeMap<u32, u64> = BTreeMap::new();
+        let cuts = Cuts::compute(model);
+        // The engine warms up each context before its first prompt.
+        let mut from_start: BTreeSet<(u32, u64)> = BTreeSet::new();
         for i in (0..d.len()).filter(|i| d.status[*i] == 0) {
             // A draft works for the requests of its target, and its positions go back in every
             // round.
+            let key = (model.threads.get(d.thread[i]).pid, d.context[i]);
+            if phases.llama_calls[i] == Phase::WarmUp {
+                from_start.insert(key);
+            }
             if matches!(phases.llama_calls[i], Phase::WarmUp | Phase::Draft) {
                 continue;
             }
-            let key = (model.threads.get(d.thread[i]).pid, d.context[i]);
             let end_ns = d.start_ns[i].saturating_add(d.duration_ns[i]);
             let before = ends.insert(key.0, end_ns).unwrap_or(d.start_ns[i]);
             let graphs = outer.within(key.0, before, d.start_ns[i]);
@@ -102,11 +111,18 @@ impl Server {
                 duration_ns: d.duration_ns[i],
                 n_tokens: d.n_tokens[i],
                 encode_ns,
+                draft_reads_ns: phases.draft_reads[i].map_or(0, |read| {
+                    d.start_ns[read].saturating_add(d.duration_ns[read]).saturating_sub(end_ns)
+                }),
                 encodes: d.function[i] == DecodeFunction::LlamaEncode,
                 logits: logits[i],
                 shifted: shifts[i],
+                lists_sequences: model.parts.has_sequences(i),
+                cells: phases.contexts[i].n_kv,
+                cuts: &cuts,
             };
             let slots = contexts.entry(key).or_default();
+            slots.from_start = from_start.contains(&key);
             match implied[i] {
                 Some(part) => slots.implied(&call, part),
                 None => slots.call(&call, &model.parts, rows),
@@ -115,7 +131,7 @@ impl Server {
         let mut server = Self::default();
         for ((pid, context), slots) in contexts {
             let context = context_name(context);
-            let has_sequences = slots.has_sequences();
+            let (has_sequences, branches) = (slots.has_sequences(), slots.branches());
             let (requests, batches, calls_not_whole) = slots.close(pid, context.as_ref());
             if !has_sequences {
                 server.single.extend(requests);
@@ -128,7 +144,15 @@ impl Server {
             let slots =
                 of_slot.iter().map(|(slot, of)| Slot { slot: *slot, spreads: Spreads::new(of) }).collect();
             let spreads = Spreads::new(&requests.iter().collect::<Vec<_>>());
-            server.contexts.push(ServerContext { pid, context, spreads, slots, batches, calls_not_whole });
+            server.contexts.push(ServerContext {
+                pid,
+                context,
+                spreads,
+                slots,
+                batches,
+                calls_not_whole,
+                branches,
+            });
             server.requests.extend(requests);
         }
         for requests in [&mut server.requests, &mut server.single] {

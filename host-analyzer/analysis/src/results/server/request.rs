@@ -41,7 +41,7 @@ pub struct SlotRequest {
     /// How often all of its tokens were read with logits for each: the steps of a diffusion model; else 1.
     pub reads: u64,
     /// From the start of the first call with its tokens to the end of the call with its first
-    /// output, ns; `None` where either was not recorded.
+    /// output, or until a draft has read that batch, ns; `None` where either was not recorded.
     pub ttft_ns: Option<u64>,
     /// The part of that in which graphs of an encoder of images or sound ran between two calls of its
     /// prompt, ns.

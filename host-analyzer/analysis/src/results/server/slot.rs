@@ -10,32 +10,51 @@ use std::ops::Range;
 
 use super::batch::{Batches, Composition};
 use super::request::{Begin, SlotRequest};
+use crate::shared::cut::Cuts;
+use crate::shared::share::SequenceShare;
 use profinfer_trace::model::Parts;
 
 /// A call follows at once if the time before it is at most this part of the prompt's time so far.
 const AT_ONCE: u64 = 100;
+/// A shift of a full context leaves at most this many cells free, of the cells that attention covers.
+const FREE_CELLS: i64 = 8;
 /// Most draft tokens of a call. A longer part is of a text whose tokens all have an output.
 const LONGEST_DRAFT: u64 = 64;
 
 /// The required data of a `llama_decode` call.
-pub(super) struct Call {
+pub(super) struct Call<'a> {
     pub(super) row: u32,
     pub(super) start_ns: u64,
     pub(super) duration_ns: u64,
     pub(super) n_tokens: u32,
     /// Time of the graphs between the process's call before and this one, ns.
     pub(super) encode_ns: u64,
+    /// Time until the draft has read the same batch: before, the engine takes no token from it. ns
+    pub(super) draft_reads_ns: u64,
     /// Its tokens go to an encoder.
     pub(super) encodes: bool,
     /// It is known to compute logits; without, its outputs are embeddings.
     pub(super) logits: bool,
     /// See [`crate::shared::shift`].
     pub(super) shifted: bool,
+    /// Its batch lists sequences.
+    pub(super) lists_sequences: bool,
+    /// Cells that its attention covers, if known.
+    pub(super) cells: Option<u64>,
+    /// What the engine removed after it.
+    pub(super) cuts: &'a Cuts,
 }
 
-impl Call {
+impl Call<'_> {
     const fn end_ns(&self) -> u64 {
         self.start_ns.saturating_add(self.duration_ns)
+    }
+
+    /// Tokens of a sequence's part that the engine kept; `None` if it removed none.
+    fn kept(&self, seq: i32, part: SequencePart) -> Option<i64> {
+        let (pos, n) = (u32::try_from(part.pos).ok(), u32::try_from(part.n).ok()?);
+        let share = SequenceShare { seq: Some(seq).filter(|_| self.lists_sequences), pos, n, outputs: None };
+        self.cuts.kept(self.row as usize, &share).map(i64::from)
     }
 }
 
@@ -64,6 +83,10 @@ pub(super) struct Slots {
     composition: Composition,
     not_whole: u64,
     has_sequences: bool,
+    /// A token of an answer was of several sequences: these are branches of a search.
+    branches: bool,
+    /// The context was recorded from its beginning.
+    pub(super) from_start: bool,
 }
 
 /// One sequence.
@@ -101,10 +124,14 @@ struct Open {
     last: (i64, i64),
     /// Tokens of the last part of the prompt.
     last_n: u64,
+    /// Time of the last call of the prompt, ns.
+    last_ns: u64,
     /// End of the call before the last one with an output, ns.
     before_ns: u64,
     /// Several outputs of one call are draft tokens, of which only some are accepted.
     guesses: bool,
+    /// Tokens of the last part that the engine kept, if it removed some.
+    kept: Option<i64>,
     /// The last part was of the answer.
     answering: bool,
 }
@@ -115,8 +142,13 @@ impl Slots {
         self.has_sequences
     }
 
+    /// Whether the sequences are branches of a search.
+    pub(super) const fn branches(&self) -> bool {
+        self.branches
+    }
+
     /// Adds the next call of the context, with its rows of `parts`.
-    pub(super) fn call(&mut self, call: &Call, parts: &Parts, rows: Range<usize>) {
+    pub(super) fn call(&mut self, call: &Call<'_>, parts: &Parts, rows: Range<usize>) {
         let tokens: u64 = parts.n[rows.clone()].iter().map(|n| u64::from(*n)).sum();
         let end = rows.end.checked_sub(1).filter(|_| !rows.is_empty());
         let last_token = end.map_or(0, |i| u64::from(parts.first[i]) + u64::from(parts.n[i]));
@@ -127,12 +159,16 @@ impl Slots {
             self.slots.values_mut().for_each(|s| s.gap = true);
         }
         let (mut sequences, mut prompt, mut answer) = (Vec::new(), 0, 0);
+        let rows_of_call = rows.clone();
         for i in rows {
             let (Some(seq), Some(pos)) = (parts.seq[i], parts.pos[i]) else { continue };
             self.has_sequences = true;
             // The other sequences of the tokens are not recorded: a prompt that several sequences
             // share belongs to none.
             if parts.n_seq[i] != 1 {
+                // A prompt that several share has an output at its end.
+                let answer = pos > 0 && parts.outputs[i] == Some(parts.n[i]);
+                self.branches |= parts.n_seq[i] > 1 && answer;
                 continue;
             }
             let n = u64::from(parts.n[i]);
@@ -140,7 +176,10 @@ impl Slots {
             let outputs = parts.outputs[i].map_or_else(|| u64::from(whole && Some(i) == end), u64::from);
             let pos = i64::from(pos);
             let next = pos + if parts.same[i] { 1 } else { i64::from(parts.n[i]) };
-            let is_prompt = self.part(seq, call, SequencePart { pos, next, n, outputs });
+            // Sequences whose prompt is a copy of another one's go on together with it.
+            let twin = |j: usize| j != i && parts.pos[j] == parts.pos[i] && parts.n[j] == 1;
+            let alone = !rows_of_call.clone().any(twin);
+            let is_prompt = self.part(seq, call, SequencePart { pos, next, n, outputs }, alone);
             *(if is_prompt { &mut prompt } else { &mut answer }) += n;
             sequences.push(seq);
         }
@@ -153,15 +192,25 @@ impl Slots {
     }
 
     /// Adds the next call of a context whose batches show no sequences.
-    pub(super) fn implied(&mut self, call: &Call, part: SequencePart) {
-        self.part(0, call, part);
+    pub(super) fn implied(&mut self, call: &Call<'_>, part: SequencePart) {
+        self.part(0, call, part, true);
     }
 
     /// Adds a part. Returns whether it is of a prompt.
-    fn part(&mut self, seq: i32, call: &Call, part: SequencePart) -> bool {
+    fn part(&mut self, seq: i32, call: &Call<'_>, part: SequencePart, alone: bool) -> bool {
+        let is_prompt = self.add(seq, call, part, alone);
+        if let Some(open) = self.slots.get_mut(&seq).and_then(|state| state.open.as_mut()) {
+            open.kept = call.kept(seq, part);
+        }
+        is_prompt
+    }
+
+    /// `alone`: no other sequence of the call is at its position.
+    fn add(&mut self, seq: i32, call: &Call<'_>, part: SequencePart, alone: bool) -> bool {
+        let from_start = self.from_start;
         let state = self.slots.entry(seq).or_default();
         let gap = std::mem::take(&mut state.gap);
-        if let Some(open) = state.open.as_mut().filter(|_| call.shifted) {
+        if let Some(open) = state.open.as_mut().filter(|open| call.shifted && open.is_full(call)) {
             open.shift(part);
         }
         if let Some(open) = &mut state.open {
@@ -180,7 +229,10 @@ impl Slots {
         }
         // After a gap, earlier parts show nothing.
         let held = state.open.as_ref().filter(|_| !gap).map_or(0, |open| open.last.1);
-        let open = Open::new(call, part, held);
+        // If nothing before this is missing, tokens that nobody computed came from a prompt that the server
+        // keeps in memory.
+        let copied = from_start && !gap && part.n == 1 && alone;
+        let open = Open::new(call, part, if copied { i64::MAX } else { held });
         let is_prompt = open.begin != Begin::Unseen;
         if let Some(done) = state.open.replace(open) {
             self.done.push((seq, done));
@@ -196,6 +248,9 @@ impl Slots {
     ) -> (Vec<SlotRequest>, Vec<Batches>, u64) {
         let open = self.slots.into_iter().filter_map(|(seq, state)| Some((seq, state.open?)));
         self.done.extend(open);
+        if self.branches {
+            self.done.clear();
+        }
         let requests =
             self.done.into_iter().map(|(seq, open)| open.close(pid, context.cloned(), seq)).collect();
         (requests, self.composition.close(), self.not_whole)
@@ -204,7 +259,7 @@ impl Slots {
 
 impl Open {
     /// `held`: positions that the sequence is known to have.
-    fn new(call: &Call, part: SequencePart, held: i64) -> Self {
+    fn new(call: &Call<'_>, part: SequencePart, held: i64) -> Self {
         let begin = match (part.all_ask() && part.pos > 0, part.pos < held) {
             (false, _) => Begin::Prompt,
             (true, true) if part.n == 1 => Begin::Back,
@@ -230,8 +285,10 @@ impl Open {
             answered: unseen.then_some((part.pos, call.end_ns())),
             last: (part.pos, part.next),
             last_n: part.n,
+            last_ns: call.duration_ns,
             before_ns: call.end_ns(),
             guesses: unseen && part.n > 1,
+            kept: None,
             answering: unseen,
         };
         if !unseen {
@@ -253,11 +310,22 @@ impl Open {
         }
     }
 
+    /// Whether its sequence fills the cells that attention covers, as far as known. A server also shifts cells
+    /// to reuse parts of a prompt.
+    fn is_full(&self, call: &Call<'_>) -> bool {
+        let free =
+            |cells: u64| i64::try_from(cells).is_ok_and(|n| n <= self.last.1.saturating_add(FREE_CELLS));
+        call.cells.is_none_or(free)
+    }
+
     /// Whether a part of the sequence belongs to this request.
     const fn goes_on_with(&self, part: SequencePart, gap: bool) -> bool {
         let (first, next) = self.last;
         if self.answered.is_none() {
-            return part.pos == next || gap && part.pos > next;
+            // The cells of an image may have fewer positions than there are: the next ones go back, and nothing
+            // was removed.
+            let image = self.kept.is_none() && part.pos > first && part.pos < next;
+            return part.pos == next || image || gap && part.pos > next;
         }
         if self.is_scored() && part.pos == next && part.n > LONGEST_DRAFT {
             return true;
@@ -274,9 +342,11 @@ impl Open {
     /// Whether a part is the next one of a prompt that a program cuts into equal parts and a rest, each with
     /// an output that it does not use: the call follows at once. A conversation that goes on after an answer
     /// of one token looks the same, but its next call waits for a client.
-    const fn is_cut(&self, call: &Call, part: SequencePart) -> bool {
+    const fn is_cut(&self, call: &Call<'_>, part: SequencePart) -> bool {
         let length = self.end_ns.saturating_sub(self.start_ns);
         let waited = call.start_ns.saturating_sub(self.end_ns);
+        // Parts of one length, and a rest: the time before one is that of the program.
+        let in_a_row = part.n == self.last_n || self.prompt_calls > 1;
         self.answered.is_some()
             && !self.answering
             && self.prompt_calls == self.prompt_outputs
@@ -284,7 +354,7 @@ impl Open {
             && part.n <= self.last_n
             && part.outputs == 1
             && part.pos == self.last.1
-            && waited <= length / AT_ONCE
+            && (waited <= length / AT_ONCE || in_a_row && waited <= self.last_ns)
     }
 
     /// Whether a part computes the accepted guesses of the last part again, where a state cannot be cut back.
@@ -303,7 +373,7 @@ impl Open {
     }
 
     /// Adds a part that continues the request. Returns whether it is of the prompt.
-    fn add(&mut self, call: &Call, part: SequencePart, gap: bool) -> bool {
+    fn add(&mut self, call: &Call<'_>, part: SequencePart, gap: bool) -> bool {
         let is_cut = self.is_cut(call, part);
         let end_before = self.end_ns;
         self.end_ns = self.end_ns.max(call.end_ns());
@@ -329,7 +399,7 @@ impl Open {
     }
 
     /// The first call of the decoder after the encoder: it has the first output.
-    fn decode(&mut self, call: &Call, part: SequencePart) {
+    fn decode(&mut self, call: &Call<'_>, part: SequencePart) {
         self.encoded = false;
         self.end_ns = self.end_ns.max(call.end_ns());
         self.before_ns = self.end_ns;
@@ -340,7 +410,7 @@ impl Open {
         self.answered = Some((part.next, call.end_ns()));
     }
 
-    fn prompt(&mut self, call: &Call, part: SequencePart) {
+    fn prompt(&mut self, call: &Call<'_>, part: SequencePart) {
         // The last token of a prompt, and a draft after it.
         let drafted = self.prompt_tokens > 0
             && self.answered.is_none()
@@ -352,11 +422,11 @@ impl Open {
         self.prompt_outputs += part.outputs;
         self.prompt_ns = self.prompt_ns.saturating_add(call.duration_ns);
         self.last = (part.pos, part.next);
-        self.last_n = part.n;
+        (self.last_n, self.last_ns) = (part.n, call.duration_ns);
         self.guesses = drafted;
         if part.outputs > 0 {
             let behind = if drafted { part.pos + 1 } else { part.next };
-            self.answered = Some((behind, call.end_ns()));
+            self.answered = Some((behind, call.end_ns().saturating_add(call.draft_reads_ns)));
         }
     }
 
@@ -371,13 +441,18 @@ impl Open {
         let ttft_ns =
             self.answered.filter(|_| seen && generates).map(|(_, end)| end.saturating_sub(self.start_ns));
         // For an answer whose beginning was not recorded, the first call also had an output.
+        // Of a draft, the engine keeps the token before it and those that it accepted.
+        let kept = self.kept.filter(|_| self.guesses);
         let outputs = self.answered.map(|(behind, _)| {
-            let steps = if self.answering { (self.last.0 - behind).max(0) + 1 } else { 0 };
+            let steps = match (self.answering, kept) {
+                (true, kept) => (self.last.0 - behind).max(0) + kept.unwrap_or(1),
+                (false, kept) => kept.map_or(0, |kept| kept - 1),
+            };
             if generates { steps.unsigned_abs() + u64::from(seen) } else { 0 }
         });
         // How many draft tokens of the last call were accepted is unknown, so the time ends before
         // it.
-        let (until, outputs_until) = match (self.guesses, outputs) {
+        let (until, outputs_until) = match (self.guesses && kept.is_none(), outputs) {
             (true, Some(outputs)) => (self.before_ns, outputs.saturating_sub(1)),
             (false, Some(outputs)) => (self.end_ns, outputs),
             (_, None) => (0, 0),

@@ -9,6 +9,7 @@ mod round;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::shared::cut::Cuts;
 use crate::shared::group::context_name;
 use crate::shared::phase::{Pair, Phase, Phases};
 use crate::stats::percentile::percentile;
@@ -90,10 +91,11 @@ pub struct Verified {
 /// Output tokens of each `llama_decode` call that verified guesses, as far as known.
 pub(crate) fn emitted(model: &Model, phases: &Phases) -> Vec<Option<u32>> {
     let mut all = vec![None; model.llama_calls.len()];
-    let pairs = phases.pairs.iter().flat_map(|pair| rounds(model, phases, pair));
-    let alone = single(model, phases).into_iter().flat_map(|of| without_draft(model, phases, of));
+    let cuts = Cuts::compute(model);
+    let pairs = phases.pairs.iter().flat_map(|pair| rounds(model, phases, &cuts, pair));
+    let alone = single(model, phases).into_iter().flat_map(|of| without_draft(model, phases, &cuts, of));
     for round in pairs.chain(alone) {
-        all[round.call] = round.emitted;
+        all[round.call] = round.emitted();
     }
     all
 }
@@ -125,9 +127,10 @@ pub fn speculative(model: &Model, phases: &Phases) -> Vec<Speculative> {
         let (draft, target) = (draft.and_then(context_name), context_name(target));
         Speculative { pid, draft, target, ..figures(rounds, ones) }
     };
-    let pair = |p: &Pair| of(&rounds(model, phases, p), (p.pid, Some(p.draft), p.target));
+    let cuts = Cuts::compute(model);
+    let pair = |p: &Pair| of(&rounds(model, phases, &cuts, p), (p.pid, Some(p.draft), p.target));
     let alone = single(model, phases).into_iter().filter_map(|(pid, context)| {
-        let rounds = without_draft(model, phases, (pid, context));
+        let rounds = without_draft(model, phases, &cuts, (pid, context));
         (!rounds.is_empty()).then(|| of(&rounds, (pid, None, context)))
     });
     phases.pairs.iter().map(pair).chain(alone).collect()
@@ -135,16 +138,18 @@ pub fn speculative(model: &Model, phases: &Phases) -> Vec<Speculative> {
 
 fn figures(rounds: &[Round], ones: Vec<u64>) -> Speculative {
     let n = rounds.len() as u64;
-    let known = || rounds.iter().filter_map(|r| Some((r.drafted, r.emitted?)));
-    let known_rounds = known().count() as u64;
-    let tokens: u64 = known().map(|(_, e)| u64::from(e)).sum();
-    let accepted: u64 = rounds.iter().filter_map(Round::accepted).map(u64::from).sum();
-    let verified_known: u64 = known().map(|(k, _)| u64::from(k)).sum();
-    let drafted: u64 = rounds.iter().map(|r| u64::from(r.drafted)).sum();
+    let known_rounds = rounds.iter().filter_map(Round::emitted).count() as u64;
+    let tokens: u64 = rounds.iter().filter_map(Round::emitted).map(u64::from).sum();
+    let outcomes = || rounds.iter().flat_map(Round::outcomes);
+    let accepted: u64 = outcomes().map(|(_, accepted)| u64::from(accepted)).sum();
+    let verified_known: u64 = outcomes().map(|(drafted, _)| u64::from(drafted)).sum();
+    let drafted: u64 = rounds.iter().map(|r| u64::from(r.drafted())).sum();
     let sizes = sizes(rounds);
-    let plain = plain::plain(ones, &sizes);
-    let mut draft_times: Vec<u64> =
-        rounds.iter().filter(|r| r.drafted > 0).map(|r| r.draft_ns / u64::from(r.drafted)).collect();
+    // A token alone is not what a call of several sequences would be without guesses.
+    let several = rounds.iter().any(|r| r.guesses.len() > 1);
+    let plain = plain::plain(ones, &sizes).filter(|_| !several);
+    let guessing = rounds.iter().filter(|r| r.drafted() > 0);
+    let mut draft_times: Vec<u64> = guessing.map(|r| r.draft_ns / u64::from(r.drafted())).collect();
     let draft_token_ns = percentile(&mut draft_times, 50);
     // Cost of a round from medians, so that a single hiccup does not count.
     let round_ns = draft_token_ns.filter(|_| n > 0).map(|draft| {
@@ -182,8 +187,8 @@ fn figures(rounds: &[Round], ones: Vec<u64>) -> Speculative {
 
 fn sizes(rounds: &[Round]) -> Vec<Verified> {
     let mut lengths: BTreeMap<u32, Vec<u64>> = BTreeMap::new();
-    for r in rounds {
-        lengths.entry(r.drafted).or_default().push(r.verify_ns);
+    for r in rounds.iter().filter(|r| r.alone) {
+        lengths.entry(r.drafted()).or_default().push(r.verify_ns);
     }
     lengths
         .into_iter()
@@ -196,11 +201,12 @@ fn sizes(rounds: &[Round]) -> Vec<Verified> {
 }
 
 fn positions(rounds: &[Round]) -> Vec<Position> {
-    let longest = rounds.iter().map(|r| r.drafted).max().unwrap_or(0);
+    let outcomes = || rounds.iter().flat_map(Round::outcomes);
+    let longest = outcomes().map(|(drafted, _)| drafted).max().unwrap_or(0);
     let of = |position: u32| {
-        let known = || rounds.iter().filter(move |r| r.drafted >= position).filter_map(Round::accepted);
+        let known = || outcomes().filter(move |(drafted, _)| *drafted >= position);
         let (drafted, accepted) =
-            (known().count() as u64, known().filter(|accepted| *accepted >= position).count() as u64);
+            (known().count() as u64, known().filter(|(_, accepted)| *accepted >= position).count() as u64);
         Some(Position { position, drafted, accepted, accepted_share: ratio(accepted, drafted)? })
     };
     (1..=longest).map_while(of).collect()

@@ -1,18 +1,30 @@
 //! The rounds of speculative decoding: the draft predicts tokens, the target verifies them.
 
+use std::collections::HashMap;
+
+use crate::shared::cut::Cuts;
 use crate::shared::phase::{Pair, Phase, Phases, Role};
+use crate::shared::share::SequenceShare;
 use profinfer_trace::model::Model;
 
-/// One round.
+/// The guesses of one sequence in a round.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Guess {
+    /// The token before the guesses, and the guesses.
+    share: SequenceShare,
+    /// Output tokens: the accepted guesses, and the target's own token after them. `None` when unknown.
+    emitted: Option<u32>,
+}
+
+/// One round.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Round {
     /// Row of the target's call.
     pub(super) call: usize,
-    /// Draft tokens that it verified.
-    pub(super) drafted: u32,
-    /// Output tokens: the accepted draft tokens, and the target's own token after them. `None` when
-    /// unknown.
-    pub(super) emitted: Option<u32>,
+    /// By sequence.
+    pub(super) guesses: Vec<Guess>,
+    /// The call has nothing else, such as a prompt of another sequence.
+    pub(super) alone: bool,
     /// Output tokens that are no guesses: the target's own token, and one more where the engine verified
     /// the accepted guesses and that token again.
     pub(super) own: u32,
@@ -23,6 +35,25 @@ pub(super) struct Round {
 }
 
 impl Round {
+    fn new(call: usize, shares: &[SequenceShare], draft_ns: u64, verify_ns: u64) -> Self {
+        let guesses: Vec<Guess> = shares
+            .iter()
+            .filter(|s| s.n == 1 || s.may_verify())
+            .map(|s| Guess { share: *s, emitted: None })
+            .collect();
+        Self { call, alone: guesses.len() == shares.len(), guesses, own: 1, draft_ns, verify_ns }
+    }
+
+    /// Draft tokens that it verified.
+    pub(super) fn drafted(&self) -> u32 {
+        self.guesses.iter().map(Guess::drafted).fold(0, u32::saturating_add)
+    }
+
+    /// Output tokens of all sequences; `None` if the outcome of one is unknown.
+    pub(super) fn emitted(&self) -> Option<u32> {
+        self.guesses.iter().map(|g| g.emitted).try_fold(0, |sum: u32, n| sum.checked_add(n?))
+    }
+
     /// The accepted guesses are computed again in a call. With outputs for all of its tokens it verifies them
     /// together with the target's own token, which it did not have before.
     fn replay(&mut self, model: &Model, phases: &Phases, call: usize) {
@@ -32,23 +63,67 @@ impl Round {
         self.own += u32::from(n > 1 && phases.logits[call] == Some(u64::from(n)));
     }
 
-    /// Accepted guesses; `None` if the outcome is unknown.
-    pub(super) fn accepted(&self) -> Option<u32> {
-        Some(self.emitted?.saturating_sub(self.own))
+    /// Guesses of each sequence, and how many of them were accepted, where the outcome is known.
+    pub(super) fn outcomes(&self) -> impl Iterator<Item = (u32, u32)> + '_ {
+        self.guesses.iter().filter_map(|g| Some((g.drafted(), g.emitted?.saturating_sub(self.own))))
+    }
+}
+
+impl Guess {
+    const fn drafted(&self) -> u32 {
+        self.share.n.saturating_sub(1)
+    }
+}
+
+/// The rounds of a context so far, and those whose outcome the next tokens of their sequence show.
+#[derive(Default)]
+struct Rounds {
+    found: Vec<Round>,
+    /// By sequence: round and guess.
+    open: HashMap<Option<i32>, (usize, usize)>,
+}
+
+impl Rounds {
+    /// The next tokens of some sequences. They begin after the accepted tokens, so the difference of both
+    /// positions is the number of output tokens. A prompt shows nothing.
+    fn next(&mut self, shares: &[SequenceShare]) {
+        for share in shares {
+            let goes_on = share.n == 1 || share.may_verify();
+            let open = self.open.remove(&share.seq).filter(|_| goes_on);
+            let guess = open.and_then(|(round, at)| self.found.get_mut(round)?.guesses.get_mut(at));
+            if let Some(guess) = guess {
+                guess.emitted = emitted(guess.share.pos, share.pos, guess.drafted());
+            }
+        }
+    }
+
+    fn add(&mut self, round: Round) {
+        let at = self.found.len();
+        self.open.extend(round.guesses.iter().enumerate().map(|(i, guess)| (guess.share.seq, (at, i))));
+        self.found.push(round);
+    }
+
+    /// Where no later call shows the outcome, the engine's removal of rejected guesses does.
+    fn close(mut self, cuts: &Cuts) -> Vec<Round> {
+        for round in &mut self.found {
+            let call = round.call;
+            for guess in round.guesses.iter_mut().filter(|g| g.emitted.is_none()) {
+                guess.emitted = cuts.kept(call, &guess.share);
+            }
+        }
+        self.found
     }
 }
 
 /// The rounds of a pair, by start.
 ///
-/// The next call of the target shows the outcome of a round. It begins after the accepted tokens,
-/// so the difference of both positions is the number of output tokens. The last round before
-/// another prompt, and the last of a session, have no such call. A call of one token after draft
+/// The next call of the target with tokens of a sequence shows the outcome of a round. The last round before
+/// another prompt, and the last of a session, have no such call: `cuts` show it. A call of one token after draft
 /// calls is a round too: no draft token was good enough to be verified.
-pub(super) fn rounds(model: &Model, phases: &Phases, pair: &Pair) -> Vec<Round> {
+pub(super) fn rounds(model: &Model, phases: &Phases, cuts: &Cuts, pair: &Pair) -> Vec<Round> {
     let (d, contexts) = (&model.llama_calls, &phases.contexts);
-    let mut found: Vec<Round> = Vec::new();
+    let mut rounds = Rounds::default();
     let (mut draft_calls, mut draft_ns) = (0_u32, 0_u64);
-    let mut open = false;
     for i in (0..d.len()).filter(|i| d.status[*i] == 0 && phases.llama_calls[*i] != Phase::WarmUp) {
         if model.threads.get(d.thread[i]).pid != pair.pid {
             continue;
@@ -60,60 +135,71 @@ pub(super) fn rounds(model: &Model, phases: &Phases, pair: &Pair) -> Vec<Round> 
                 draft_ns = draft_ns.saturating_add(d.duration_ns[i]);
             }
         } else if d.context[i] == pair.target && phases.replays[i] {
-            if let Some(last) = found.last_mut() {
+            if let Some(last) = rounds.found.last_mut() {
                 last.replay(model, phases, i);
             }
         } else if d.context[i] == pair.target {
-            let generates = phases.roles[i] == Role::Verify || d.n_tokens[i] == 1;
-            if let (true, true, Some(last)) = (open, generates, found.last_mut()) {
-                last.emitted = emitted(contexts[last.call].n_past, contexts[i].n_past, last.drafted);
-            }
-            open = generates && draft_calls > 0;
-            if open {
-                found.push(Round {
-                    call: i,
-                    drafted: d.n_tokens[i].saturating_sub(1),
-                    emitted: None,
-                    own: 1,
-                    draft_ns,
-                    verify_ns: d.duration_ns[i],
-                });
+            let shares = phases.shares(model, i);
+            rounds.next(&shares);
+            let generates = phases.roles[i] == Role::Verify || shares.iter().all(|s| s.n == 1);
+            if generates && draft_calls > 0 {
+                rounds.add(Round::new(i, &shares, draft_ns, d.duration_ns[i]));
             }
             (draft_calls, draft_ns) = (0, 0);
         }
     }
-    found
+    rounds.close(cuts)
 }
 
 /// The rounds of a context that guesses tokens without a draft model, for example from n-grams of
 /// its text; empty if it does not. Calls of parallel sequences have several tokens too, but each
 /// sequence goes on by one token.
-pub(super) fn without_draft(model: &Model, phases: &Phases, (pid, context): (u32, u64)) -> Vec<Round> {
-    let (d, contexts) = (&model.llama_calls, &phases.contexts);
-    let mut found: Vec<Round> = Vec::new();
-    let mut open = false;
+pub(super) fn without_draft(
+    model: &Model,
+    phases: &Phases,
+    cuts: &Cuts,
+    (pid, context): (u32, u64),
+) -> Vec<Round> {
+    let d = &model.llama_calls;
+    let mut rounds = Rounds::default();
+    // Next position of each sequence, if its last call had an output.
+    let mut answers: HashMap<Option<i32>, Option<u32>> = HashMap::new();
     let own = |i: &usize| d.context[*i] == context && model.threads.get(d.thread[*i]).pid == pid;
     for i in (0..d.len()).filter(own).filter(|i| d.status[*i] == 0) {
         if phases.replays[i] {
-            if let Some(last) = found.last_mut() {
+            if let Some(last) = rounds.found.last_mut() {
                 last.replay(model, phases, i);
             }
             continue;
         }
-        if let (true, Some(last)) = (open, found.last_mut()) {
-            last.emitted = emitted(contexts[last.call].n_past, contexts[i].n_past, last.drafted);
+        let shares = phases.shares(model, i);
+        rounds.next(&shares);
+        if shares.iter().any(|s| guesses(s, answers.get(&s.seq).copied().flatten())) {
+            rounds.add(Round::new(i, &shares, 0, d.duration_ns[i]));
         }
-        open = phases.llama_calls[i] == Phase::BatchDecode;
-        if open {
-            let drafted = d.n_tokens[i].saturating_sub(1);
-            let verify_ns = d.duration_ns[i];
-            found.push(Round { call: i, drafted, emitted: None, own: 1, draft_ns: 0, verify_ns });
+        for share in &shares {
+            let next = share.pos.map(|pos| pos.saturating_add(share.n));
+            answers.insert(share.seq, next.filter(|_| share.outputs.is_none_or(|n| n > 0)));
         }
     }
-    let hits = found.iter().filter(|r| r.emitted.is_some_and(|n| n > 1)).count();
-    let known = found.iter().filter(|r| r.emitted.is_some()).count();
-    if hits >= FEWEST_HITS && (known + 1) * 10 >= found.len() * 9 { found } else { Vec::new() }
+    let found = rounds.close(cuts);
+    // Where batches list their sequences, each of these is known to be a round.
+    let told = found.iter().any(|r| r.guesses.iter().any(|g| g.share.seq.is_some()));
+    let outcomes = || found.iter().filter_map(Round::emitted);
+    let (hits, known) = (outcomes().filter(|n| *n > 1).count(), outcomes().count());
+    let believed = hits >= FEWEST_HITS && (known + 1) * 10 >= found.len() * 9;
+    if told || believed { found } else { Vec::new() }
 }
+
+/// Whether the tokens of a sequence are an answer with guesses. `next`: its next position, if its last call
+/// had an output. After rejected guesses it goes back. A longer part is a text whose tokens are scored.
+fn guesses(share: &SequenceShare, next: Option<u32>) -> bool {
+    let goes_on = next.zip(share.pos).is_some_and(|(next, pos)| pos <= next);
+    share.may_verify() && goes_on && share.n <= LONGEST + 1
+}
+
+/// Most guesses of a sequence in a call.
+const LONGEST: u32 = 64;
 
 /// Fewest rounds with an accepted guess: one may be the end of a sequence.
 const FEWEST_HITS: usize = 2;

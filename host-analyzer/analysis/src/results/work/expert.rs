@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use super::sources::{elements, source};
 use super::{Accuracy, Work};
-use profinfer_trace::model::expert::selections;
+use profinfer_trace::model::expert::{SKIPPED, selections};
 use profinfer_trace::model::{GraphCallId, Model, Node, NodeIdx, Selection, Topology};
 
 /// Work of one `MUL_MAT_ID`.
@@ -96,7 +96,9 @@ impl Chosen {
         for i in 0..experts.len() {
             let (rows, distinct) = seen.entry((experts.graph_call[i], experts.node[i])).or_default();
             *rows += 1;
-            distinct.insert(experts.expert[i]);
+            if experts.expert[i] != SKIPPED {
+                distinct.insert(experts.expert[i]);
+            }
         }
         let arrived = |(call, node): &(GraphCallId, NodeIdx), rows: u64| {
             let topology = model.graph_calls.topology[call.0 as usize]?;

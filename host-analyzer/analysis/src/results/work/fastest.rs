@@ -4,7 +4,7 @@ use super::{Accuracy, Work};
 
 /// Fewest bytes read, and operations, of an execution whose rate counts. Of smaller ones, the time
 /// is that of starting and finishing.
-const LEAST: u64 = 1 << 20;
+pub(crate) const LEAST: u64 = 1 << 20;
 /// Shortest execution whose rate counts, ns.
 const LEAST_NS: u64 = 1_000;
 

@@ -23,6 +23,7 @@ mod stored;
 
 pub use done::{Achieved, Done};
 pub use fastest::Fastest;
+pub(crate) use fastest::LEAST;
 pub use reader::Reader;
 pub(crate) use sources::root;
 

@@ -1,8 +1,8 @@
 //! Speculative decoding with two contexts: which one drafts, which one verifies.
 //!
-//! A round is several calls of the draft, each of which gives at most one draft token, and then one
-//! call of the target. The target's call has the last accepted token and the draft tokens, all with
-//! logits.
+//! A round is one or several calls of the draft, each output of which gives at most one draft token, and
+//! then one call of the target. The target's call has, of each sequence, the last accepted token and the
+//! draft tokens, all with logits. A draft that guesses a block of tokens has several outputs in one call.
 //!
 //! Two unrelated models also take turns, but do not verify: their calls after the other's have one
 //! token, or logits for the last token only.
@@ -10,6 +10,7 @@
 use std::collections::HashMap;
 
 use crate::shared::context::Context;
+use crate::shared::share::shares;
 use profinfer_trace::model::{Layer, Model};
 
 /// A draft and its target.
@@ -50,6 +51,8 @@ struct Seen {
 struct Run {
     context: u64,
     calls: u32,
+    /// Outputs of these calls, of which each can be a draft token; one per call where unknown.
+    outputs: u64,
 }
 
 /// The pairs of a session, and the role of each `llama_decode` call.
@@ -66,19 +69,21 @@ pub(super) fn pairs(
     let mut verified = vec![None; d.len()];
     for i in (0..d.len()).filter(|i| d.status[*i] == 0 && !warm_ups[*i]) {
         let run = runs.entry(pid(i)).or_default();
+        let outputs = logits[i].unwrap_or(1);
         if run.context == d.context[i] {
             run.calls += 1;
+            run.outputs = run.outputs.saturating_add(outputs);
             continue;
         }
-        let (before, calls) = (run.context, run.calls);
-        *run = Run { context: d.context[i], calls: 1 };
+        let before = std::mem::replace(run, Run { context: d.context[i], calls: 1, outputs });
+        let shares = shares(model, i, contexts[i].n_past, logits[i]);
+        let guesses = shares.iter().filter(|s| s.may_verify()).map(|s| u64::from(s.n) - 1).sum::<u64>();
         // At position 0 there is no draft token to verify.
-        if calls == 0 || contexts[i].n_past == Some(0) {
+        if before.calls == 0 || guesses == 0 && contexts[i].n_past == Some(0) {
             continue;
         }
-        let pair = Pair { pid: pid(i), draft: before, target: d.context[i] };
-        let n = d.n_tokens[i];
-        let verifies = n > 1 && n - 1 <= calls && logits[i] == Some(u64::from(n));
+        let pair = Pair { pid: pid(i), draft: before.context, target: d.context[i] };
+        let verifies = guesses > 0 && guesses <= before.outputs;
         let seen = seen.entry(pair).or_default();
         seen.turns += 1;
         seen.rounds += u64::from(verifies);
@@ -104,6 +109,23 @@ pub(super) fn pairs(
     };
     let roles = (0..d.len()).map(role).collect();
     (pairs, roles)
+}
+
+/// By row of `llama_calls`: the call by which the draft reads the same batch right after, before the engine
+/// takes a token from it.
+pub(super) fn reads(model: &Model, pairs: &[Pair], roles: &[Role]) -> Vec<Option<usize>> {
+    let d = &model.llama_calls;
+    let pid = |i: usize| model.threads.get(d.thread[i]).pid;
+    let mut found = vec![None; d.len()];
+    let mut last: HashMap<u32, usize> = HashMap::new();
+    for i in (0..d.len()).filter(|i| d.status[*i] == 0) {
+        let Some(before) = last.insert(pid(i), i).filter(|_| roles[i] == Role::Draft) else { continue };
+        let pair = Pair { pid: pid(i), draft: d.context[i], target: d.context[before] };
+        if pairs.contains(&pair) && d.n_tokens[before] == d.n_tokens[i] && d.n_tokens[i] > 1 {
+            found[before] = Some(i);
+        }
+    }
+    found
 }
 
 /// Largest number of graph nodes of each context: a draft has fewer layers than its target.

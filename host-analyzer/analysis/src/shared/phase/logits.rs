@@ -7,7 +7,7 @@
 
 use std::collections::HashSet;
 
-use profinfer_trace::model::{Layer, Model, NodeIdx, Text, Topology};
+use profinfer_trace::model::{Layer, Model, Node, NodeIdx, Text, Topology};
 
 /// Names of the tensor with the logits, and of the weights of its product.
 const LOGITS: &str = "result_output";
@@ -59,6 +59,32 @@ pub(crate) fn computed(model: &Model) -> Vec<bool> {
     all
 }
 
+/// By row of `llama_calls`: one of its graphs ends with the product of all tokens and the table in which it
+/// looked them up. The last node has no name that tells it in whisper.cpp.
+pub(super) fn of_all_tokens(model: &Model) -> Vec<bool> {
+    let ends = |t: &Topology| {
+        let table = |n: &Node| n.src.iter().find(|(slot, _)| *slot == 0).map(|(_, source)| *source);
+        let ends = t.nodes.first().zip((t.n_nodes as usize).checked_sub(1).and_then(|i| t.nodes.get(i)));
+        t.complete
+            && ends.is_some_and(|(first, last)| {
+                model.texts.get(first.op) == "GET_ROWS"
+                    && model.texts.get(last.op) == "MUL_MAT"
+                    && table(first).is_some()
+                    && table(first) == table(last)
+                    && first.ne[1] == last.ne[1]
+            })
+    };
+    let topologies: Vec<bool> = model.topologies.iter().map(|(_, t)| ends(t)).collect();
+    let mut all = vec![false; model.llama_calls.len()];
+    let calls = &model.graph_calls;
+    for i in 0..calls.len() {
+        if let (Some(decode), Some(topology)) = (calls.decode[i], calls.topology[i]) {
+            all[decode.0 as usize] |= topologies[topology.0 as usize];
+        }
+    }
+    all
+}
+
 /// Outputs that the batch of a call requests; `None` if not all of its tokens were recorded.
 fn requested(model: &Model, call: usize) -> Option<u64> {
     let parts = model.parts.of_row(call);
@@ -90,7 +116,7 @@ fn head_rows(model: &Model, topology: &Topology) -> Option<u64> {
     let is = |text: Text, name: &str| model.texts.get(text) == name;
     let named = nodes.iter().rev().find(|n| is(n.name, LOGITS));
     let head = named.or_else(|| {
-        let weights = |n: &&profinfer_trace::model::Node| {
+        let weights = |n: &&Node| {
             let first = n.src.iter().find(|(slot, _)| *slot == 0);
             is(n.op, "MUL_MAT") && first.is_some_and(|(_, s)| is(topology.node(*s).name, HEAD))
         };

@@ -6,15 +6,17 @@
 
 mod cached;
 mod draft;
+mod hypotheses;
 pub(crate) mod logits;
 mod replay;
 mod steps;
 mod warm_up;
 
 use super::context::{Context, contexts};
+use super::share::{SequenceShare, shares};
 use super::tracing::Tracing;
 pub use draft::{Pair, Role};
-use profinfer_trace::model::{LlamaCallId, Model};
+use profinfer_trace::model::{DecodeFunction, Model};
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Phase {
@@ -30,7 +32,9 @@ pub enum Phase {
     Draft,
     /// A trial call of the engine, before its first prompt.
     WarmUp,
-    /// Unknown number of tokens, or a graph outside of `llama_decode` calls.
+    /// A graph that takes no tokens: of an encoder of images or sound, or of another computation than text.
+    Encode,
+    /// Unknown number of tokens, or a graph outside of `llama_decode` calls that takes tokens.
     Unknown,
 }
 
@@ -49,8 +53,15 @@ pub enum Evidence {
 
 impl Phase {
     /// All phases, in the order of [`Phase::index`].
-    pub const ALL: [Self; 6] =
-        [Self::Prefill, Self::Decode, Self::BatchDecode, Self::Draft, Self::WarmUp, Self::Unknown];
+    pub const ALL: [Self; 7] = [
+        Self::Prefill,
+        Self::Decode,
+        Self::BatchDecode,
+        Self::Draft,
+        Self::WarmUp,
+        Self::Encode,
+        Self::Unknown,
+    ];
 
     pub const COUNT: usize = Self::ALL.len();
 
@@ -96,6 +107,7 @@ impl Phase {
             Self::BatchDecode => "batch_decode",
             Self::Draft => "draft",
             Self::WarmUp => "warm_up",
+            Self::Encode => "encode",
             Self::Unknown => "unknown",
         }
     }
@@ -125,6 +137,8 @@ pub struct Phases {
     pub roles: Vec<Role>,
     /// Calls that compute accepted guesses again, by row of `llama_calls`.
     pub replays: Vec<bool>,
+    /// The draft's call that reads the same batch, by row of `llama_calls`.
+    pub(crate) draft_reads: Vec<Option<usize>>,
     /// The phase of most calls that give each of their sequences its next token:
     /// [`Phase::BatchDecode`] if most of them have several sequences, else [`Phase::Decode`].
     pub decode: Phase,
@@ -139,11 +153,17 @@ impl Phases {
         let logits = logits::rows(model);
         let warm_ups = warm_up::warm_ups(model, &contexts);
         let (pairs, roles) = draft::pairs(model, &contexts, &logits, &warm_ups);
+        let draft_reads = draft::reads(model, &pairs, &roles);
         let replays = replay::replays(model, &contexts, &logits);
+        let hypotheses = hypotheses::phases(model, &contexts);
         let cached = cached::begin_with_one_token(model, &contexts, &logits);
         let classify = |i: usize| {
             let n_tokens = model.llama_calls.n_tokens[i];
+            if let Some(phase) = hypotheses[i] {
+                return (phase, Evidence::Tokens);
+            }
             match (warm_ups[i], roles[i], logits[i]) {
+                _ if encodes(model, i) => (Phase::Encode, Evidence::Tokens),
                 (true, ..) => (Phase::WarmUp, Evidence::Positions),
                 (_, Role::Draft, _) => (Phase::Draft, Evidence::Contexts),
                 (_, Role::None, _) if replays[i] => (Phase::BatchDecode, Evidence::Positions),
@@ -153,8 +173,7 @@ impl Phases {
             }
         };
         let (llama_calls, evidence): (Vec<Phase>, _) = (0..model.llama_calls.len()).map(classify).unzip();
-        let around = |d: &Option<LlamaCallId>| d.map_or(Phase::Unknown, |d| llama_calls[d.0 as usize]);
-        let graph_calls = model.graph_calls.decode.iter().map(around).collect();
+        let graph_calls = (0..model.graph_calls.len()).map(|i| of_graph(model, &llama_calls, i)).collect();
         let decode = steps::main_phase(model, &llama_calls, &roles);
         Self {
             llama_calls,
@@ -166,8 +185,32 @@ impl Phases {
             roles,
             decode,
             replays,
+            draft_reads,
             tracing: Tracing::compute(model),
         }
+    }
+}
+
+impl Phases {
+    /// The tokens of a call by sequence, by its row.
+    pub(crate) fn shares(&self, model: &Model, call: usize) -> Vec<SequenceShare> {
+        shares(model, call, self.contexts[call].n_past, self.logits[call])
+    }
+}
+
+/// Whether a call is a graph that takes no tokens.
+fn encodes(model: &Model, call: usize) -> bool {
+    model.llama_calls.function[call] == DecodeFunction::Graph && model.llama_calls.n_tokens[call] == 0
+}
+
+/// The phase of a graph: that of the call around it.
+fn of_graph(model: &Model, phases: &[Phase], graph: usize) -> Phase {
+    let calls = &model.graph_calls;
+    let outermost = calls.parent[graph].map_or(graph, |p| p.0 as usize);
+    match calls.decode[graph] {
+        Some(call) => phases[call.0 as usize],
+        None if calls.n_tokens[outermost] == 0 => Phase::Encode,
+        None => Phase::Unknown,
     }
 }
 

@@ -2,7 +2,7 @@
 //! each of them.
 
 use profinfer_analysis::findings::{Remedy, Requirement, Value};
-use profinfer_trace::model::Model;
+use profinfer_trace::model::{Model, Process};
 use profinfer_views::words;
 
 use super::Answer::{Found, Noisy, NotKnown, RuledOut, Silent};
@@ -104,4 +104,24 @@ fn guesses_without_a_draft() {
     assert_eq!(answer(&guesses(|_| 5), "speculation"), RuledOut);
     // Parallel sequences go on by one token each.
     assert_eq!(answer(&guesses(|_| 1), "speculation"), Silent);
+}
+
+#[test]
+fn guesses_that_were_asked_for_and_never_made() {
+    let with = |command: &str| {
+        let mut m = tokens(0, 0, 0, false);
+        let name = String::new();
+        m.session.processes =
+            vec![Process { pid: 7, name: name.clone(), command: command.to_owned(), engine_version: name }];
+        m
+    };
+    let ngram = with("llama-server -m a.gguf --spec-type ngram-mod,ngram-cache");
+    assert_eq!((answer(&ngram, "speculation"), answer(&ngram, "draft")), (RuledOut, Silent));
+    assert_eq!(evidence(&ngram, "speculation", "batches_with_guesses"), Some(Value::Count(0)));
+    for command in ["llama-server -md b.gguf", "llama-server --spec-type draft-mtp"] {
+        let draft = with(command);
+        assert_eq!((answer(&draft, "speculation"), answer(&draft, "draft")), (Silent, RuledOut), "{command}");
+    }
+    let none = with("llama-server -m ngram.gguf --spec-draft-n-max 3");
+    assert_eq!((answer(&none, "speculation"), answer(&none, "draft")), (Silent, Silent));
 }

@@ -127,7 +127,7 @@ export interface BudgetWork {
   ns: number;
 }
 
-/** One call of `llama_decode`, `llama_process` or `llama_encode`. */
+/** One call of `llama_decode`, `llama_process` or `llama_encode`; of a program without a token level, one outermost graph (function `graph`). */
 export interface Call {
   id: number;
   phase: Phase;
@@ -831,6 +831,7 @@ export interface Headline {
   tokens: number;
   sequences: number | null;
   texts: Texts | null;
+  branches: boolean;
   drafted: boolean;
   token_ns: number | null;
   tokens_per_s: number | null;
@@ -1145,7 +1146,8 @@ export type MissingKind =
   | "other_type"
   | "other_kv_type"
   | "without_neighbours"
-  | "text_lengths";
+  | "text_lengths"
+  | "prompts";
 
 /** Which, or how many. */
 export type MissingName = number | string;
@@ -1310,7 +1312,14 @@ export interface OtherPrograms {
 }
 
 /** Purpose of a `llama_decode` call. */
-export type Phase = "prefill" | "decode" | "batch_decode" | "draft" | "warm_up" | "unknown";
+export type Phase =
+  | "prefill"
+  | "decode"
+  | "batch_decode"
+  | "draft"
+  | "warm_up"
+  | "encode"
+  | "unknown";
 
 /** Budget of the calls of one phase. */
 export interface PhaseBudget {
@@ -1773,6 +1782,7 @@ export interface ServerContext {
   slots: Slot[];
   batches: Batches[];
   incomplete_calls: number;
+  branches: boolean;
 }
 
 /** The session. */
@@ -2154,6 +2164,7 @@ export interface Tokens {
   batch_decode: PhaseTotals;
   draft: PhaseTotals;
   warm_up: PhaseTotals;
+  encode: PhaseTotals;
   failed_calls: number;
   requests: Request[];
   calls: Call[];

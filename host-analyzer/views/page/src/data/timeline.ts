@@ -7,7 +7,7 @@
 //
 // Slices are four integers each; times are ns from `start_ns`, negative if they started before it:
 //   token   start, length, phase (0 unknown, 1 prefill, 2 decode, 3 batch_decode, 4 draft,
-//           5 warm_up), tokens
+//           5 warm_up, 6 encode), tokens
 //   graph   start, length, nodes, backend (index into `texts`; -1: complete graph of the scheduler)
 //   thread  start, length, node (index into `nodes`; -1: barrier wait), cpu (-1: unknown)
 //   probes  start, length, label (index into `labels`), 0: operators captured, 1: probes are being

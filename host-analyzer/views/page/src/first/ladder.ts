@@ -28,7 +28,7 @@ const UNITS: Record<string, string> = {
 };
 
 /** Questions whose ladders are not folded. */
-const FIRST = ["decode", "prompt"];
+const FIRST = ["decode", "prompt", "encode"];
 
 const TITLES: Record<string, string> = {
   first_token: "First token",

@@ -16,6 +16,7 @@ const PHASES: [string, string][] = [
   ["batch_decode", "Batch decode"],
   ["draft", "Draft"],
   ["warm_up", "Warm-up"],
+  ["encode", "Encode"],
 ];
 
 /**

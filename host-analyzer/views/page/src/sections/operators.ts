@@ -116,9 +116,15 @@ function haystack(row: Operator): string {
 export function operatorSection(summary: Summary, colours: OperatorColours): HTMLElement {
   const rows = list(summary.operators);
   const text = new Map(rows.map((r) => [r, haystack(r)]));
-  const present = ["decode", "batch_decode", "prefill", "draft", "warm_up", "unknown"].filter((p) =>
-    rows.some((r) => r.phase === p),
-  );
+  const present = [
+    "decode",
+    "batch_decode",
+    "prefill",
+    "encode",
+    "draft",
+    "warm_up",
+    "unknown",
+  ].filter((p) => rows.some((r) => r.phase === p));
   const phases = present.length > 0 ? present : ["decode"];
   let phase = phases[0]!;
   let query = "";

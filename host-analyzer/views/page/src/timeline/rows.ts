@@ -7,7 +7,7 @@ import { stateSlices } from "./states.ts";
 
 type Numbers = [number, number, number, number];
 
-const PHASE = ["call", "prefill", "decode", "batch_decode", "draft", "warm_up"] as const;
+const PHASE = ["call", "prefill", "decode", "batch_decode", "draft", "warm_up", "encode"] as const;
 
 function fours(track: Track): Numbers[] {
   const out: Numbers[] = [];

@@ -14,6 +14,7 @@ export interface Slice {
     | "batch_decode"
     | "draft"
     | "warm_up"
+    | "encode"
     | "call"
     | "graph"
     | "op"

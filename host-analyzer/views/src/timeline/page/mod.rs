@@ -251,6 +251,7 @@ const fn phase_code(phase: Phase) -> i64 {
         Phase::BatchDecode => 3,
         Phase::Draft => 4,
         Phase::WarmUp => 5,
+        Phase::Encode => 6,
     }
 }
 
