@@ -95,6 +95,7 @@ tracing() {
 	step "backends" ci/engines/backends.sh
 	step "other GGML programs" ci/engines/others.sh
 	step "architectures" ci/archs.sh
+	step "scenarios" ci/scenarios.sh
 	step "kernels (board)" ci/board/matrix.sh
 	step "engines (board)" ci/board/engines.sh
 	step "push, serial, memory" boards_side_by_side
@@ -118,7 +119,7 @@ shell_scripts() {
 	local files
 	mapfile -t files < <(git ls-files -co --exclude-standard '*.sh' .ci/run)
 	printf '%s\0' "${files[@]}" | xargs -0 -P "$(nproc)" -n 16 shellcheck &&
-		python3 -B ci/no-prose.py && ci/causes.sh --test
+		python3 -B ci/no-prose.py && ci/causes.sh --test && ci/scenarios.sh --test
 }
 # The agent without features, and with one of them, must compile without warnings.
 agent_features() {
