@@ -57,6 +57,7 @@ fn prompt(sources: &Sources<'_>, request: &Request) -> Vec<LlamaCallId> {
         rows.extend((last + 1..calls.len()).find(own));
     }
     // A draft reads the last part before the first token is taken from it.
-    rows.extend(rows.last().and_then(|i| sources.phases.draft_reads[*i]));
+    let reads = rows.last().map_or(&[][..], |i| &sources.phases.draft_reads[*i]);
+    rows.extend(reads);
     rows.into_iter().map(|i| LlamaCallId(u32::try_from(i).unwrap_or(u32::MAX))).collect()
 }

@@ -218,6 +218,25 @@ fn a_prompt_that_comes_back_from_memory() {
     assert_eq!(begun(&copied), [first, (1, Begin::Unseen, None, None, Some(1))]);
 }
 
+/// The tokens of an image have one position (M-RoPE), and the text behind it begins after its height.
+#[test]
+fn an_image_is_a_part_of_its_prompt() {
+    let calls: [(u64, u64, &[Part]); 4] = [
+        (0, 10, &[(0, 0, 36, 0)]),
+        (20, 30, &[(0, 36, 9, 0)]),
+        (60, 10, &[(0, 39, 50, 1)]),
+        (80, 10, &[(0, 89, 1, 1)]),
+    ];
+    let mut m = model(&calls);
+    m.parts.same[1] = true;
+    let requests = Analysis::compute(&m).server.requests;
+    let of: Vec<_> = requests.iter().map(|r| (r.prompt_tokens, r.output_tokens, r.ttft_ns)).collect();
+    assert_eq!(of, [(Some(95), Some(2), Some(70))]);
+    // A text of other positions is another prompt.
+    m.parts.same[1] = false;
+    assert_eq!(Analysis::compute(&m).server.requests.len(), 2);
+}
+
 /// A token that several sequences share, with an output: branches of one text, not requests.
 #[test]
 fn branches_are_no_requests() {

@@ -1,8 +1,10 @@
 //! Speculative decoding: rounds made up by hand.
 
 use profinfer_analysis::Analysis;
+use profinfer_analysis::ladder::Question;
 use profinfer_analysis::phase::Phase::{self, *};
 use profinfer_analysis::speculative::{Plain, PlainSource, Speculative};
+use profinfer_trace::model::DecodeFunction;
 
 use crate::models::calls::{Call, LARGE, call, model};
 
@@ -101,6 +103,25 @@ fn a_draft_of_blocks_is_a_pair() {
     // The first token is taken when the draft has read the prompt, too.
     let lengths = |i: usize| c[i].length;
     assert_eq!(a.token.requests[0].ttft_ns, Some(lengths(0) + 10 + lengths(1)));
+}
+
+/// EAGLE-3: an encoder of the draft reads the target's features, then the draft all tokens but one.
+#[test]
+fn a_draft_with_an_encoder_reads_the_prompt_in_two_calls() {
+    let mut c = vec![call(TARGET, 8, &[1], 0), call(DRAFT, 8, &[8], 0), call(DRAFT, 7, &[0], 0)];
+    let mut past = 8;
+    for _ in 0..3 {
+        guesses(&mut c, 1, past, 2);
+        verify(&mut c, 100, 3, past);
+        past += 2;
+    }
+    let mut m = model(&c, true);
+    m.llama_calls.function[1] = DecodeFunction::LlamaEncode;
+    let a = Analysis::compute(&m);
+    let until = m.llama_calls.start_ns[2] + m.llama_calls.duration_ns[2];
+    assert_eq!(a.token.requests[0].ttft_ns, Some(until - m.llama_calls.start_ns[0]));
+    let first_token = a.ladder.of(Question::FirstToken).unwrap();
+    assert!(first_token.measured_ns >= until - m.llama_calls.start_ns[0], "{first_token:?}");
 }
 
 #[test]

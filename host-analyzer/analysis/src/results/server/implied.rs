@@ -46,7 +46,7 @@ pub(super) fn parts(model: &Model, phases: &Phases) -> Vec<Option<SequencePart>>
             None | Some(1) => u64::from(n == 1 || !goes_on),
             Some(outputs) => outputs,
         };
-        all[i] = Some(SequencePart { pos, next, n, outputs });
+        all[i] = Some(SequencePart { pos, next, n, outputs, same: false });
     }
     for (i, part) in all.iter_mut().enumerate() {
         if unknown.contains(&(model.threads.get(d.thread[i]).pid, d.context[i])) {

@@ -111,8 +111,8 @@ impl Server {
                 duration_ns: d.duration_ns[i],
                 n_tokens: d.n_tokens[i],
                 encode_ns,
-                draft_reads_ns: phases.draft_reads[i].map_or(0, |read| {
-                    d.start_ns[read].saturating_add(d.duration_ns[read]).saturating_sub(end_ns)
+                draft_reads_ns: phases.draft_reads[i].last().map_or(0, |read| {
+                    d.start_ns[*read].saturating_add(d.duration_ns[*read]).saturating_sub(end_ns)
                 }),
                 encodes: d.function[i] == DecodeFunction::LlamaEncode,
                 logits: logits[i],

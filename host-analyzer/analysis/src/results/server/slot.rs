@@ -66,6 +66,8 @@ pub(super) struct SequencePart {
     pub(super) next: i64,
     pub(super) n: u64,
     pub(super) outputs: u64,
+    /// All tokens have the first position.
+    pub(super) same: bool,
 }
 
 impl SequencePart {
@@ -124,6 +126,8 @@ struct Open {
     last: (i64, i64),
     /// Tokens of the last part of the prompt.
     last_n: u64,
+    /// Its tokens have one position, as those of an image may.
+    last_same: bool,
     /// Time of the last call of the prompt, ns.
     last_ns: u64,
     /// End of the call before the last one with an output, ns.
@@ -179,7 +183,8 @@ impl Slots {
             // Sequences whose prompt is a copy of another one's go on together with it.
             let twin = |j: usize| j != i && parts.pos[j] == parts.pos[i] && parts.n[j] == 1;
             let alone = !rows_of_call.clone().any(twin);
-            let is_prompt = self.part(seq, call, SequencePart { pos, next, n, outputs }, alone);
+            let is_prompt =
+                self.part(seq, call, SequencePart { pos, next, n, outputs, same: parts.same[i] }, alone);
             *(if is_prompt { &mut prompt } else { &mut answer }) += n;
             sequences.push(seq);
         }
@@ -285,6 +290,7 @@ impl Open {
             answered: unseen.then_some((part.pos, call.end_ns())),
             last: (part.pos, part.next),
             last_n: part.n,
+            last_same: false,
             last_ns: call.duration_ns,
             before_ns: call.end_ns(),
             guesses: unseen && part.n > 1,
@@ -322,9 +328,9 @@ impl Open {
     const fn goes_on_with(&self, part: SequencePart, gap: bool) -> bool {
         let (first, next) = self.last;
         if self.answered.is_none() {
-            // The cells of an image may have fewer positions than there are: the next ones go back, and nothing
-            // was removed.
-            let image = self.kept.is_none() && part.pos > first && part.pos < next;
+            // The tokens of an image may have one position, and what follows begins behind its height or width
+            // (M-RoPE).
+            let image = self.last_same && part.pos >= first && part.pos <= first + self.last_n.cast_signed();
             return part.pos == next || image || gap && part.pos > next;
         }
         if self.is_scored() && part.pos == next && part.n > LONGEST_DRAFT {
@@ -422,7 +428,7 @@ impl Open {
         self.prompt_outputs += part.outputs;
         self.prompt_ns = self.prompt_ns.saturating_add(call.duration_ns);
         self.last = (part.pos, part.next);
-        (self.last_n, self.last_ns) = (part.n, call.duration_ns);
+        (self.last_n, self.last_ns, self.last_same) = (part.n, call.duration_ns, part.same && part.n > 1);
         self.guesses = drafted;
         if part.outputs > 0 {
             let behind = if drafted { part.pos + 1 } else { part.next };

@@ -11,7 +11,7 @@ use std::collections::HashMap;
 
 use crate::shared::context::Context;
 use crate::shared::share::shares;
-use profinfer_trace::model::{Layer, Model};
+use profinfer_trace::model::{DecodeFunction, Layer, Model};
 
 /// A draft and its target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -111,18 +111,36 @@ pub(super) fn pairs(
     (pairs, roles)
 }
 
-/// By row of `llama_calls`: the call by which the draft reads the same batch right after, before the engine
-/// takes a token from it.
-pub(super) fn reads(model: &Model, pairs: &[Pair], roles: &[Role]) -> Vec<Option<usize>> {
+/// By row of `llama_calls`: the calls by which the draft reads the same batch right after, before the engine
+/// takes a token from it. They have as many tokens and not as many outputs, or no
+/// output, or go to the draft's encoder.
+pub(super) fn reads(
+    model: &Model,
+    pairs: &[Pair],
+    roles: &[Role],
+    logits: &[Option<u64>],
+) -> Vec<Vec<usize>> {
     let d = &model.llama_calls;
     let pid = |i: usize| model.threads.get(d.thread[i]).pid;
-    let mut found = vec![None; d.len()];
-    let mut last: HashMap<u32, usize> = HashMap::new();
+    let mut found = vec![Vec::new(); d.len()];
+    // The last call of a target, until its draft guesses.
+    let mut read: HashMap<u32, usize> = HashMap::new();
     for i in (0..d.len()).filter(|i| d.status[*i] == 0) {
-        let Some(before) = last.insert(pid(i), i).filter(|_| roles[i] == Role::Draft) else { continue };
-        let pair = Pair { pid: pid(i), draft: d.context[i], target: d.context[before] };
-        if pairs.contains(&pair) && d.n_tokens[before] == d.n_tokens[i] && d.n_tokens[i] > 1 {
-            found[before] = Some(i);
+        if roles[i] != Role::Draft {
+            read.insert(pid(i), i);
+            continue;
+        }
+        let Some(target) = read.get(&pid(i)).copied() else { continue };
+        let pair = Pair { pid: pid(i), draft: d.context[i], target: d.context[target] };
+        let n = d.n_tokens[i];
+        let guesses_all = n < 2 || logits[i] == Some(u64::from(n));
+        let reads = d.function[i] == DecodeFunction::LlamaEncode
+            || logits[i] == Some(0)
+            || n == d.n_tokens[target] && !guesses_all;
+        if reads && pairs.contains(&pair) {
+            found[target].push(i);
+        } else {
+            read.remove(&pid(i));
         }
     }
     found

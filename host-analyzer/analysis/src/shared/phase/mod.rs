@@ -137,8 +137,8 @@ pub struct Phases {
     pub roles: Vec<Role>,
     /// Calls that compute accepted guesses again, by row of `llama_calls`.
     pub replays: Vec<bool>,
-    /// The draft's call that reads the same batch, by row of `llama_calls`.
-    pub(crate) draft_reads: Vec<Option<usize>>,
+    /// The draft's calls that read the same batch, by row of `llama_calls`.
+    pub(crate) draft_reads: Vec<Vec<usize>>,
     /// The phase of most calls that give each of their sequences its next token:
     /// [`Phase::BatchDecode`] if most of them have several sequences, else [`Phase::Decode`].
     pub decode: Phase,
@@ -153,7 +153,7 @@ impl Phases {
         let logits = logits::rows(model);
         let warm_ups = warm_up::warm_ups(model, &contexts);
         let (pairs, roles) = draft::pairs(model, &contexts, &logits, &warm_ups);
-        let draft_reads = draft::reads(model, &pairs, &roles);
+        let draft_reads = draft::reads(model, &pairs, &roles, &logits);
         let replays = replay::replays(model, &contexts, &logits);
         let hypotheses = hypotheses::phases(model, &contexts);
         let cached = cached::begin_with_one_token(model, &contexts, &logits);
