@@ -21,7 +21,7 @@ impl SequenceShare {
     }
 }
 
-/// The shares of a call, by its row. `n_past` and `logits` are those of the whole call.
+/// The tokens of a call by sequence. `n_past` and `logits` are of the complete call.
 pub(crate) fn shares(
     model: &Model,
     call: usize,

@@ -19,7 +19,7 @@ pub(super) fn infer(table: &mut Topologies, texts: &Texts) {
         if own().any(|t| t.nodes.iter().any(|n| n.role == Role::Weight)) {
             continue;
         }
-        // A graph reads the result of another one by a tensor of its own with the same data.
+        // A graph reads the result of another one through a different tensor with the same data.
         let results = own().flat_map(|t| computed(t, texts));
         let computed: BTreeSet<u64> =
             results.flat_map(|n| [n.address, n.data]).filter(|at| *at != 0).collect();
@@ -47,7 +47,7 @@ fn operators<'a>(topology: &'a Topology, texts: &'a Texts) -> impl Iterator<Item
     topology.nodes[..nodes(topology)].iter().filter(|node| !SHAPES.contains(&texts.get(node.op)))
 }
 
-/// Those whose result is in memory of its own.
+/// Operators that allocate their result, instead of writing into another tensor.
 fn computed<'a>(topology: &'a Topology, texts: &'a Texts) -> impl Iterator<Item = &'a Node> + 'a {
     operators(topology, texts).filter(|node| node.view_of.is_none())
 }
@@ -97,7 +97,7 @@ mod tests {
             leaf(12, Role::Input),
         ];
         let first = Topology { pid: 1, n_nodes: 3, nodes, complete: true };
-        // Another graph reads the product of the first, by a tensor of its own with the same data, and the cache.
+        // Another graph reads the product of the first, through a different tensor with the same data, and the cache.
         let result = Node { data: 0x1001, ..leaf(20, Role::Other) };
         let nodes =
             vec![node(product, 5, Role::Node, None), result, leaf(11, Role::Other), leaf(13, Role::Other)];

@@ -76,7 +76,7 @@ fn outermost_graphs_are_calls_where_there_is_no_token_level() {
     assert_eq!(d.function, [DecodeFunction::Graph; 2]);
     assert_eq!((&d.start_ns[..], &d.duration_ns[..]), (&[2_000, 3_000][..], &[100, 100][..]));
     assert_eq!(d.n_tokens, [0, 2]);
-    // What takes tokens is told by the table in which it looks them up.
+    // The table in which a graph looks up its tokens identifies its model.
     assert_eq!(d.context, [0, 0x5000]);
     let calls: Vec<_> = m.graph_calls.decode.iter().map(|d| d.map(|d| d.0)).collect();
     assert_eq!(calls, [Some(0), Some(0), Some(1), Some(1)]);

@@ -60,7 +60,7 @@ fn is_without_calls(analysis: &Analysis) -> bool {
     analysis.token.encode.calls > 0
 }
 
-/// Whether the weights of a context are the model's. Beside contexts, an encoder of images has its own.
+/// Whether the weights of a context belong to the model. An encoder of images has no context.
 fn of_the_model(analysis: &Analysis, context: Option<&str>) -> bool {
     let any = analysis.weight.iter().any(|w| w.context.is_some());
     context.is_some() || !any || is_without_calls(analysis)

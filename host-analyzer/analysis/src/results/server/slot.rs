@@ -328,7 +328,7 @@ impl Open {
     const fn goes_on_with(&self, part: SequencePart, gap: bool) -> bool {
         let (first, next) = self.last;
         if self.answered.is_none() {
-            // The tokens of an image may have one position, and what follows begins behind its height or width
+            // All tokens of an image may have the same position; the next position is after its height or width
             // (M-RoPE).
             let image = self.last_same && part.pos >= first && part.pos <= first + self.last_n.cast_signed();
             return part.pos == next || image || gap && part.pos > next;

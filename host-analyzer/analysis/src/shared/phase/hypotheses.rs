@@ -2,7 +2,7 @@
 //! whisper.cpp does: a prompt of several tokens looks like a step of several hypotheses (a beam search).
 //!
 //! The first text after a graph without tokens (an encoder) is a prompt. Hypotheses only end, so a call with
-//! more tokens than the one before is a prompt too, except right behind a prompt.
+//! more tokens than the one before is a prompt too, except directly after a prompt.
 
 use std::collections::HashMap;
 

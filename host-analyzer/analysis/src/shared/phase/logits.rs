@@ -48,19 +48,24 @@ pub(super) fn rows(model: &Model) -> Vec<Option<u64>> {
 
 /// By row of `llama_calls`: one of its graphs is known to compute logits.
 pub(crate) fn computed(model: &Model) -> Vec<bool> {
-    let heads: Vec<bool> = model.topologies.iter().map(|(_, t)| head_rows(model, t).is_some()).collect();
+    any_graph(model, |topology| head_rows(model, topology).is_some())
+}
+
+/// By row of `llama_calls`: whether the topology of one of its graphs is of a kind.
+fn any_graph(model: &Model, is: impl Fn(&Topology) -> bool) -> Vec<bool> {
+    let topologies: Vec<bool> = model.topologies.iter().map(|(_, t)| is(t)).collect();
     let mut all = vec![false; model.llama_calls.len()];
     let calls = &model.graph_calls;
     for i in 0..calls.len() {
         if let (Some(decode), Some(topology)) = (calls.decode[i], calls.topology[i]) {
-            all[decode.0 as usize] |= heads[topology.0 as usize];
+            all[decode.0 as usize] |= topologies[topology.0 as usize];
         }
     }
     all
 }
 
 /// By row of `llama_calls`: one of its graphs ends with the product of all tokens and the table in which it
-/// looked them up. The last node has no name that tells it in whisper.cpp.
+/// looked them up. In whisper.cpp, no name identifies this product.
 pub(super) fn of_all_tokens(model: &Model) -> Vec<bool> {
     let ends = |t: &Topology| {
         let table = |n: &Node| n.src.iter().find(|(slot, _)| *slot == 0).map(|(_, source)| *source);
@@ -74,15 +79,7 @@ pub(super) fn of_all_tokens(model: &Model) -> Vec<bool> {
                     && first.ne[1] == last.ne[1]
             })
     };
-    let topologies: Vec<bool> = model.topologies.iter().map(|(_, t)| ends(t)).collect();
-    let mut all = vec![false; model.llama_calls.len()];
-    let calls = &model.graph_calls;
-    for i in 0..calls.len() {
-        if let (Some(decode), Some(topology)) = (calls.decode[i], calls.topology[i]) {
-            all[decode.0 as usize] |= topologies[topology.0 as usize];
-        }
-    }
-    all
+    any_graph(model, ends)
 }
 
 /// Outputs that the batch of a call requests; `None` if not all of its tokens were recorded.
