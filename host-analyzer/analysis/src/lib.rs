@@ -21,7 +21,7 @@ pub mod tune;
 pub use results::{
     accelerator, bound, budget, capture, ceiling, cost, counter, critical_path, dag, duty, ending, engine,
     excerpt, expert, fact, gauge, graph, health, kv, module, nested, op, request, roof, sched, server,
-    speculative, thread, token, track, weight, work,
+    speculative, steps, thread, token, track, weight, work,
 };
 pub use shared::{cpu_use, empty, execution, group, per_node, phase, program, session, tally, tracing};
 pub use stats::percentile;

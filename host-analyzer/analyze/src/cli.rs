@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, Parser, Subcommand, ValueEnum};
 use profinfer_cli::{CaptureArgs, ProbesArgs};
 
 use crate::args::cpu_set::CpuSet;
@@ -13,6 +13,7 @@ use crate::args::share::Share;
 use crate::capture::rotate::Limit;
 use crate::write::names;
 use profinfer_analysis::compare::{PRACTICAL, SPREAD, WARM_UP};
+use profinfer_analysis::ladder::Question;
 use profinfer_analysis::tune;
 use profinfer_views::perfetto;
 
@@ -216,9 +217,17 @@ pub(crate) struct Compare {
     /// Assumed run-to-run variation on this board; used if a side has fewer than four runs
     #[arg(long, value_name = "N%", default_value_t = Share(SPREAD))]
     pub(crate) spread: Share,
-    /// Number of decode tokens to skip at the start of each run
+    /// Number of calls to skip at the start of each run
+    ///
+    /// Prompts and calls of an encoder are all compared if a run has fewer than eight more.
     #[arg(long, value_name = "N", default_value_t = WARM_UP)]
     pub(crate) warm_up: usize,
+    /// Question that decides: verdict, exit status
+    ///
+    /// The others are compared, too. Default: text generation if a recording has any, otherwise prompts,
+    /// otherwise an encoder.
+    #[arg(long, value_name = "QUESTION")]
+    pub(crate) question: Option<ComparedQuestion>,
     /// Compare times even if the work differs, for example between two quantizations
     #[arg(long)]
     pub(crate) different_work: bool,
@@ -227,6 +236,24 @@ pub(crate) struct Compare {
     pub(crate) fail_if_slower: Option<Share>,
     #[command(flatten)]
     pub(crate) format: FormatArgs,
+}
+
+/// A question of `analyze compare`.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(crate) enum ComparedQuestion {
+    Decode,
+    Prompt,
+    Encode,
+}
+
+impl From<ComparedQuestion> for Question {
+    fn from(question: ComparedQuestion) -> Self {
+        match question {
+            ComparedQuestion::Decode => Self::Decode,
+            ComparedQuestion::Prompt => Self::Prompt,
+            ComparedQuestion::Encode => Self::Encode,
+        }
+    }
 }
 
 /// Which threads and CPUs.

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::ladder::StepKind;
+use super::ladder::{Question, StepKind};
 use super::thing::{Thing, ThingKind};
 
 /// `compare.json`: comparison of two sides, each with one or more runs.
@@ -14,21 +14,42 @@ pub struct Comparison {
     /// True until this version is released. Fields of a draft may still change.
     #[serde(default = "crate::draft")]
     pub draft: bool,
-    /// Whether B is faster than A.
-    pub verdict: ComparisonVerdict,
-    /// Smallest difference that these runs can detect; `null` if unknown.
-    pub power: Option<Power>,
     /// All runs did the same work.
     pub same_work: bool,
     /// Properties that may differ between the runs; differences first.
     pub gate: Vec<GateItem>,
-    /// Compared tokens.
+    /// The question that the runs are about, or the one that was requested.
+    #[serde(flatten)]
+    pub compared: QuestionComparison,
+    /// The same for other questions that all runs have: text generation, prompts, an encoder.
+    #[serde(default)]
+    pub others: Vec<QuestionComparison>,
+}
+
+/// Comparison of the calls of one question. Times are per unit: per token that came out, per prompt token, per call
+/// of an encoder.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct QuestionComparison {
+    /// The question.
+    #[serde(default)]
+    pub question: Question,
+    /// Display name of the question.
+    #[serde(default)]
+    pub title: String,
+    /// Display name of the unit.
+    #[serde(default)]
+    pub unit: String,
+    /// Whether B is faster than A.
+    pub verdict: ComparisonVerdict,
+    /// Smallest difference that these runs can detect; `null` if unknown.
+    pub power: Option<Power>,
+    /// Compared calls.
     pub selection: Selection,
     /// A, then B.
     pub sides: Vec<Side>,
     /// Caveats.
     pub notes: Vec<Note>,
-    /// Mean decode token of both sides; `null` if nothing can be compared.
+    /// Mean time per unit of both sides; `null` if nothing can be compared.
     pub change: Option<Change>,
     /// The change by step of the ladder, operator and tensor; the rows of each level sum to `change`.
     pub rows: Vec<ChangeRow>,
@@ -41,7 +62,7 @@ pub struct ComparisonVerdict {
     pub code: String,
     /// Description.
     pub sentence: String,
-    /// How much longer a token of B takes, as a share of A's time.
+    /// How much longer a unit of B takes, as a share of A's time.
     pub shift_share: Option<f64>,
     /// Low end of its interval.
     pub low_share: Option<f64>,
@@ -123,18 +144,19 @@ pub enum ThingValue {
     Unknown(Option<()>),
 }
 
-/// Compared tokens.
+/// Compared calls.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Selection {
-    /// Always `decode`.
-    pub phase: String,
-    /// Decode tokens skipped at the start of each run.
+    /// Calls skipped at the start of each run.
     pub warm_up: u64,
     /// First context position that all runs have; `null` if positions are unknown.
     pub first_position: Option<u32>,
     /// Last context position that all runs have; `null` if positions are unknown.
     pub last_position: Option<u32>,
-    /// Only tokens with complete operator capture are compared.
+    /// Of calls that read prompts: their numbers of tokens, those of all runs. Empty for any number.
+    #[serde(default)]
+    pub sizes: Vec<u32>,
+    /// Only calls with complete operator capture are compared.
     pub traced: bool,
     /// Description.
     pub sentence: String,
@@ -149,7 +171,7 @@ pub struct Side {
     pub mean_ns: Option<u64>,
     /// Median over the runs of the run medians, ns.
     pub median_ns: Option<u64>,
-    /// Tokens per second, from `mean_ns`.
+    /// Tokens per second, from `mean_ns`; `null` for calls of an encoder.
     pub tokens_per_s: Option<f64>,
     /// Difference between the slowest and the fastest run, as a share of the fastest; `null` with a
     /// single run.
@@ -163,11 +185,13 @@ pub struct Side {
 pub struct Run {
     /// Name.
     pub name: String,
-    /// Number of compared tokens.
-    pub tokens: u64,
-    /// Mean token time, ns.
+    /// Number of compared calls.
+    pub calls: u64,
+    /// Their units: tokens that came out, prompt tokens, or calls.
+    pub units: u64,
+    /// Mean time per unit, ns.
     pub mean_ns: u64,
-    /// Median token time, ns.
+    /// Median of the calls' times per unit, ns.
     pub median_ns: u64,
     /// Half of the 95 % interval of the mean, from the variation within the run, as a share.
     pub half_share: Option<f64>,
@@ -178,14 +202,14 @@ pub struct Run {
 /// A caveat.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Note {
-    /// `different_work`, `no_common_positions`, `tail`, `disturbed`, `runs`, `positions`,
+    /// `different_work`, `no_common_positions`, `tail`, `disturbed`, `runs`, `positions`, `sizes`,
     /// `not_in_turn`, `not_traced`, `rows_need_runs` or `other_contexts`.
     pub code: String,
     /// Description.
     pub sentence: String,
 }
 
-/// Mean decode token of both sides.
+/// Mean time per unit of both sides.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Change {
     /// A, ns.
@@ -202,7 +226,7 @@ pub struct ChangeRow {
     /// `step`, `operator` or `tensor`. The rows of each level sum to `change`.
     pub level: String,
     /// Step of the ladder. `above_floor` is all of the operators' time: their limits are those of a
-    /// recording. `small_causes` are programs below 0.5 % of the token time on both sides.
+    /// recording. `small_causes` are programs below 0.5 % of the time on both sides.
     pub step: StepKind,
     /// Name of the program; set for `program`. Programs of one name are one.
     pub culprit: Option<String>,
@@ -212,13 +236,13 @@ pub struct ChangeRow {
     pub tensor: Option<String>,
     /// Display name.
     pub title: String,
-    /// Time per token of A, ns.
+    /// Time per unit of A, ns.
     pub a_ns: i64,
-    /// Time per token of B, ns.
+    /// Time per unit of B, ns.
     pub b_ns: i64,
     /// B minus A, ns.
     pub change_ns: i64,
-    /// The change as a share of A's token time.
+    /// The change as a share of A's time per unit.
     pub change_share: Option<f64>,
     /// p-value; `null` with fewer than four runs on a side.
     pub p: Option<f64>,

@@ -3,11 +3,16 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::ladder::Question;
+
 /// One piece of evidence.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Evidence {
     /// Key of the quantity; stable.
     pub key: String,
+    /// The quantity is per unit of this question: per token that came out, per prompt, per call of an encoder.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub per: Option<Question>,
     /// Name of the quantity for people.
     #[serde(default)]
     pub name: String,
@@ -128,15 +133,15 @@ pub struct Missing {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum MissingKind {
-    /// Decode calls: at least `name`.
-    DecodeCalls,
-    /// Decode calls whose operators were captured whole: at least `name`.
+    /// Calls of the judged question: at least `name`.
+    Calls,
+    /// Those whose operators were captured completely: at least `name`.
     TracedCalls,
     /// The ends of operators: without them work and the wait after it are not distinguished.
     Ends,
     /// All operators of all threads: no filter leaves any out.
     AllOperators,
-    /// The CPUs on which decode tokens' operators ran: some direct probes do not record them.
+    /// The CPUs on which the operators of these calls ran: some direct probes do not record them.
     Cpus,
     /// The level `name` of the recording.
     Level,

@@ -106,7 +106,13 @@ pub struct NotKnown {
 /// How fast, and how near to what this board can do.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Headline {
-    /// Phase of the calls that the figures are of.
+    /// Question of the calls that the rules judge: what the session is about.
+    #[serde(default)]
+    pub question: Question,
+    /// Number of these calls.
+    #[serde(default)]
+    pub calls: u64,
+    /// Phase of the calls that the other figures are of.
     #[serde(default)]
     pub phase: Phase,
     /// Decode tokens that the figures are of; the first one is left out, it warms caches up. Where a
@@ -139,7 +145,7 @@ pub struct Headline {
     pub half_of_time: u64,
     /// Prompt tokens per second of prefill calls.
     pub prefill_tokens_per_s: Option<f64>,
-    /// Threads that computed decode tokens together.
+    /// Threads that computed the judged calls together.
     pub threads: u64,
     /// Part of the memory's read ceiling that decode uses, 0 to 1; `null` without a ceiling for so
     /// many threads.

@@ -25,6 +25,12 @@ pub struct Tokens {
     pub encode: PhaseTotals,
     /// Calls that returned an error. They are in `calls`, but in no totals.
     pub failed_calls: u64,
+    /// Cost of a call that generates text, by context and number of sequences.
+    #[serde(default)]
+    pub steps: Vec<Step>,
+    /// Context shifts, by context.
+    #[serde(default)]
+    pub context_shifts: Vec<ContextShifts>,
     /// Requests, by start.
     pub requests: Vec<Request>,
     /// All calls, by start.
@@ -57,6 +63,43 @@ pub struct PhaseTotals {
     pub traced_time_ns: u64,
     /// Calls whose phase was determined from the number of tokens alone.
     pub phase_by_token_count: u64,
+}
+
+/// Calls that give each of their sequences one token and do nothing else. Prompts and verified guesses are in none.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Step {
+    /// Process id.
+    pub pid: u32,
+    /// Address of the context in hex.
+    pub context: Option<String>,
+    /// Sequences that get a token from each call.
+    pub sequences: u32,
+    /// Calls.
+    pub calls: u64,
+    /// Median duration of a call, ns.
+    pub median_ns: u64,
+    /// The same per token: divided by `sequences`, ns.
+    pub token_ns: u64,
+}
+
+/// Context shifts: the engine dropped cells of a full context, and a graph rotated the keys of the others to
+/// their new positions.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ContextShifts {
+    /// Process id.
+    pub pid: u32,
+    /// Address of the context in hex.
+    pub context: Option<String>,
+    /// Number of shifts.
+    pub shifts: u64,
+    /// Total time of these graphs, ns.
+    pub graph_ns: u64,
+    /// Median duration of a call with a shift, ns.
+    pub median_ns: u64,
+    /// Median duration of the context's other calls that generate text, ns; `null` without any.
+    pub other_median_ns: Option<u64>,
+    /// Description.
+    pub sentence: String,
 }
 
 /// One call of `llama_decode`, `llama_process` or `llama_encode`; of a program without a token level, one

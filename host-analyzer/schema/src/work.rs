@@ -69,6 +69,9 @@ pub struct Work {
 /// Memory bandwidth utilisation (MBU) of the successful decode calls.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Utilisation {
+    /// Phase of these calls.
+    #[serde(default)]
+    pub phase: Phase,
     /// Tokens in the traced decode calls. The other figures are for these.
     pub tokens: u64,
     /// Bytes of weights and KV cache read per token.

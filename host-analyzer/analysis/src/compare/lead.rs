@@ -6,14 +6,14 @@ use crate::ladder::StepKind;
 /// Part of the change from which on one step is named for it.
 const MOST: f64 = 0.5;
 
-/// What leads the change of the mean time per token.
+/// What leads the change of the mean time per unit.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Lead<'a> {
     /// How much they changed together, ns.
     pub change_ns: i64,
     /// They are most of the change.
     pub most: bool,
-    /// Side whose tokens take longer by that: 0 for A, 1 for B.
+    /// Side whose calls take longer by that: 0 for A, 1 for B.
     pub side: usize,
     /// Rows of steps, the largest change first: several only if they are programs.
     pub steps: Vec<&'a Row>,
@@ -25,7 +25,7 @@ impl Comparison {
     /// What leads the change; `None` where nothing changed in its direction.
     #[must_use]
     pub fn lead(&self) -> Option<Lead<'_>> {
-        let [a, b] = self.token_ns()?;
+        let [a, b] = self.unit_ns()?;
         let all = b - a;
         let along = |row: &&Row| row.change_ns().signum() == all.signum() && all != 0;
         let (programs, others): (Vec<&Row>, Vec<&Row>) =

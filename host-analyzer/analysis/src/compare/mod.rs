@@ -1,9 +1,9 @@
 //! Comparison of two sides of runs: whether they did the same work, whether one is faster, and how
-//! the change splits.
+//! the change splits. Each question of the ladder is compared apart: generated text, prompts, an encoder.
 //!
 //! Stage: analysis. From: a [`Run`] for each recording. To: [`Comparison`]. Promises: the run is
 //! the unit. Differences between the sides are found before any time is compared. Verdict and rows
-//! use one estimator, the mean time per token, so they cannot contradict each other. The rows of
+//! use one estimator, the mean time per unit, so they cannot contradict each other. The rows of
 //! each level sum to the change to the nanosecond. A verdict of few runs claims no more than the
 //! spread between sessions allows.
 
@@ -18,7 +18,7 @@ mod select;
 mod side;
 mod verdict;
 
-use crate::ladder::Programs;
+use crate::ladder::{Programs, Question};
 pub use crate::shared::sessions::SPREAD;
 pub use crate::stats::blocking::half_width;
 pub use crate::stats::rank::{Interval, Shift, distribution, least_p, p_value, shift, stand};
@@ -27,25 +27,25 @@ pub use gate::{Found, Item};
 pub use lead::Lead;
 pub use power::{MOST_RUNS, POWER, Power};
 pub use rows::{FALSE_SHARE, Level, Row};
-pub use run::{Leaf, Run, Token};
-pub use select::{FEWEST_TOKENS, Selection};
+pub use run::{Call, Leaf, Run};
+pub use select::{FEWEST_CALLS, Selection};
 pub use side::{RunFigures, Side};
 pub use verdict::{Code, DISTURBED, Method, PRACTICAL, RUNS_FOR_RANKS, Verdict};
 
 /// Choices of the user.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Choices {
-    /// Smallest difference that matters, as a share of the time per token.
+    /// Smallest difference that matters, as a share of the time per unit.
     pub practical: f64,
     /// Spread between sessions of the same setup on this board, as a share.
     pub spread: f64,
-    /// Tokens to exclude at the beginning of each run.
+    /// Calls to exclude at the beginning of each run.
     pub warm_up: usize,
     /// Compare times although the sides did different work.
     pub different_work: bool,
 }
 
-/// Default number of tokens to exclude at the beginning of each run, because the first ones read
+/// Default number of calls to exclude at the beginning of each run, because the first ones read
 /// weights from disk.
 pub const WARM_UP: usize = 3;
 
@@ -60,9 +60,9 @@ impl Default for Choices {
 pub enum Note {
     /// Times were compared although the sides did different work.
     DifferentWork,
-    /// Runs have no tokens at the same positions.
+    /// Runs have no calls at the same positions.
     NoCommonPositions,
-    /// Mean and median time per token changed differently, as shares: some tokens take much longer
+    /// Mean and median time per unit changed differently, as shares: some calls take much longer
     /// than most.
     Tail {
         /// Change of the mean.
@@ -71,7 +71,7 @@ pub enum Note {
         median: f64,
     },
     /// Other tasks, or more threads of the engine than CPUs, had the CPUs for a large part of the
-    /// tokens' time.
+    /// calls' time.
     Disturbed {
         /// Largest share of any run.
         share: f64,
@@ -86,15 +86,20 @@ pub enum Note {
         /// The verdict's shift.
         shift: f64,
     },
-    /// The mean positions of the sides' tokens differ, although they are in the same range.
+    /// The mean positions of the sides' calls differ, although they are in the same range.
     Positions {
         /// Mean position on each side.
+        mean: [f64; 2],
+    },
+    /// The sides read prompts in calls of different sizes: a larger call takes less time per token.
+    Sizes {
+        /// Mean number of tokens per call on each side.
         mean: [f64; 2],
     },
     /// All runs of one side were made before those of the other. Anything that changed meanwhile
     /// looks like a difference.
     NotInTurn,
-    /// The operators of too few tokens were captured, so the change by operator is unknown.
+    /// The operators of too few calls were captured, so the change by operator is unknown.
     NotTraced,
     /// With so few runs, no single row can be significant.
     RowsNeedRuns {
@@ -103,7 +108,7 @@ pub enum Note {
         /// Rows of operators that are tested together.
         rows: usize,
     },
-    /// Decode calls of other contexts were ignored.
+    /// Calls of other contexts were ignored.
     OtherContexts {
         /// Their number, over all runs.
         calls: u64,
@@ -112,9 +117,11 @@ pub enum Note {
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Comparison {
+    /// Question of the compared calls.
+    pub question: Question,
     /// Equal and different properties, differences first.
     pub gate: Vec<Item>,
-    /// The compared tokens.
+    /// The compared calls.
     pub selection: Selection,
     /// The sides, A and B.
     pub sides: [Side; 2],
@@ -130,12 +137,27 @@ pub struct Comparison {
 }
 
 impl Comparison {
-    /// Compares two sides. Each should have a run.
+    /// Compares two sides of recordings, each with one run for each of its questions: one comparison for each
+    /// question that all of them have.
+    #[must_use]
+    pub fn of_questions(sides: &[Vec<Vec<Run>>; 2], choices: Choices) -> Vec<Self> {
+        let of = |question: Question| {
+            let runs = |recordings: &[Vec<Run>]| -> Option<Vec<Run>> {
+                let run = |runs: &Vec<Run>| runs.iter().find(|run| run.question == question).cloned();
+                recordings.iter().map(run).collect()
+            };
+            Some(Self::new(&runs(&sides[0])?, &runs(&sides[1])?, choices))
+        };
+        Run::QUESTIONS.into_iter().filter_map(of).collect()
+    }
+
+    /// Compares two sides of runs of one question. Each should have a run.
     #[must_use]
     pub fn new(a: &[Run], b: &[Run], choices: Choices) -> Self {
         let runs = [a, b];
         let gate = gate::gate(runs.map(|side| side.iter().map(|run| &run.environment).collect()));
         let all: Vec<&Run> = runs.into_iter().flatten().collect();
+        let question = all.first().map(|run| run.question).unwrap_or_default();
         let selection = Selection::compute(&all, choices.warm_up);
         let sides = runs.map(|side| Side {
             runs: side.iter().filter_map(|run| RunFigures::new(run, &selection)).collect(),
@@ -161,13 +183,14 @@ impl Comparison {
             notes.extend(disturbed(&sides, &verdict));
             notes.extend(outliers(&sides, &verdict));
             notes.extend(apart(&sides, &selection));
+            notes.extend((question != Question::Decode).then(|| sizes(&sides)).flatten());
             notes.extend(in_turn(runs));
             notes.extend((!selection.traced).then_some(Note::NotTraced));
             notes.extend(rows_need_runs(&sides, &rows));
         }
         let calls = all.iter().fold(0_u64, |sum, run| sum.saturating_add(run.other_calls));
         notes.extend((calls > 0).then_some(Note::OtherContexts { calls }));
-        Self { gate, selection, sides, verdict, power, notes, rows, programs, choices }
+        Self { question, gate, selection, sides, verdict, power, notes, rows, programs, choices }
     }
 
     /// The rows of the ladder's steps.
@@ -175,16 +198,16 @@ impl Comparison {
         self.rows.iter().filter(|row| row.level == Level::Step)
     }
 
-    /// Time per token of each side in integer ns, which the rows sum to; `None` where times are not
+    /// Time per unit of each side in integer ns, which the rows sum to; `None` where times are not
     /// compared.
     #[must_use]
-    pub fn token_ns(&self) -> Option<[i64; 2]> {
+    pub fn unit_ns(&self) -> Option<[i64; 2]> {
         let steps = || self.steps();
         (!self.rows.is_empty()).then(|| [0, 1].map(|side: usize| steps().map(|row| row.side_ns[side]).sum()))
     }
 }
 
-/// The verdict is about the mean. If the median differs from it, few tokens dominate.
+/// The verdict is about the mean. If the median differs from it, few calls dominate.
 fn tail(sides: &[Side; 2], practical: f64) -> Option<Note> {
     let (mean, median) = verdict::tail(&[&sides[0], &sides[1]])?;
     ((mean - median).abs() > practical).then_some(Note::Tail { mean, median })
@@ -216,6 +239,14 @@ fn apart(sides: &[Side; 2], selection: &Selection) -> Option<Note> {
     let mean = [mean(&sides[0])?, mean(&sides[1])?];
     let most = f64::from(last - first) / 16.0;
     ((mean[0] - mean[1]).abs() > most).then_some(Note::Positions { mean })
+}
+
+/// A sixteenth, as for positions.
+fn sizes(sides: &[Side; 2]) -> Option<Note> {
+    let mean =
+        |side: &Side| side.runs.iter().map(|r| r.mean_size).sum::<f64>() / side.runs.len().max(1) as f64;
+    let mean = [mean(&sides[0]), mean(&sides[1])];
+    ((mean[0] - mean[1]).abs() > mean[0].max(mean[1]) / 16.0).then_some(Note::Sizes { mean })
 }
 
 /// With one run per side, the order shows nothing.

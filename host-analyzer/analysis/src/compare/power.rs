@@ -31,9 +31,9 @@ const QUANTILES: f64 = 1.960 + 0.842;
 /// What these runs can detect.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Power {
-    /// Standard deviation of a run's mean time per token, among runs of the same side, as a share.
+    /// Standard deviation of a run's mean time per unit, among runs of the same side, as a share.
     pub scatter: f64,
-    /// Increase of the time per token, as a share, that this many runs detect with the probability
+    /// Increase of the time per unit, as a share, that this many runs detect with the probability
     /// [`POWER`]. `None` with fewer than four runs on a side.
     pub told: Option<f64>,
     /// Runs per side that would detect the smallest difference that matters with the same

@@ -1,4 +1,4 @@
-//! Split of the change per token, by the steps of the ladder. The rows of each level sum to the change
+//! Split of the change per unit, by the steps of the ladder. The rows of each level sum to the change
 //! to the nanosecond.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -22,7 +22,7 @@ pub struct Row {
     pub op: String,
     /// Tensors; empty in rows of steps and operators.
     pub tensor: String,
-    /// Time per token of each side, ns.
+    /// Time per unit of each side, ns.
     pub side_ns: [i64; 2],
     /// Upper bound of the exact probability of this difference or a larger one if nothing differs;
     /// `None` with fewer than four runs on a side.
@@ -75,7 +75,7 @@ impl Row {
     }
 }
 
-/// Time of each leaf per token of each run, ns.
+/// Time of each leaf per unit of each run, ns.
 struct Means {
     leaves: BTreeSet<Leaf>,
     runs: [Vec<BTreeMap<Leaf, f64>>; 2],
@@ -95,18 +95,18 @@ pub(super) fn rows(sides: [&[Run]; 2], selection: &Selection, programs: &mut Pro
     all
 }
 
-/// Time of each leaf per token of one run, ns, with the programs of all runs.
+/// Time of each leaf per unit of one run, ns, with the programs of all runs.
 fn means(run: &Run, selection: &Selection, programs: &mut Programs) -> BTreeMap<Leaf, f64> {
     let ids = programs.ids(run.programs.names());
-    let (mut sums, mut n) = (vec![0_i64; run.leaves.len()], 0_u32);
-    for token in selection.tokens(run) {
-        n += 1;
-        for (leaf, ns) in &token.parts {
+    let (mut sums, mut units) = (vec![0_i64; run.leaves.len()], 0_u64);
+    for call in selection.calls(run) {
+        units += call.units;
+        for (leaf, ns) in &call.parts {
             sums[*leaf as usize] = sums[*leaf as usize].saturating_add(*ns);
         }
     }
     let of = |(leaf, sum): (&Leaf, i64)| {
-        (Leaf { step: leaf.step.renumbered(&ids), ..leaf.clone() }, sum as f64 / f64::from(n.max(1)))
+        (Leaf { step: leaf.step.renumbered(&ids), ..leaf.clone() }, sum as f64 / units.max(1) as f64)
     };
     run.leaves.iter().zip(sums).filter(|(_, sum)| *sum != 0).map(of).collect()
 }
@@ -135,8 +135,8 @@ fn merge_small(sides: &mut [Vec<BTreeMap<Leaf, f64>>; 2]) {
 }
 
 impl Means {
-    /// Time of each leaf per token of one side, in integer ns that sum to the rounded time per
-    /// token. Each is the difference of two rounded cumulative sums, so rounding errors do not
+    /// Time of each leaf per unit of one side, in integer ns that sum to the rounded time per
+    /// unit. Each is the difference of two rounded cumulative sums, so rounding errors do not
     /// accumulate.
     fn whole(&self, side: usize) -> BTreeMap<&Leaf, i64> {
         let runs = &self.runs[side];

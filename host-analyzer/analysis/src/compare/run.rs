@@ -1,11 +1,11 @@
-//! Data of one recording for a comparison: the times of its tokens in parts, and its environment.
+//! Data of one recording for a comparison: the times of its calls in parts, and its environment.
 
 use std::collections::{BTreeMap, HashMap};
 
 use super::environment::Environment;
 use super::read;
-use crate::ladder::{Programs, StepKind, steps_of};
-use crate::replay::{CallReplay, Culprit, Replay};
+use crate::ladder::{Programs, Question, Round, StepKind, rounds, steps_of};
+use crate::replay::{Culprit, CulpritId, Replay};
 use crate::results::fact::Conditions;
 use crate::results::module::Places;
 use crate::shared::name::without_layer;
@@ -14,26 +14,28 @@ use profinfer_trace::model::{LlamaCallId, Model, Text, Traced};
 
 #[derive(Debug, Clone, Default)]
 pub struct Run {
+    /// Question of its calls.
+    pub question: Question,
     /// Start, ns since 1970.
     pub start_unix_ns: u64,
     /// The session's own clock at its start, ns. Together with the time above it identifies a
     /// recording.
     pub start_ns: u64,
-    /// Decode tokens, in order, of the context that has most of them.
-    pub tokens: Vec<Token>,
-    /// Decode calls of other contexts and processes, which are ignored.
+    /// Calls of the question, in order, of the context that has most of them.
+    pub calls: Vec<Call>,
+    /// Such calls of other contexts and processes, which are ignored.
     pub other_calls: u64,
     /// Its work and its environment.
     pub environment: Environment,
     /// The scheduler level was recorded.
     pub scheduler: bool,
-    /// The parts into which tokens are split.
+    /// The parts into which calls are split.
     pub leaves: Vec<Leaf>,
     /// The programs of their steps.
     pub programs: Programs,
 }
 
-/// A part of a token's time.
+/// A part of a call's time.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Leaf {
     /// Step of the ladder; the operators are one step, because their limits are those of a recording.
@@ -44,14 +46,18 @@ pub struct Leaf {
     pub tensor: String,
 }
 
-/// One decode token.
+/// One call. With guesses, all calls until tokens come out.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Token {
-    /// Position of the token in its sequence; `None` when unknown.
+pub struct Call {
+    /// Position of its first token in its sequence; `None` when unknown.
     pub position: Option<u32>,
+    /// Tokens in its batch.
+    pub n_tokens: u32,
+    /// What its time is divided by: 1, the tokens of a prompt, or with guesses the tokens that came out.
+    pub units: u64,
     /// Its operators were completely captured.
     pub traced: bool,
-    /// From the end of the previous call to the end of its own, ns.
+    /// Of a decode call, from the end of the previous call to the end of its own, ns.
     pub time_ns: u64,
     /// That time by leaf, as positions in [`Run::leaves`], ns. They sum to the time. A negative
     /// part compensates operators that claim too much.
@@ -59,77 +65,161 @@ pub struct Token {
 }
 
 impl Run {
-    /// Extracts the run of a recording.
+    /// The questions that are compared, in order.
+    pub const QUESTIONS: [Question; 3] = [Question::Decode, Question::Prompt, Question::Encode];
+
+    /// The decode calls of a recording.
     #[must_use]
     pub fn compute(model: &Model) -> Self {
+        Recording::compute(model).run(Question::Decode)
+    }
+
+    /// One run for each question that a recording has calls of.
+    #[must_use]
+    pub fn all(model: &Model) -> Vec<Self> {
+        let recording = Recording::compute(model);
+        let runs = Self::QUESTIONS.into_iter().map(|question| recording.run(question));
+        runs.filter(|run| !run.calls.is_empty()).collect()
+    }
+}
+
+/// What the runs of a recording share.
+struct Recording<'a> {
+    model: &'a Model,
+    phases: Phases,
+    conditions: Conditions,
+    operators: Operators,
+    replay: Replay,
+    /// By call: position in the replay.
+    replayed: HashMap<LlamaCallId, usize>,
+}
+
+/// Calls that are one in a comparison.
+struct Unit {
+    calls: Vec<LlamaCallId>,
+    /// The one that names context and position.
+    main: LlamaCallId,
+    units: u64,
+}
+
+impl<'a> Recording<'a> {
+    fn compute(model: &'a Model) -> Self {
         let phases = Phases::compute(model);
         let conditions = Conditions::compute(model, &phases);
-        let (pid, calls) = most_used(model, &phases);
-        let mut operators = Operators::new(model.llama_calls.len(), &calls);
+        let mut operators = Operators::new(model.llama_calls.len());
         let replay = Replay::with_operators(model, &phases, &conditions, &Places::compute(model), &mut |o| {
             operators.add(o.call, (o.other_backend, o.node.desc, o.node.name), o.ns);
         });
-        let by_call: HashMap<LlamaCallId, &CallReplay> = replay.calls.iter().map(|c| (c.call, c)).collect();
+        let replayed = (0..).zip(&replay.calls).map(|(i, c)| (c.call, i)).collect();
+        Self { model, phases, conditions, operators, replay, replayed }
+    }
+
+    fn run(&self, question: Question) -> Run {
+        let Self { model, phases, conditions, replay, .. } = self;
+        let all = self.units(question);
+        let number: u64 = all.iter().map(|u| u.calls.len() as u64).sum();
+        let (pid, units) = self.most_used(all);
+        let rows: Vec<usize> = units.iter().flat_map(|u| &u.calls).map(|c| c.0 as usize).collect();
         let mut programs = Programs::default();
         let ids = programs.ids(replay.culprits.iter().map(Culprit::program));
         let mut leaves = Leaves::default();
-        let mut tokens = Vec::with_capacity(calls.len());
-        for call in &calls {
-            let id = LlamaCallId(u32::try_from(*call).unwrap_or(u32::MAX));
-            let Some(token) = by_call.get(&id) else { continue };
-            let mut parts: BTreeMap<u32, i64> = BTreeMap::new();
-            for (step, ns) in steps_of(token) {
-                *parts.entry(leaves.id(step.renumbered(&ids), "", "")).or_default() += ns.cast_signed();
+        let calls = units.iter().map(|unit| self.call(unit, &ids, &mut leaves)).collect();
+        Run {
+            question,
+            start_unix_ns: model.session.start_unix_ns,
+            start_ns: model.session.start_ns,
+            calls,
+            other_calls: number - rows.len() as u64,
+            environment: read::environment(model, phases, conditions, pid, &rows),
+            scheduler: replay.scheduler,
+            leaves: leaves.rows,
+            programs,
+        }
+    }
+
+    /// The units of a question, of all processes.
+    fn units(&self, question: Question) -> Vec<Unit> {
+        let Self { model, phases, replay, .. } = self;
+        let guessing = if question == Question::Decode { rounds(model, phases, replay) } else { Vec::new() };
+        if !guessing.is_empty() {
+            let unit = |r: Round| Unit { calls: r.calls, main: r.target, units: r.tokens };
+            return guessing.into_iter().map(unit).collect();
+        }
+        let covered = replay.calls.iter().filter(|c| question.covers(model, phases, c));
+        let mut calls: Vec<LlamaCallId> = covered.map(|c| c.call).collect();
+        calls.sort_unstable();
+        let units = |call: LlamaCallId| match question {
+            Question::Prompt => u64::from(model.llama_calls.n_tokens[call.0 as usize].max(1)),
+            _ => 1,
+        };
+        calls.into_iter().map(|call| Unit { calls: vec![call], main: call, units: units(call) }).collect()
+    }
+
+    /// The process, and the units of the context that has most of them; if equal, of the first.
+    fn most_used(&self, all: Vec<Unit>) -> (u32, Vec<Unit>) {
+        let calls = &self.model.llama_calls;
+        let mut of_context: BTreeMap<(u32, u64), Vec<Unit>> = BTreeMap::new();
+        for unit in all {
+            let main = unit.main.0 as usize;
+            let pid = self.model.threads.get(calls.thread[main]).pid;
+            of_context.entry((pid, calls.context[main])).or_default().push(unit);
+        }
+        let first = |units: &[Unit]| units.first().map(|u| u.main);
+        let most =
+            of_context.into_iter().max_by_key(|(_, units)| (units.len(), std::cmp::Reverse(first(units))));
+        most.map_or_else(Default::default, |((pid, _), units)| (pid, units))
+    }
+
+    fn call(&self, unit: &Unit, programs: &[CulpritId], leaves: &mut Leaves) -> Call {
+        let Self { model, phases, .. } = self;
+        let main = unit.main.0 as usize;
+        let mut call = Call {
+            position: phases.contexts[main].n_past,
+            n_tokens: model.llama_calls.n_tokens[main],
+            units: unit.units,
+            traced: true,
+            ..Call::default()
+        };
+        let mut parts: BTreeMap<u32, i64> = BTreeMap::new();
+        for id in &unit.calls {
+            let Some(replayed) = self.replayed.get(id).map(|i| &self.replay.calls[*i]) else { continue };
+            call.time_ns = call.time_ns.saturating_add(replayed.time_ns);
+            call.traced &= phases.tracing.llama_calls[id.0 as usize] == Traced::Whole;
+            for (step, ns) in steps_of(replayed) {
+                *parts.entry(leaves.id(step.renumbered(programs), "", "")).or_default() += ns.cast_signed();
             }
-            for ((other_backend, desc, name), ns) in operators.of(id) {
+            for ((other_backend, desc, name), ns) in self.operators.of(*id) {
                 let step = if *other_backend { StepKind::OtherBackend } else { StepKind::AboveFloor };
                 let tensor = without_layer(model.texts.get(*name));
                 let leaf = leaves.id(step, model.texts.get(*desc), &tensor);
                 *parts.entry(leaf).or_default() += ns.cast_signed();
                 *parts.entry(leaves.id(step, "", "")).or_default() -= ns.cast_signed();
             }
-            tokens.push(Token {
-                position: phases.contexts[*call].n_past,
-                traced: phases.tracing.llama_calls[*call] == Traced::Whole,
-                time_ns: token.time_ns,
-                parts: parts.into_iter().filter(|(_, ns)| *ns != 0).collect(),
-            });
         }
-        let all = decode_calls(model, &phases).count();
-        Self {
-            start_unix_ns: model.session.start_unix_ns,
-            start_ns: model.session.start_ns,
-            other_calls: (all - calls.len()) as u64,
-            environment: read::environment(model, &phases, &conditions, pid, &calls),
-            tokens,
-            scheduler: replay.scheduler,
-            leaves: leaves.rows,
-            programs,
-        }
+        call.parts = parts.into_iter().filter(|(_, ns)| *ns != 0).collect();
+        call
     }
 }
 
 /// An operator on another backend or not, its description, and its tensor.
 type Operator = (bool, Text, Text);
 
-/// Times of the operators of the compared calls, ns.
-struct Operators(Vec<Option<HashMap<Operator, u64>>>);
+/// Times of the operators by call, ns.
+struct Operators(Vec<HashMap<Operator, u64>>);
 
 impl Operators {
-    fn new(calls: usize, compared: &[usize]) -> Self {
-        let mut rows = vec![None; calls];
-        compared.iter().for_each(|call| rows[*call] = Some(HashMap::new()));
-        Self(rows)
+    fn new(calls: usize) -> Self {
+        Self(vec![HashMap::new(); calls])
     }
 
     fn add(&mut self, LlamaCallId(call): LlamaCallId, operator: Operator, ns: u64) {
-        if let Some(Some(sums)) = self.0.get_mut(call as usize) {
+        if let Some(sums) = self.0.get_mut(call as usize) {
             *sums.entry(operator).or_default() += ns;
         }
     }
 
     fn of(&self, LlamaCallId(call): LlamaCallId) -> impl Iterator<Item = (&Operator, &u64)> {
-        self.0.get(call as usize).into_iter().flatten().flatten()
+        self.0.get(call as usize).into_iter().flatten()
     }
 }
 
@@ -150,22 +240,4 @@ impl Leaves {
         self.ids.insert(leaf, id);
         id
     }
-}
-
-fn decode_calls<'a>(model: &'a Model, phases: &'a Phases) -> impl Iterator<Item = usize> + 'a {
-    let ok = |i: &usize| phases.llama_calls[*i] == phases.decode && model.llama_calls.status[*i] == 0;
-    (0..model.llama_calls.len()).filter(ok)
-}
-
-/// The process, and the decode calls of the context that has most of them; if equal, of the first.
-fn most_used(model: &Model, phases: &Phases) -> (u32, Vec<usize>) {
-    let mut of_context: BTreeMap<(u32, u64), Vec<usize>> = BTreeMap::new();
-    for i in decode_calls(model, phases) {
-        let pid = model.threads.get(model.llama_calls.thread[i]).pid;
-        of_context.entry((pid, model.llama_calls.context[i])).or_default().push(i);
-    }
-    let most = of_context
-        .into_iter()
-        .max_by_key(|(_, calls)| (calls.len(), std::cmp::Reverse(calls.first().copied())));
-    most.map_or_else(Default::default, |((pid, _), calls)| (pid, calls))
 }

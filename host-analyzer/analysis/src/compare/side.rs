@@ -1,7 +1,7 @@
-//! Figures of the runs of one side. The only estimator is the mean time per token: the verdict is
-//! about it, and its parts sum to it.
+//! Figures of the runs of one side. The only estimator is the mean time per unit: a token that came out, a
+//! token of a prompt, or a call of an encoder. The verdict is about it, and its parts sum to it.
 
-use super::run::Run;
+use super::run::{Call, Run};
 use super::select::Selection;
 use crate::ladder::StepKind;
 use crate::stats::blocking::half_width;
@@ -10,20 +10,24 @@ use crate::stats::percentile::percentile;
 /// Figures of one run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RunFigures {
-    /// Compared tokens.
-    pub tokens: usize,
-    /// Their mean time, ns.
+    /// Compared calls.
+    pub calls: usize,
+    /// Their units.
+    pub units: u64,
+    /// Mean time of a unit, ns.
     pub mean_ns: f64,
-    /// Median of their times, ns; for information.
+    /// Median of the calls' times per unit, ns; for information.
     pub median_ns: u64,
     /// Half width of the mean's 95 % interval, by blocking, as a share of the mean; `None` for too
-    /// few tokens.
+    /// few calls.
     pub half_share: Option<f64>,
     /// Share of their time that is the delay of causes which take CPUs. `None` without the scheduler
     /// level.
     pub disturbed_share: Option<f64>,
     /// Mean position; `None` when unknown.
     pub mean_position: Option<f64>,
+    /// Mean number of tokens in the calls' batches.
+    pub mean_size: f64,
 }
 
 /// One side.
@@ -34,17 +38,24 @@ pub struct Side {
 }
 
 impl RunFigures {
-    /// The figures of a run; `None` without tokens.
+    /// The figures of a run; `None` without calls.
     #[must_use]
     pub fn new(run: &Run, selection: &Selection) -> Option<Self> {
-        let mut times: Vec<u64> = selection.tokens(run).map(|t| t.time_ns).collect();
-        let n = times.len() as f64;
-        let series: Vec<f64> = times.iter().map(|t| *t as f64).collect();
-        let mean_ns = series.iter().sum::<f64>() / n;
-        let positions: Option<Vec<f64>> = selection.tokens(run).map(|t| t.position.map(f64::from)).collect();
+        let calls: Vec<&Call> = selection.calls(run).collect();
+        let n = calls.len() as f64;
+        let mut times: Vec<u64> = calls.iter().map(|c| c.time_ns / c.units.max(1)).collect();
+        let units: u64 = calls.iter().map(|c| c.units).sum();
+        let mean_ns = calls.iter().map(|c| c.time_ns as f64).sum::<f64>() / units as f64;
+        // Calls have different numbers of units: what each takes more or less than its units take in the mean.
+        let mean_units = units as f64 / n;
+        let of_unit = |c: &&Call| (c.time_ns as f64 - mean_ns * (c.units as f64 - mean_units)) / mean_units;
+        let series: Vec<f64> = calls.iter().map(of_unit).collect();
+        let positions: Option<Vec<f64>> = calls.iter().map(|c| c.position.map(f64::from)).collect();
         Some(Self {
-            tokens: times.len(),
+            calls: calls.len(),
+            units,
             mean_ns,
+            mean_size: calls.iter().map(|c| f64::from(c.n_tokens)).sum::<f64>() / n,
             disturbed_share: disturbed(run, selection),
             half_share: half_width(&series).filter(|_| mean_ns > 0.0).map(|half| half / mean_ns),
             mean_position: positions.map(|p| p.iter().sum::<f64>() / n),
@@ -102,9 +113,9 @@ fn disturbed(run: &Run, selection: &Selection) -> Option<f64> {
     let takes_cpus = |step: StepKind| matches!(step, StepKind::Caused(cause) if cause.takes_cpus());
     let others = |leaf: u32| run.leaves.get(leaf as usize).is_some_and(|l| takes_cpus(l.step));
     let (mut by_others, mut all) = (0_i64, 0_u64);
-    for token in selection.tokens(run) {
-        all = all.saturating_add(token.time_ns);
-        by_others += token.parts.iter().filter(|(leaf, _)| others(*leaf)).map(|(_, ns)| ns).sum::<i64>();
+    for call in selection.calls(run) {
+        all = all.saturating_add(call.time_ns);
+        by_others += call.parts.iter().filter(|(leaf, _)| others(*leaf)).map(|(_, ns)| ns).sum::<i64>();
     }
     (all > 0).then(|| by_others as f64 / all as f64)
 }

@@ -7,19 +7,19 @@ use crate::stats::rank;
 /// cannot reach 95 %.
 pub const RUNS_FOR_RANKS: usize = 4;
 
-/// Smallest difference that matters, as a share of the time per token.
+/// Smallest difference that matters, as a share of the time per unit.
 pub const PRACTICAL: f64 = 0.02;
 
-/// With few runs: largest share of the tokens' time during which other tasks may have had the CPUs.
+/// With few runs: largest share of the calls' time during which other tasks may have had the CPUs.
 /// This share differs from session to session, and it delays many times as much.
 pub const DISTURBED: f64 = 0.05;
 
 /// Stable codes of the verdict.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Code {
-    /// B takes less time per token.
+    /// B takes less time per unit.
     Faster,
-    /// B takes more time per token.
+    /// B takes more time per unit.
     Slower,
     /// A difference, if any, is not larger than the verdict's bound.
     NoDifferenceBeyond,
@@ -67,7 +67,7 @@ pub enum Method {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Verdict {
     pub code: Code,
-    /// How much longer a token of B takes, as a share of A's time; `None` for different work.
+    /// How much longer a unit of B takes, as a share of A's time; `None` for different work.
     pub shift: Option<f64>,
     /// Ends of its interval; `None` when there is none.
     pub interval: Option<(f64, f64)>,

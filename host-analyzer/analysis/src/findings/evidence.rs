@@ -1,5 +1,7 @@
 //! Evidence: numbers with their meaning, and the view that shows them.
 
+use crate::ladder::Question;
+
 /// A number, a set, or a name.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Value {
@@ -61,12 +63,19 @@ pub struct Evidence {
     /// Stable name of the number, for scripts.
     pub key: &'static str,
     pub value: Value,
+    /// It is per unit of this question.
+    pub per: Option<Question>,
     /// Where the report shows it.
     pub place: Place,
 }
 
 impl Evidence {
     pub(super) const fn new(key: &'static str, value: Value, place: Place) -> Self {
-        Self { key, value, place }
+        Self { key, value, per: None, place }
+    }
+
+    /// Evidence per unit of a question.
+    pub(super) const fn per(question: Question, key: &'static str, value: Value, place: Place) -> Self {
+        Self { key, value, per: Some(question), place }
     }
 }

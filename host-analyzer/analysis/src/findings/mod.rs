@@ -2,7 +2,8 @@
 //!
 //! Stage: after the results. From: the model and [`Analysis`]. To: [`Findings`], typed evidence;
 //! `views` makes the sentences. Promises: each [`Rule`] gives exactly one [`Verdict`]. A rule
-//! without the required data reports that and never guesses. A gain is an interval that contains
+//! without the required data reports that and never guesses. Rules judge the calls of one question of the
+//! ladder: what the session is about. A gain is an interval that contains
 //! the effect of the remedy; `ci/causes.sh` applies remedies and verifies this.
 
 mod case;
@@ -37,6 +38,9 @@ pub struct Rule {
     pub remedy: &'static str,
     /// Reference for the cause.
     pub source: &'static str,
+    /// Questions whose calls it can judge. If a session is about another one, the verdict is
+    /// [`Verdict::DoesNotApply`].
+    pub questions: &'static [Question],
     /// Data that the rule requires. If any is missing, the verdict is [`Verdict::NotEnoughData`].
     pub requires: &'static [Requirement],
     /// The steps of a ladder that hold the time of the cause, or of the work that it makes slower.
@@ -56,7 +60,7 @@ pub enum Verdict {
     /// Inconclusive: the times vary so much from token to token, or their bounds are so far apart,
     /// that the cause may cost nothing and may also cost enough to matter.
     Noisy(Vec<Evidence>),
-    /// The session lacks the rule's subject: experts, a draft model.
+    /// The session lacks the rule's subject: experts, a draft model, generated text.
     DoesNotApply,
 }
 
@@ -86,19 +90,19 @@ pub enum Confidence {
 /// Data that a rule requires.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Requirement {
-    /// At least this many decode calls.
-    DecodeCalls(u64),
-    /// At least this many completely captured decode calls.
+    /// At least this many calls of the judged question.
+    Calls(u64),
+    /// At least this many completely captured ones of them.
     TracedCalls(u64),
     /// End probes: without them, work and the wait after it cannot be distinguished.
     Ends,
     /// All operators of all threads: no filter excludes any.
     AllOperators,
-    /// The CPUs on which decode tokens' operators ran: some direct probes do not record them.
+    /// The CPUs on which the operators of these calls ran: some direct probes do not record them.
     Cpus,
     /// A level of the recording.
     Level(&'static str),
-    /// A ceiling for the threads of the decode tokens; of a rule.
+    /// A ceiling for the threads of these calls; of a rule.
     Ceiling(&'static str),
     /// The same, of a verdict: with the reason why there is none.
     NoCeiling(&'static str, NoCeiling),
@@ -188,6 +192,9 @@ impl PartialEq for Rule {
 
 impl Rule {
     fn verdict(&self, case: &Case<'_>) -> Verdict {
+        if !self.questions.contains(&case.headline.question) {
+            return Verdict::DoesNotApply;
+        }
         let missing: Vec<_> = self.requires.iter().filter(|r| !case.has(r)).cloned().collect();
         if missing.is_empty() { (self.judge)(case) } else { Verdict::NotEnoughData(missing) }
     }

@@ -13,6 +13,7 @@ mod gain;
 mod programs;
 mod question;
 mod retype;
+mod rounds;
 mod sources;
 mod start_up;
 mod step;
@@ -24,6 +25,7 @@ pub use floor::{Floor, FloorGroup, FloorPart};
 pub use gain::Gain;
 pub use programs::Programs;
 pub use question::Question;
+pub(crate) use rounds::{Round, rounds};
 pub use start_up::StartUp;
 pub(crate) use step::{SMALL, steps_of};
 pub use step::{Step, StepKind};
@@ -35,7 +37,7 @@ use crate::results::roof::Roofs;
 use crate::results::speculative::emitted;
 use crate::shared::phase::Phases;
 use crate::shared::rate::per_s;
-use profinfer_trace::model::Model;
+use profinfer_trace::model::{LlamaCallId, Model};
 
 /// Share of a time below which a measured step does not matter: its causes are ruled out.
 pub const IGNORED: f64 = 0.02;
@@ -68,6 +70,8 @@ pub struct Ladder {
     pub all: Option<Gain>,
     /// Counts of a start-up; `None` for other questions.
     pub start_up: Option<StartUp>,
+    /// The calls, in order.
+    pub(crate) calls: Vec<LlamaCallId>,
     pub(crate) removal: gain::Removal,
 }
 
@@ -187,6 +191,7 @@ fn ladder(question: Question, pid: u32, calls: &sources::Calls<'_>, floor: Optio
         all: removal.all(),
         floor,
         start_up: None,
+        calls: rows.iter().map(|c| c.call).collect(),
         removal,
     }
 }

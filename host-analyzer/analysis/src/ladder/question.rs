@@ -5,14 +5,15 @@ use std::collections::HashMap;
 use super::sources::{Calls, Sources, pid_of};
 use super::{between, first_token};
 use crate::replay::CallReplay;
-use crate::shared::phase::Phase;
+use crate::shared::phase::{Phase, Phases};
 use profinfer_trace::model::{DecodeFunction, Model};
 
 /// A question about time.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Question {
     /// Where the time of a decode token goes, sampling included; of a call with several sequences,
     /// the time in which each of them gets a token.
+    #[default]
     Decode,
     /// Where the time of a prompt goes.
     Prompt,
@@ -44,27 +45,36 @@ impl Question {
         }
     }
 
+    /// Whether a call is one of the question in a process that makes no guesses.
+    pub(crate) fn covers(self, model: &Model, phases: &Phases, call: &CallReplay) -> bool {
+        match self {
+            Self::Decode => call.phase == phases.decode && !encodes(model, call),
+            Self::Prompt => call.phase == Phase::Prefill && !encodes(model, call),
+            Self::Encode => encodes(model, call) && call.phase != Phase::WarmUp,
+            Self::FirstToken | Self::StartUp | Self::BetweenCalls => false,
+        }
+    }
+
     pub(super) fn calls<'a>(self, sources: &Sources<'a>, pid: u32) -> Calls<'a> {
         let Sources { model, replay, .. } = *sources;
+        let own = |c: &&CallReplay| pid_of(model, c) == pid;
         let of = |phase: Phase| -> Vec<&'a CallReplay> {
-            let own = |c: &&CallReplay| pid_of(model, c) == pid && !encodes(model, c);
-            replay.phase(phase).filter(own).collect()
+            replay.phase(phase).filter(own).filter(|c| !encodes(model, c)).collect()
         };
+        let covered = || replay.calls.iter().filter(own).filter(|c| self.covers(model, sources.phases, c));
         match self {
             Self::Decode => {
                 let (single, several) = (of(Phase::Decode), of(Phase::BatchDecode));
                 guesses(sources, (&single, &several), of(Phase::Draft)).unwrap_or_else(|| {
-                    let main = sources.phases.decode;
                     // The first one warms up caches.
-                    let rows = if main == Phase::Decode { single } else { several };
-                    self.all(sources, rows.into_iter().skip(1).collect(), vec![main])
+                    self.all(sources, covered().skip(1).collect(), vec![sources.phases.decode])
                 })
             }
-            Self::Prompt => self.all(sources, of(Phase::Prefill), vec![Phase::Prefill]),
+            Self::Prompt => self.all(sources, covered().collect(), vec![Phase::Prefill]),
             Self::FirstToken => first_token::calls(sources, pid),
             // It has no calls, see `super::start_up`.
             Self::StartUp => Calls::default(),
-            Self::Encode => encode(sources, pid),
+            Self::Encode => encode(sources, covered().collect()),
             Self::BetweenCalls => between::calls(sources, pid),
         }
     }
@@ -108,10 +118,8 @@ fn encodes(model: &Model, call: &CallReplay) -> bool {
 
 /// Calls of `llama_encode`, and graphs that take no tokens, of programs without a token level. Embeddings that
 /// are computed by `llama_decode` are prompts.
-fn encode<'a>(sources: &Sources<'a>, pid: u32) -> Calls<'a> {
+fn encode<'a>(sources: &Sources<'_>, rows: Vec<&'a CallReplay>) -> Calls<'a> {
     let Sources { model, replay, .. } = *sources;
-    let own = |c: &&CallReplay| pid_of(model, c) == pid && encodes(model, c) && c.phase != Phase::WarmUp;
-    let rows: Vec<&CallReplay> = replay.calls.iter().filter(own).collect();
     // The work of a phase is recorded per phase, for all of its calls.
     let alone = |phase: &Phase| {
         rows.iter().all(|c| c.phase == *phase) && replay.phase(*phase).all(|c| encodes(model, c))

@@ -147,6 +147,7 @@ pub(super) fn ladder(sources: &Sources<'_>, pid: u32) -> Option<Ladder> {
         floor: None,
         all: all_causes(&parts, &removal),
         start_up: counts(&samples, parts.reading),
+        calls: Vec::new(),
         removal,
     })
 }

@@ -43,7 +43,8 @@ const LEAST: f64 = 0.05;
 /// On a CPU where the engine has more than this part of a call, others preempt it.
 const OWN: f64 = 0.05;
 
-/// `decode`: the phase of the calls that are compared.
+/// `decode`: the phase of the calls that are compared. Where a process has none, its calls with several outputs
+/// are: every one verifies guesses.
 pub(super) fn assign(
     model: &Model,
     decode: Phase,
@@ -52,8 +53,13 @@ pub(super) fn assign(
 ) -> Vec<Neighbours> {
     let Some(busy) = Busy::new(model) else { return Vec::new() };
     let mut of_pid: BTreeMap<u32, Vec<&mut CallReplay>> = BTreeMap::new();
-    for call in calls.iter_mut().filter(|c| c.phase == decode && c.traced) {
-        of_pid.entry(call.pid(model)).or_default().push(call);
+    let plain: BTreeSet<u32> = calls.iter().filter(|c| c.phase == decode).map(|c| c.pid(model)).collect();
+    for call in calls.iter_mut().filter(|c| c.traced) {
+        let pid = call.pid(model);
+        let phase = if plain.contains(&pid) { decode } else { Phase::BatchDecode };
+        if call.phase == phase {
+            of_pid.entry(pid).or_default().push(call);
+        }
     }
     of_pid.into_iter().map(|(pid, mut calls)| of_process(&busy, pid, culprits, &mut calls)).collect()
 }

@@ -30,6 +30,7 @@ pub mod roof;
 pub mod sched;
 pub mod server;
 pub mod speculative;
+pub mod steps;
 pub mod thread;
 pub mod token;
 pub mod track;

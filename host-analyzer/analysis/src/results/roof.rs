@@ -8,6 +8,7 @@ use super::ceiling::limit::arithmetic_of;
 pub use super::ceiling::limit::{Instead, Limits, Top};
 use super::ceiling::{Ceilings, NoCeiling};
 use super::op::Op;
+use super::speculative::emitted;
 use super::token::{Call, Token};
 use super::work::{Accuracy, Achieved};
 use crate::shared::execution::Executions;
@@ -45,7 +46,10 @@ pub struct Roof {
 /// Memory bandwidth utilisation (MBU) of the decode calls.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Utilisation {
-    /// Tokens of the traced decode calls, which all figures here cover.
+    /// Phase of these calls.
+    pub phase: Phase,
+    /// Tokens of the traced decode calls, which all figures here cover. A call that verifies guesses counts
+    /// as one.
     pub tokens: u64,
     /// Weights and KV cache that a token reads, bytes.
     pub bytes_per_token: f64,
@@ -99,7 +103,12 @@ impl Roofs {
         });
         // It is unknown what excluded operators read.
         let decode = (!model.capture.nodes_left_out())
-            .then(|| utilisation(token, achieved, phases.decode, &roofs[phases.decode.index()]))
+            .then(|| {
+                let plain = traced(token, phases.decode).next().is_some()
+                    || emitted(model, phases).iter().all(Option::is_none);
+                let phase = if plain { phases.decode } else { Phase::BatchDecode };
+                utilisation(token, achieved, phase, &roofs[phase.index()], plain)
+            })
             .flatten();
         Self { phases: roofs, decode }
     }
@@ -196,9 +205,17 @@ fn reads(token: &Token, achieved: &Achieved, phase: Phase) -> Option<u64> {
     achieved.phase(phase).streamed_bytes().checked_div(calls).filter(|bytes| *bytes > 0)
 }
 
-fn utilisation(token: &Token, achieved: &Achieved, phase: Phase, roof: &Roof) -> Option<Utilisation> {
+/// `plain`: each token of a call comes out.
+fn utilisation(
+    token: &Token,
+    achieved: &Achieved,
+    phase: Phase,
+    roof: &Roof,
+    plain: bool,
+) -> Option<Utilisation> {
     let work = achieved.phase(phase);
-    let tokens = traced(token, phase).filter_map(|c| c.n_tokens).map(u64::from).sum::<u64>();
+    let of_call = |n: u32| if plain { u64::from(n) } else { 1 };
+    let tokens = traced(token, phase).filter_map(|c| c.n_tokens).map(of_call).sum::<u64>();
     let time_ns = traced(token, phase).map(|c| c.duration_ns).fold(0, u64::saturating_add);
     let bytes = work.streamed_bytes();
     if tokens == 0 || time_ns == 0 || bytes == 0 {
@@ -206,6 +223,7 @@ fn utilisation(token: &Token, achieved: &Achieved, phase: Phase, roof: &Roof) ->
     }
     let bytes_per_s = bytes as f64 * 1e9 / time_ns as f64;
     Some(Utilisation {
+        phase,
         tokens,
         bytes_per_token: bytes as f64 / tokens as f64,
         accuracy: work.accuracy,

@@ -6,6 +6,7 @@
 
 use super::request::{Request, requests};
 use super::server::Server;
+use super::steps::{self, ContextShifts, Step};
 use crate::shared::execution::Executions;
 use crate::shared::group::context_name;
 use crate::shared::phase::{Evidence, Phase, Phases};
@@ -29,6 +30,10 @@ pub struct Token {
     pub encode: PhaseTotals,
     /// Calls that did not return success.
     pub failed_calls: u64,
+    /// Calls that generate text, by context and number of sequences.
+    pub steps: Vec<Step>,
+    /// By context.
+    pub context_shifts: Vec<ContextShifts>,
     /// By start.
     pub requests: Vec<Request>,
     /// By start.
@@ -112,6 +117,8 @@ impl Token {
             warm_up: totals(&calls, Phase::WarmUp),
             encode: totals(&calls, Phase::Encode),
             failed_calls: calls.iter().filter(|c| c.status != 0).map(|_| 1).sum(),
+            steps: steps::steps(model, phases),
+            context_shifts: steps::context_shifts(model, phases),
             requests: requests(server),
             calls,
         }

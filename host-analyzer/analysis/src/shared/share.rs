@@ -2,6 +2,9 @@
 
 use profinfer_trace::model::Model;
 
+/// Most guesses of a sequence in a call. A longer part is of a text whose tokens all have an output.
+pub(crate) const LONGEST_DRAFT: u32 = 64;
+
 /// The tokens of one sequence in a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct SequenceShare {

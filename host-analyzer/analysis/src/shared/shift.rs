@@ -13,21 +13,27 @@ const SMALL: u32 = 2;
 
 /// By row of `llama_calls`.
 pub(crate) fn shifts(model: &Model) -> Vec<bool> {
+    shift_graphs(model).iter().map(Option::is_some).collect()
+}
+
+/// By row of `llama_calls`: the time of the graph that rotates the keys, ns.
+pub(crate) fn shift_graphs(model: &Model) -> Vec<Option<u64>> {
     let (calls, graphs) = (&model.llama_calls, &model.graph_calls);
-    let mut of_call = vec![(0_u32, u32::MAX); calls.len()];
+    // Number of graphs, and nodes and time of the smallest.
+    let mut of_call = vec![(0_u32, (u32::MAX, 0_u64)); calls.len()];
     let mut largest: HashMap<(u32, u64), u32> = HashMap::new();
     let context = |i: usize| (model.threads.get(calls.thread[i]).pid, calls.context[i]);
     for i in (0..graphs.len()).filter(|i| graphs.layer[*i] == Layer::Scheduler) {
         let (Some(call), nodes) = (graphs.decode[i], graphs.n_nodes[i]) else { continue };
         let call = call.0 as usize;
         let (count, least) = of_call[call];
-        of_call[call] = (count + 1, least.min(nodes));
+        of_call[call] = (count + 1, least.min((nodes, graphs.duration_ns[i])));
         let most = largest.entry(context(call)).or_default();
         *most = (*most).max(nodes);
     }
-    let shifted = |(i, (count, least)): (usize, (u32, u32))| {
+    let shifted = |(i, (count, (least, ns))): (usize, (u32, (u32, u64)))| {
         let most = largest.get(&context(i)).copied().unwrap_or(0);
-        count > 1 && least < most / SMALL
+        (count > 1 && least < most / SMALL).then_some(ns)
     };
     of_call.into_iter().enumerate().map(shifted).collect()
 }

@@ -45,6 +45,11 @@ impl Mean {
         Self { mean: self.mean - other.mean, half: self.half.hypot(other.half) }
     }
 
+    /// The mean of values that are this many times as large.
+    pub(crate) fn times(self, factor: f64) -> Self {
+        Self { mean: self.mean * factor, half: self.half * factor }
+    }
+
     pub(crate) fn low(&self) -> f64 {
         (self.mean - self.half).max(0.0)
     }

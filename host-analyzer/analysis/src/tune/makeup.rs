@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 
 use crate::Analysis;
-use crate::compare::{FEWEST_TOKENS, half_width};
+use crate::compare::{FEWEST_CALLS, half_width};
 use crate::replay::{CallReplay, Cause, Class, Replay};
 use crate::results::budget::speeds;
 use crate::results::ceiling::NoCeiling;
@@ -127,8 +127,8 @@ impl Makeup {
         let (replay, roof) = (&analysis.replay, analysis.roof.phase(analysis.phases.decode));
         let phase = analysis.phases.decode;
         let tokens = tokens(model, replay, phase, warm_up);
-        if tokens.len() < FEWEST_TOKENS {
-            return Err(Lacking::Tokens { found: tokens.len(), needed: FEWEST_TOKENS, warm_up });
+        if tokens.len() < FEWEST_CALLS {
+            return Err(Lacking::Tokens { found: tokens.len(), needed: FEWEST_CALLS, warm_up });
         }
         let n = tokens.len() as f64;
         let mean = |of: &dyn Fn(&CallReplay) -> u64| tokens.iter().map(|t| of(t) as f64).sum::<f64>() / n;

@@ -143,8 +143,9 @@ impl Trial {
     /// Mean time of a decode token after the first `warm_up`, ns.
     #[must_use]
     pub fn mean_ns(&self, warm_up: usize) -> Option<f64> {
-        let times: Vec<f64> = self.run.tokens.iter().skip(warm_up).map(|t| t.time_ns as f64).collect();
-        (!times.is_empty()).then(|| times.iter().sum::<f64>() / times.len() as f64)
+        let calls = || self.run.calls.iter().skip(warm_up);
+        let tokens: u64 = calls().map(|c| c.units).sum();
+        (tokens > 0).then(|| calls().map(|c| c.time_ns as f64).sum::<f64>() / tokens as f64)
     }
 }
 

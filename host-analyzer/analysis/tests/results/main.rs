@@ -31,6 +31,7 @@ mod server;
 mod slowdown;
 mod small;
 mod speculative;
+mod steps;
 mod tables;
 mod tune;
 mod views;

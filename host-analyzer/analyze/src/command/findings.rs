@@ -44,7 +44,7 @@ fn explained(rule: &Rule) -> Explained {
         title: rule.title,
         question: rule.question,
         condition: rule.condition,
-        needs: rule.requires.iter().map(words::findings::needed).collect(),
+        needs: words::findings::needs(rule),
         gain: rule.formula,
         remedy: rule.remedy,
         source: rule.source,

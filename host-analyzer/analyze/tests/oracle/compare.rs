@@ -25,7 +25,7 @@ fn item(c: &Comparison, thing: Thing) -> &Item {
 
 fn compare(a: Run, b: Run, different_work: bool) -> Comparison {
     let c = Comparison::new(&[a], &[b], Choices { different_work, ..Choices::default() });
-    if let Some(token) = c.token_ns() {
+    if let Some(token) = c.unit_ns() {
         for level in Level::ALL {
             let rows = || c.rows.iter().filter(|r| r.level == level);
             assert_eq!([0, 1].map(|side: usize| rows().map(|r| r.side_ns[side]).sum::<i64>()), token);
@@ -59,8 +59,8 @@ fn the_same_twice_is_the_same_work() {
         assert_eq!(item(&c, thing).found, Found::Same, "{:?}", item(&c, thing));
     }
     // The driver generates 60 tokens, the same in each run.
-    assert_eq!(c.sides[0].runs[0].tokens, c.sides[1].runs[0].tokens);
-    assert!(c.sides[0].runs[0].tokens >= 50, "{:?}", c.sides);
+    assert_eq!(c.sides[0].runs[0].calls, c.sides[1].runs[0].calls);
+    assert!(c.sides[0].runs[0].calls >= 50, "{:?}", c.sides);
 }
 
 #[test]

@@ -4,17 +4,35 @@ use super::Names;
 use crate::published::Publish;
 use crate::words;
 use profinfer_analysis::compare::{self, Comparison, Item, Method, Note, Row, Value};
+use profinfer_analysis::ladder::Question;
 use profinfer_schema as schema;
 use profinfer_schema::{DRAFT, SCHEMA};
 
-/// The content of `compare.json`.
+/// The content of `compare.json`: the first comparison, and those of other questions in `others`.
 #[must_use]
-pub fn document(comparison: &Comparison, names: &Names) -> schema::Comparison {
-    let token = comparison.token_ns();
+pub fn document(comparisons: &[Comparison], names: &Names) -> schema::Comparison {
+    let Some((first, others)) = comparisons.split_first() else { return schema::Comparison::default() };
     let different = |n: &Note| matches!(n, Note::DifferentWork | Note::NoCommonPositions);
     schema::Comparison {
         schema: SCHEMA,
         draft: DRAFT,
+        same_work: first.verdict.code != compare::Code::DifferentWork && !first.notes.iter().any(different),
+        gate: first.gate.iter().map(gate_item).collect(),
+        compared: question(first, names),
+        others: others.iter().map(|other| question(other, names)).collect(),
+    }
+}
+
+fn question(comparison: &Comparison, names: &Names) -> schema::QuestionComparison {
+    let unit = comparison.unit_ns();
+    let note = |n: &Note| schema::Note {
+        code: words::compare::note_code(n).to_owned(),
+        sentence: words::compare::note(n, comparison.question),
+    };
+    schema::QuestionComparison {
+        question: comparison.question.publish(),
+        title: words::compare::title(comparison.question).to_owned(),
+        unit: words::compare::unit(comparison.question).to_owned(),
         verdict: verdict(comparison),
         power: comparison.power.as_ref().map(|p| schema::Power {
             power_share: compare::POWER,
@@ -23,21 +41,11 @@ pub fn document(comparison: &Comparison, names: &Names) -> schema::Comparison {
             runs: p.runs.publish(),
             sentence: words::compare::power(p, comparison.choices.practical),
         }),
-        same_work: comparison.verdict.code != compare::Code::DifferentWork
-            && !comparison.notes.iter().any(different),
-        gate: comparison.gate.iter().map(gate_item).collect(),
         selection: selection(comparison),
         sides: [0, 1].into_iter().map(|side| self::side(comparison, names, side)).collect(),
-        notes: comparison
-            .notes
-            .iter()
-            .map(|n| schema::Note {
-                code: words::compare::note_code(n).to_owned(),
-                sentence: words::compare::note(n),
-            })
-            .collect(),
-        change: token.map(|[a_ns, b_ns]| schema::Change { a_ns, b_ns, change_ns: b_ns - a_ns }),
-        rows: comparison.rows.iter().map(|row| self::row(row, comparison, token)).collect(),
+        notes: comparison.notes.iter().map(note).collect(),
+        change: unit.map(|[a_ns, b_ns]| schema::Change { a_ns, b_ns, change_ns: b_ns - a_ns }),
+        rows: comparison.rows.iter().map(|row| self::row(row, comparison, unit)).collect(),
     }
 }
 
@@ -102,10 +110,10 @@ fn value(value: &Value) -> schema::ThingValue {
 fn selection(comparison: &Comparison) -> schema::Selection {
     let chosen = &comparison.selection;
     schema::Selection {
-        phase: "decode".to_owned(),
         warm_up: chosen.warm_up.publish(),
         first_position: chosen.positions.map(|p| p.0),
         last_position: chosen.positions.map(|p| p.1),
+        sizes: chosen.sizes.iter().copied().collect(),
         traced: chosen.traced,
         sentence: words::compare::selection(comparison),
     }
@@ -119,7 +127,9 @@ fn side(comparison: &Comparison, names: &Names, side: usize) -> schema::Side {
         name: names.sides[side].clone(),
         mean_ns: mean.map(|ns| ns.round() as u64),
         median_ns: figures.median_ns().map(|ns| ns.round() as u64),
-        tokens_per_s: mean.filter(|ns| *ns > 0.0).map(|ns| 1e9 / ns),
+        tokens_per_s: mean
+            .filter(|ns| *ns > 0.0 && comparison.question != Question::Encode)
+            .map(|ns| 1e9 / ns),
         spread_share: figures.spread(),
         runs: figures
             .runs
@@ -127,7 +137,8 @@ fn side(comparison: &Comparison, names: &Names, side: usize) -> schema::Side {
             .enumerate()
             .map(|(i, run)| schema::Run {
                 name: name(i),
-                tokens: run.tokens.publish(),
+                calls: run.calls.publish(),
+                units: run.units,
                 mean_ns: run.mean_ns.round() as u64,
                 median_ns: run.median_ns,
                 half_share: run.half_share,
@@ -137,7 +148,7 @@ fn side(comparison: &Comparison, names: &Names, side: usize) -> schema::Side {
     }
 }
 
-fn row(row: &Row, comparison: &Comparison, token: Option<[i64; 2]>) -> schema::ChangeRow {
+fn row(row: &Row, comparison: &Comparison, unit: Option<[i64; 2]>) -> schema::ChangeRow {
     let programs = &comparison.programs;
     let text = |t: &str| (!t.is_empty()).then(|| t.to_owned());
     schema::ChangeRow {
@@ -150,7 +161,7 @@ fn row(row: &Row, comparison: &Comparison, token: Option<[i64; 2]>) -> schema::C
         a_ns: row.side_ns[0],
         b_ns: row.side_ns[1],
         change_ns: row.change_ns(),
-        change_share: token.filter(|t| t[0] > 0).map(|t| row.change_ns() as f64 / t[0] as f64),
+        change_share: unit.filter(|t| t[0] > 0).map(|t| row.change_ns() as f64 / t[0] as f64),
         p: row.p,
         stands: row.stands,
     }

@@ -28,8 +28,8 @@ const MARK: &str = "<!--profinfer:data-->";
 ///
 /// # Errors
 /// Those of `out`.
-pub fn json(comparison: &Comparison, names: &Names, out: &mut dyn Write) -> io::Result<()> {
-    serde_json::to_writer_pretty(&mut *out, &json::document(comparison, names))?;
+pub fn json(comparisons: &[Comparison], names: &Names, out: &mut dyn Write) -> io::Result<()> {
+    serde_json::to_writer_pretty(&mut *out, &json::document(comparisons, names))?;
     out.write_all(b"\n")
 }
 
@@ -37,10 +37,10 @@ pub fn json(comparison: &Comparison, names: &Names, out: &mut dyn Write) -> io::
 ///
 /// # Errors
 /// Those of `out`.
-pub fn page(comparison: &Comparison, names: &Names, out: &mut dyn Write) -> io::Result<()> {
+pub fn page(comparisons: &[Comparison], names: &Names, out: &mut dyn Write) -> io::Result<()> {
     let (head, tail) = PAGE.split_once(MARK).unwrap_or((PAGE, ""));
     out.write_all(head.as_bytes())?;
-    let document = json::document(comparison, names);
+    let document = json::document(comparisons, names);
     page_data::element("comparison", out, |to| Ok(serde_json::to_writer(to, &document)?))?;
     out.write_all(tail.as_bytes())
 }

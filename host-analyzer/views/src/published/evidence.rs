@@ -20,7 +20,7 @@ impl Publish for findings::Evidence {
         use schema::EvidenceValue as Published;
         use schema::Unit;
         let (name, text) = (evidence::name(self), evidence::text(self));
-        let Self { key, value, place } = self;
+        let Self { key, value, per, place } = self;
         let (unit, value) = match value {
             Value::Nanoseconds(ns) => (Unit::Nanoseconds, Published::Whole(*ns)),
             Value::Bytes(bytes) => (Unit::Bytes, Published::Whole(*bytes)),
@@ -34,7 +34,15 @@ impl Publish for findings::Evidence {
             Value::MilliCpus(cpus) => (Unit::MilliCpus, Published::Whole(*cpus)),
             Value::Name(name) => (Unit::Name, Published::Name(name.publish())),
         };
-        schema::Evidence { key: key.publish(), name, text, unit, value, place: place.publish() }
+        schema::Evidence {
+            key: key.publish(),
+            per: per.publish(),
+            name,
+            text,
+            unit,
+            value,
+            place: place.publish(),
+        }
     }
 }
 
@@ -45,7 +53,7 @@ impl Publish for findings::Requirement {
         use schema::MissingKind as Kind;
         let (number, named) = (schema::MissingName::Number, schema::MissingName::Name);
         let (kind, name) = match self {
-            Self::DecodeCalls(n) => (Kind::DecodeCalls, Some(number(*n))),
+            Self::Calls(n) => (Kind::Calls, Some(number(*n))),
             Self::TracedCalls(n) => (Kind::TracedCalls, Some(number(*n))),
             Self::Ends => (Kind::Ends, None),
             Self::AllOperators => (Kind::AllOperators, None),

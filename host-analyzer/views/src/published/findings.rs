@@ -2,13 +2,13 @@
 
 use super::Publish;
 use crate::words;
-use profinfer_analysis::findings::{self, Evidence, Found, Requirement, Rule};
+use profinfer_analysis::findings::{self, Evidence, Found, Headline, Requirement, Rule};
 use profinfer_analysis::ladder::Question;
 use profinfer_schema as schema;
 
 fields! {
     findings::Headline => Headline {
-        phase, tokens, sequences, texts, branches, drafted, token_ns, tokens_per_s, median_ns, p95_ns, half_of_time,
+        question, calls, phase, tokens, sequences, texts, branches, drafted, token_ns, tokens_per_s, median_ns, p95_ns, half_of_time,
         prefill_tokens_per_s, threads,
         mbu, probes_share, slowdown,
     }
@@ -48,7 +48,7 @@ impl Publish for findings::Findings {
             found: found.publish(),
             ruled_out: verdicts(ruled_out, words::findings::ruled_out),
             noisy: verdicts(noisy, words::findings::noisy),
-            not_known: not_known.iter().map(|(rule, missing)| unknown(rule, missing)).collect(),
+            not_known: not_known.iter().map(|(rule, missing)| unknown(rule, missing, headline)).collect(),
         }
     }
 }
@@ -85,11 +85,11 @@ fn verdict(rule: &Rule, evidence: &[Evidence], sentence: Sentence) -> schema::Ru
     }
 }
 
-fn unknown(rule: &Rule, missing: &[Requirement]) -> schema::NotKnown {
+fn unknown(rule: &Rule, missing: &[Requirement], headline: &Headline) -> schema::NotKnown {
     schema::NotKnown {
         code: rule.code.to_owned(),
         topic: rule.topic.to_owned(),
-        sentence: words::findings::not_known(rule, missing),
+        sentence: words::findings::not_known(rule, missing, headline),
         missing: missing.publish(),
     }
 }

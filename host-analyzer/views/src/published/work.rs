@@ -11,7 +11,7 @@ fields! {
         read_bytes, weight_bytes, cache_bytes, written_bytes, operations, accuracy, bytes_per_s,
         operations_per_s, intensity,
     }
-    roof::Utilisation => Utilisation { tokens, bytes_per_token, accuracy, bytes_per_s, mbu }
+    roof::Utilisation => Utilisation { phase, tokens, bytes_per_token, accuracy, bytes_per_s, mbu }
 }
 
 names! {

@@ -7,20 +7,37 @@ use crate::compare::Names;
 use crate::words::compare as words;
 use crate::words::{duration, one_line};
 use profinfer_analysis::compare::{Code, Comparison, Found, Item, Level, Row};
+use profinfer_analysis::ladder::Question;
 
 /// Maximum number of rows per level; compare.json has all.
 const SHOWN: usize = 12;
 
-/// A row with a smaller change, as a share of a token's time on side A, is not shown.
+/// A row with a smaller change, as a share of a unit's time on side A, is not shown.
 const SMALL: f64 = 0.001;
 
-/// Writes a comparison in at most `width` columns.
+/// Writes a comparison in at most `width` columns: the first one, and those of other questions after it.
 ///
 /// # Errors
 /// Those of `out`.
-pub fn compare(comparison: &Comparison, names: &Names, width: usize, out: &mut dyn Write) -> io::Result<()> {
+pub fn compare(
+    comparisons: &[Comparison],
+    names: &Names,
+    width: usize,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     let out = &mut Sheet::new(out, width);
-    gate(comparison, out)?;
+    let Some((first, others)) = comparisons.split_first() else { return Ok(()) };
+    gate(first, out)?;
+    question(first, names, out)?;
+    for other in others {
+        writeln!(out)?;
+        writeln!(out, "{}", Colour::Strong.paint(words::title(other.question)))?;
+        question(other, names, out)?;
+    }
+    out.left_out()
+}
+
+fn question(comparison: &Comparison, names: &Names, out: &mut Sheet<'_>) -> io::Result<()> {
     let colour = match comparison.verdict.code {
         Code::Faster | Code::NoDifferenceBeyond => Colour::Good,
         Code::Slower | Code::DifferentWork => Colour::Bad,
@@ -34,11 +51,10 @@ pub fn compare(comparison: &Comparison, names: &Names, width: usize, out: &mut d
     }
     out.sentence(&words::selection(comparison))?;
     for note in &comparison.notes {
-        out.sentence(&words::note(note))?;
+        out.sentence(&words::note(note, comparison.question))?;
     }
     runs(comparison, names, out)?;
-    rows(comparison, out)?;
-    out.left_out()
+    rows(comparison, out)
 }
 
 fn gate(comparison: &Comparison, out: &mut Sheet<'_>) -> io::Result<()> {
@@ -64,14 +80,15 @@ fn gate(comparison: &Comparison, out: &mut Sheet<'_>) -> io::Result<()> {
 }
 
 fn runs(comparison: &Comparison, names: &Names, out: &mut Sheet<'_>) -> io::Result<()> {
-    let mut t = table(&["run", "side", "tokens", "mean", "median", "±"]);
+    let units = if comparison.question == Question::Encode { "calls" } else { "tokens" };
+    let mut t = table(&["run", "side", units, "mean", "median", "±"]);
     for (side, letter) in ["A", "B"].into_iter().enumerate() {
         for (i, run) in comparison.sides[side].runs.iter().enumerate() {
             let name = names.runs[side].get(i).map_or("", String::as_str);
             t.add_row(vec![
                 cut(&one_line(name), 40),
                 letter.to_owned(),
-                run.tokens.to_string(),
+                run.units.to_string(),
                 duration(run.mean_ns.round() as u64),
                 duration(run.median_ns),
                 run.half_share
@@ -83,10 +100,12 @@ fn runs(comparison: &Comparison, names: &Names, out: &mut Sheet<'_>) -> io::Resu
 }
 
 fn rows(comparison: &Comparison, out: &mut Sheet<'_>) -> io::Result<()> {
-    let Some([a, b]) = comparison.token_ns() else { return Ok(()) };
+    let Some([a, b]) = comparison.unit_ns() else { return Ok(()) };
+    let time = format!("time per {}", words::unit(comparison.question));
+    let of_a = format!("of A's {}", words::unit(comparison.question));
     let many = comparison.rows.iter().any(|row| row.p.is_some());
     for (level, what) in
-        [(Level::Step, "time per token"), (Level::Operator, "by operator"), (Level::Tensor, "by tensor")]
+        [(Level::Step, time.as_str()), (Level::Operator, "by operator"), (Level::Tensor, "by tensor")]
     {
         let of_level: Vec<&Row> = comparison.rows.iter().filter(|row| row.level == level).collect();
         // The other levels repeat the steps without operators.
@@ -98,7 +117,7 @@ fn rows(comparison: &Comparison, out: &mut Sheet<'_>) -> io::Result<()> {
         if shown.is_empty() && level != Level::Step {
             continue;
         }
-        let headers = [what, "A", "B", "change", "of A's token", if many { "certain" } else { "" }];
+        let headers = [what, "A", "B", "change", of_a.as_str(), if many { "certain" } else { "" }];
         let mut t = table(&headers[..if many { 6 } else { 5 }]);
         let mut rest = [a, b];
         for row in &shown {
@@ -112,9 +131,9 @@ fn rows(comparison: &Comparison, out: &mut Sheet<'_>) -> io::Result<()> {
     Ok(())
 }
 
-fn line(name: &str, side_ns: [i64; 2], token: i64, many: bool, stands: Option<bool>) -> Vec<String> {
+fn line(name: &str, side_ns: [i64; 2], unit: i64, many: bool, stands: Option<bool>) -> Vec<String> {
     let change = side_ns[1] - side_ns[0];
-    let share = if token > 0 { words::change(change as f64 / token as f64) } else { "–".to_owned() };
+    let share = if unit > 0 { words::change(change as f64 / unit as f64) } else { "–".to_owned() };
     let stands = match stands {
         Some(true) => "yes",
         Some(false) => "no",

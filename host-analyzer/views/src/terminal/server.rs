@@ -29,6 +29,7 @@ fn spreads(context: &ServerContext, out: &mut Sheet<'_>) -> io::Result<()> {
         "p99",
         "waited p50",
         "per token p50",
+        "t/s p50",
         "p90",
         "p99",
     ]);
@@ -44,6 +45,7 @@ fn spreads(context: &ServerContext, out: &mut Sheet<'_>) -> io::Result<()> {
             ttft[2].clone(),
             waited[0].clone(),
             tpot[0].clone(),
+            s.tpot_ns.p50.map_or("–".into(), |ns| format!("{:.2}", 1e9 / ns.max(1) as f64)),
             tpot[1].clone(),
             tpot[2].clone(),
         ]);

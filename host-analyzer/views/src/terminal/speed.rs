@@ -3,9 +3,10 @@
 use std::io::{self, Write};
 
 use super::style::{Sheet, percent, table, write_table};
-use crate::words::{count, duration, phase_name};
+use crate::words::{count, duration, phase_name, tokens as words};
 use profinfer_analysis::phase::Phase;
 use profinfer_analysis::request::Request;
+use profinfer_analysis::steps::Step;
 use profinfer_analysis::token::{PhaseTotals, Token};
 
 /// Maximum number of requests; summary.json has all.
@@ -38,7 +39,12 @@ pub(super) fn write(token: &Token, out: &mut Sheet<'_>) -> io::Result<()> {
     if token.failed_calls > 0 {
         writeln!(out, "{} calls failed and are not counted above", count(token.failed_calls))?;
     }
-    requests(&token.requests, out)
+    requests(&token.requests, out)?;
+    steps(&token.steps, out)?;
+    for shifts in &token.context_shifts {
+        out.sentence(&words::context_shifts(shifts))?;
+    }
+    Ok(())
 }
 
 fn row(name: &str, t: &PhaseTotals) -> Vec<String> {
@@ -84,6 +90,26 @@ fn requests(all: &[Request], out: &mut Sheet<'_>) -> io::Result<()> {
         writeln!(out, "and {} shorter ones", count((all.len() - SHOWN) as u64))?;
     }
     Ok(())
+}
+
+/// The cost of a call by the number of its sequences, if that varies or is not 1.
+fn steps(all: &[Step], out: &mut Sheet<'_>) -> io::Result<()> {
+    if all.iter().all(|s| s.sequences == 1) {
+        return Ok(());
+    }
+    let mut t = table(&["sequences per call", "calls", "median", "per token", "t/s in all", "t/s each"]);
+    for s in all {
+        let each = 1e9 / s.median_ns.max(1) as f64;
+        t.add_row(vec![
+            count(s.sequences.into()),
+            count(s.calls),
+            duration(s.median_ns),
+            duration(s.token_ns()),
+            format!("{:.2}", each * f64::from(s.sequences)),
+            format!("{each:.2}"),
+        ]);
+    }
+    write_table(&mut t, out)
 }
 
 fn maybe(ns: Option<u64>) -> String {

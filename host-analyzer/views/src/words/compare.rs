@@ -1,13 +1,15 @@
 //! The sentences of a comparison. They never say "significant": the intervals show how certain a
 //! difference is.
 
+use std::collections::BTreeSet;
+
 use super::ladder::step as step_name;
 use super::{count, duration, one_line, quantity};
 use profinfer_analysis::compare::{
     Code, Comparison, Found, Item, Lead, Level, MOST_RUNS, Method, Note, POWER, Power, Row, Thing, Value,
     Verdict,
 };
-use profinfer_analysis::ladder::{Programs, StepKind};
+use profinfer_analysis::ladder::{Programs, Question, StepKind};
 
 /// Maximum number of texts of a thing that are listed; of more, only the number is shown.
 const SHOWN: usize = 4;
@@ -38,6 +40,35 @@ pub fn change_ns(ns: i64) -> String {
     format!("{sign}{}", duration(ns.unsigned_abs()))
 }
 
+/// What a time is of: per token, per prompt token, per call.
+#[must_use]
+pub const fn unit(question: Question) -> &'static str {
+    match question {
+        Question::Prompt => "prompt token",
+        Question::Decode => "token",
+        _ => "call",
+    }
+}
+
+/// The compared calls.
+const fn calls(question: Question) -> &'static str {
+    match question {
+        Question::Prompt => "calls that read prompts",
+        Question::Decode => "decode tokens",
+        _ => "calls of the encoder",
+    }
+}
+
+/// What a comparison is about.
+#[must_use]
+pub const fn title(question: Question) -> &'static str {
+    match question {
+        Question::Prompt => "Prompt processing",
+        Question::Decode => "Text generation",
+        _ => "Encoder",
+    }
+}
+
 /// The verdict in one sentence or two.
 #[must_use]
 pub fn verdict(comparison: &Comparison) -> String {
@@ -62,12 +93,13 @@ pub fn verdict(comparison: &Comparison) -> String {
             format!("{what}: {times}{lead} An exact interval needs four runs on each side, made alternately.")
         }
         Code::Undecided => format!(
-            "Inconclusive: a token of B takes {}{between}. The interval includes both no difference and one beyond ±{}. Make more runs.",
+            "Inconclusive: a {} of B takes {}{between}. The interval includes both no difference and one beyond ±{}. Make more runs.",
+            unit(comparison.question),
             shift(verdict),
             share(verdict.practical)
         ),
         Code::DifferentWork if comparison.notes.contains(&Note::NoCommonPositions) => {
-            "Not comparable: the runs have no tokens at the same positions.".to_owned()
+            format!("Not comparable: the runs have no {} at the same positions.", calls(comparison.question))
         }
         Code::DifferentWork => {
             let things: Vec<&str> =
@@ -95,15 +127,15 @@ pub fn power(power: &Power, practical: f64) -> String {
 /// `28.3 vs 6.10 ms per token (4.6×; its interval).`
 fn times(comparison: &Comparison) -> String {
     let verdict = &comparison.verdict;
-    let [a, b] = comparison.token_ns().unwrap_or_default().map(|ns| duration(ns.unsigned_abs()));
-    let (number, unit) = b.split_once(' ').unwrap_or((&b, ""));
-    let b = if a.ends_with(&format!(" {unit}")) { number } else { &b };
+    let [a, b] = comparison.unit_ns().unwrap_or_default().map(|ns| duration(ns.unsigned_abs()));
+    let (number, scale) = b.split_once(' ').unwrap_or((&b, ""));
+    let b = if a.ends_with(&format!(" {scale}")) { number } else { &b };
     let by = match verdict.shift.unwrap_or_default() {
         more if more >= 1.0 => format!("{:.1}×", more + 1.0),
         shift => change(shift),
     };
     let ends = interval(verdict).map_or_else(String::new, |ends| format!("; {ends}"));
-    format!("{b} vs {a} per token ({by}{ends}).")
+    format!("{b} vs {a} per {} ({by}{ends}).", unit(comparison.question))
 }
 
 /// How many runs decided, if they are few, and what the change comes from.
@@ -202,8 +234,8 @@ pub const fn thing(thing: Thing) -> &'static str {
         Thing::Quota => "CPU quota",
         Thing::KvCache => "KV cache type",
         Thing::Cells => "KV cells",
-        Thing::Prompt => "position of the first token",
-        Thing::Operators => "operators of a token's graph",
+        Thing::Prompt => "position of the first compared call",
+        Thing::Operators => "operators of the graph",
         Thing::Backends => "backends",
         Thing::Buffers => "buffers of the weights",
         Thing::Board => "board",
@@ -298,14 +330,16 @@ pub fn names(gate: &[Item], found: Found) -> Vec<String> {
 }
 
 #[must_use]
-pub fn note(note: &Note) -> String {
+pub fn note(note: &Note, question: Question) -> String {
+    let (unit, calls) = (unit(question), calls(question));
     match note {
         Note::DifferentWork => "The runs did not do the same work. They were compared on request.".to_owned(),
         Note::NoCommonPositions => {
-            "No position has tokens in all runs: use the same prompt, and generate at least a dozen tokens.".to_owned()
+            "No position has compared calls in all runs: use the same prompt, and generate at least a dozen tokens."
+                .to_owned()
         }
         Note::Tail { mean, median } => format!(
-            "Mean and median time per token changed differently ({}, {}): some tokens take much longer than most. The verdict is about the mean.",
+            "Mean and median time per {unit} changed differently ({}, {}): some {calls} take much longer than most. The verdict is about the mean.",
             change(*mean),
             change(*median)
         ),
@@ -315,7 +349,7 @@ pub fn note(note: &Note) -> String {
             } else {
                 "If it affects one side more than the other, it looks like a difference: check how much of the change it is."
             };
-            format!("A thread waited for a CPU that others used, for up to {} of a token's time. {effect}", share(*of))
+            format!("A thread waited for a CPU that others used, for up to {} of the time. {effect}", share(*of))
         }
         Note::Runs { mean, shift } => format!(
             "Some runs are far from the others of their side. The mean over the runs, which is the sum of the rows, changed by {}; the shift between runs is {}.",
@@ -323,18 +357,22 @@ pub fn note(note: &Note) -> String {
             change(*shift)
         ),
         Note::Positions { mean } => format!(
-            "The tokens of A are at position {:.0} on average, those of B at {:.0}: a part of the difference is context growth.",
+            "The {calls} of A are at position {:.0} on average, those of B at {:.0}: a part of the difference is context growth.",
+            mean[0], mean[1]
+        ),
+        Note::Sizes { mean } => format!(
+            "The {calls} of A have {:.0} tokens on average, those of B {:.0}: a larger call takes less time per token.",
             mean[0], mean[1]
         ),
         Note::NotInTurn => "All runs of one side were made before those of the other: a change of temperature or load looks like a \
                             difference. Alternate the runs (A B B A)."
             .to_owned(),
-        Note::NotTraced => "Some runs have too few tokens with captured operators: the change by operator is unknown.".to_owned(),
+        Note::NotTraced => format!("Some runs have too few {calls} with captured operators: the change by operator is unknown."),
         Note::RowsNeedRuns { least_p, rows } => format!(
             "No single one of {rows} rows can be conclusive: with this many runs the smallest possible p-value is {least_p:.3}. The rows show what was measured."
         ),
         Note::OtherContexts { calls } => {
-            format!("{} decode calls of other contexts were ignored.", count(*calls))
+            format!("{} calls of other contexts were ignored.", count(*calls))
         }
     }
 }
@@ -348,6 +386,7 @@ pub const fn note_code(note: &Note) -> &'static str {
         Note::Disturbed { .. } => "disturbed",
         Note::Runs { .. } => "runs",
         Note::Positions { .. } => "positions",
+        Note::Sizes { .. } => "sizes",
         Note::NotInTurn => "not_in_turn",
         Note::NotTraced => "not_traced",
         Note::RowsNeedRuns { .. } => "rows_need_runs",
@@ -365,7 +404,14 @@ pub fn row(row: &Row, programs: &Programs) -> String {
     }
 }
 
-/// Which tokens were compared.
+/// `, of 64, 128 tokens`.
+fn sizes(sizes: &BTreeSet<u32>) -> String {
+    let shown: Vec<String> = sizes.iter().take(SHOWN).map(u32::to_string).collect();
+    let more = if sizes.len() > SHOWN { " and more" } else { "" };
+    if sizes.is_empty() { String::new() } else { format!(" of {}{more} tokens", shown.join(", ")) }
+}
+
+/// Which calls were compared.
 #[must_use]
 pub fn selection(comparison: &Comparison) -> String {
     let chosen = &comparison.selection;
@@ -377,6 +423,6 @@ pub fn selection(comparison: &Comparison) -> String {
         Some((first, last)) if first <= last => format!(" at positions {first} to {last}"),
         _ => String::new(),
     };
-    let which = if chosen.traced { "completely traced decode tokens" } else { "decode tokens" };
-    format!("Compared: {which}{at}{warm_up}.")
+    let traced = if chosen.traced { "completely traced " } else { "" };
+    format!("Compared: {traced}{}{}{at}{warm_up}.", calls(comparison.question), sizes(&chosen.sizes))
 }

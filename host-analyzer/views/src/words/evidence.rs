@@ -1,16 +1,17 @@
 //! Evidence of findings as names and values.
 
+use super::ladder::unit;
 use super::{count, duration, one_line, quantity, size};
 use profinfer_analysis::findings::{Evidence, Value};
 
 /// Names of the quantities, by key.
 const NAMES: &[(&str, &str)] = &[
-    ("above_limit_ns_per_token", "above the limit, per token"),
+    ("above_limit_ns", "above the limit"),
     ("accepted_share", "accepted guesses"),
     ("application_ns_per_token", "sampling and application, per token"),
     ("application_share", "share of the time"),
-    ("at_least_ns_per_token", "at least, per token"),
-    ("at_most_ns_per_token", "at most, per token"),
+    ("at_least_ns", "at least"),
+    ("at_most_ns", "at most"),
     ("attention_ns_per_token", "attention, per token"),
     ("attention_share", "share of the time"),
     ("batch_ns", "time of a batch"),
@@ -19,6 +20,7 @@ const NAMES: &[(&str, &str)] = &[
     ("break_even_per_round", "tokens per round that pay off"),
     ("break_even_per_round_at_least", "tokens per round that pay off, at least"),
     ("busy_cpus", "other CPUs busy, in the mean"),
+    ("bytes", "read"),
     ("bytes_per_token", "read per token"),
     ("cells", "KV cells"),
     ("changed_at", "changed at"),
@@ -34,7 +36,7 @@ const NAMES: &[(&str, &str)] = &[
     ("file", "file"),
     ("gomp_cpu_affinity", "GOMP_CPU_AFFINITY"),
     ("governor", "governor"),
-    ("graph_preparation_ns_per_token", "building the graph, per token"),
+    ("graph_preparation_ns", "building the graph"),
     ("highest_clock", "highest clock"),
     ("highest_memory_clock", "highest memory clock"),
     ("huge_pages", "in huge pages"),
@@ -69,9 +71,8 @@ const NAMES: &[(&str, &str)] = &[
     ("running_in_pauses", "threads ran, of the pauses"),
     ("served_by_a_quarter", "uses served by a quarter of the experts"),
     ("served_by_chance", "uses served by chance"),
-    ("sleeps_per_token", "sleeps per token"),
     ("slowest_to_fastest", "slowest core, of the fastest"),
-    ("splits_per_token", "graph splits per token"),
+    ("splits_per_call", "graph splits per call"),
     ("stolen_in_session", "taken by the hypervisor in the session"),
     ("swapped", "in swap"),
     ("taken_by_others", "taken by other programs"),
@@ -81,16 +82,16 @@ const NAMES: &[(&str, &str)] = &[
     ("temperature_at_last", "temperature at the end"),
     ("tensor_group", "tensors"),
     ("threads", "computing threads"),
-    ("token_ns_after", "token after it"),
-    ("token_ns_at_first", "token at the start"),
-    ("token_ns_at_last", "token at the end"),
-    ("token_ns_before", "token before it"),
+    ("time_ns_after", "after it"),
+    ("time_ns_at_first", "at the start"),
+    ("time_ns_at_last", "at the end"),
+    ("time_ns_before", "before it"),
     ("token_ns_with_full_context", "token with a full context"),
     ("tokens_per_s", "tokens per second"),
     ("tokens_read_again", "tokens read again"),
     ("type_of_cache", "type of the KV cache"),
     ("type_of_weights", "type of the weights"),
-    ("wait_slower_core_ns_per_token", "waiting for slower cores, per token"),
+    ("wait_slower_core_ns", "waiting for slower cores"),
     ("working_set", "for a working set of"),
 ];
 
@@ -101,7 +102,13 @@ pub fn name(e: &Evidence) -> String {
     // Names of environment variables stay as they are.
     let plain =
         || if e.key.chars().any(char::is_uppercase) { e.key.to_owned() } else { e.key.replace('_', " ") };
-    named.unwrap_or_else(plain)
+    let name = named.unwrap_or_else(plain);
+    match (e.per, &e.value) {
+        (None, _) => name,
+        // A number of things per token, and a time of each.
+        (Some(question), Value::Mean(_)) => format!("{name} per {}", unit(question)),
+        (Some(question), _) => format!("{name}, per {}", unit(question)),
+    }
 }
 
 /// Its value with a unit.
@@ -156,6 +163,7 @@ pub(super) fn short(name: &str) -> String {
 mod tests {
     use super::*;
     use profinfer_analysis::findings::Place;
+    use profinfer_analysis::ladder::Question;
 
     #[test]
     fn names_are_sorted_by_key() {
@@ -164,12 +172,16 @@ mod tests {
 
     #[test]
     fn a_list_of_names_and_values() {
-        let piece_of = |key, value| piece(&Evidence { key, value, place: Place::Conditions });
+        let piece_of = |key, value| piece(&Evidence { key, value, per: None, place: Place::Conditions });
         assert_eq!(piece_of("task_cpus", Value::Cpus(vec![0, 1])), "held CPUs 0, 1");
         assert_eq!(piece_of("cpus", Value::Cpus(vec![0, 1, 2, 3, 6])), "CPUs 0-3, 6");
         assert_eq!(piece_of("lost_ns", Value::Nanoseconds(1_840_000)), "cost 1.84 ms");
         assert_eq!(piece_of("memory_limit", Value::Bytes(1 << 30)), "memory limit 1.00 GiB");
         assert_eq!(piece_of("OMP_WAIT_POLICY", Value::Name("passive".into())), "OMP_WAIT_POLICY passive");
+        let per =
+            |question, key, value| piece(&Evidence { key, value, per: Some(question), place: Place::Budget });
+        assert_eq!(per(Question::Prompt, "sleeps", Value::Mean(3.0)), "sleeps per prompt 3.00");
+        assert_eq!(per(Question::Decode, "at_most_ns", Value::Nanoseconds(80)), "at most, per token 80 ns");
         assert_eq!(piece_of("tensor_group", Value::Name("feed_forward".into())), "tensors feed forward");
     }
 }

@@ -188,8 +188,9 @@ pub fn noisy(rule: &Rule, evidence: &[Evidence]) -> String {
 
 /// A rule without enough data, and what it needs.
 #[must_use]
-pub fn not_known(rule: &Rule, missing: &[Requirement]) -> String {
-    let needs: Vec<_> = missing.iter().map(needed).collect();
+pub fn not_known(rule: &Rule, missing: &[Requirement], headline: &Headline) -> String {
+    let calls = calls(headline);
+    let needs: Vec<_> = missing.iter().map(|m| needed(m, calls)).collect();
     format!("{}: needs {}", rule.topic, needs.join(", "))
 }
 
@@ -210,11 +211,12 @@ pub fn not_enough_data(findings: &Findings) -> Vec<String> {
     }
     let mut groups: Vec<_> = groups.into_iter().collect();
     groups.sort_by_key(|(_, (_, _, checks))| std::cmp::Reverse(*checks));
+    let calls = calls(&findings.headline);
     let line = |(group, (names, n, checks)): (Group, (BTreeSet<&str>, u64, usize))| {
         let names = names.into_iter().collect::<Vec<_>>().join(", ");
         let what = match group {
-            Group::DecodeTokens => format!("{} of {n} decode tokens", findings.headline.tokens.min(n)),
-            Group::Traced => format!("{n} decode tokens with operators"),
+            Group::Calls => format!("{} of {n} {calls}", findings.headline.calls.min(n)),
+            Group::Traced => format!("{n} {calls} with operators"),
             Group::Levels => format!("level {names} (--levels all)"),
             Group::Ceilings(why) => format!("measured peak {names}: {}", no_ceiling(why)),
             Group::Facts => format!("facts {names}"),
@@ -230,7 +232,7 @@ pub fn not_enough_data(findings: &Findings) -> Vec<String> {
 /// Missing data that is reported together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Group {
-    DecodeTokens,
+    Calls,
     Traced,
     Levels,
     Ceilings(NoCeiling),
@@ -243,7 +245,7 @@ enum Group {
 /// The group of a piece of missing data, its name inside it, and the number that is needed.
 fn group(missing: &Requirement) -> (Group, Option<&'static str>, u64) {
     match missing {
-        Requirement::DecodeCalls(n) => (Group::DecodeTokens, None, *n),
+        Requirement::Calls(n) => (Group::Calls, None, *n),
         Requirement::TracedCalls(n) => (Group::Traced, None, *n),
         Requirement::Level(name) => (Group::Levels, Some(name), 0),
         Requirement::Ceiling(name) => (Group::Ceilings(NoCeiling::NotMeasured), Some(name), 0),
@@ -272,14 +274,28 @@ const PROMPTS: &str = "the tokens of the prompts, which are not recorded";
 const TEXT_LENGTHS: &str = "eight calls with texts of different lengths";
 const WITHOUT_NEIGHBOURS: &str = "a recording without the programs on other CPUs";
 
-/// What a rule needs.
+/// What the judged calls of a session are.
+const fn calls(h: &Headline) -> &'static str {
+    match (h.question, h.drafted) {
+        _ if h.calls == 0 => "calls",
+        (Question::Decode, false) => "decode tokens",
+        (Question::Decode, true) => "decode calls",
+        (Question::Prompt, _) => "calls that read prompts",
+        (..) => "calls of the encoder",
+    }
+}
+
+/// What a rule needs, whatever it judges.
 #[must_use]
-pub fn needed(missing: &Requirement) -> String {
+pub fn needs(rule: &Rule) -> Vec<String> {
+    rule.requires.iter().map(|r| needed(r, "calls")).collect()
+}
+
+/// What a rule needs of `calls`.
+fn needed(missing: &Requirement, calls: &str) -> String {
     match missing {
-        Requirement::DecodeCalls(n) => format!("{n} decode tokens"),
-        Requirement::TracedCalls(n) => {
-            format!("{n} decode tokens with their operators (--full, or a longer run)")
-        }
+        Requirement::Calls(n) => format!("{n} {calls}"),
+        Requirement::TracedCalls(n) => format!("{n} {calls} with their operators (--full, or a longer run)"),
         Requirement::Ends => "the ends of operators (not --ends none)".to_owned(),
         Requirement::Cpus => "the CPUs on which operators ran".to_owned(),
         Requirement::AllOperators => "all operators of all threads (no filter)".to_owned(),

@@ -15,6 +15,7 @@ pub mod health;
 pub mod ladder;
 pub mod predict;
 pub mod timeline;
+pub mod tokens;
 pub mod tune;
 pub mod watch;
 

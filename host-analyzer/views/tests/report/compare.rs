@@ -20,15 +20,17 @@ fn run(seed: u64, threads: u32) -> Run {
     Run::compute(&m)
 }
 
-fn opened(comparison: &Comparison) -> Option<(Value, Value)> {
-    let runs =
-        comparison.sides.each_ref().map(|s| (0..s.runs.len()).map(|i| format!("{HOSTILE} {i}")).collect());
+fn opened(comparisons: &[Comparison]) -> Option<(Value, Value)> {
+    let runs = comparisons[0]
+        .sides
+        .each_ref()
+        .map(|s| (0..s.runs.len()).map(|i| format!("{HOSTILE} {i}")).collect());
     let names = Names { sides: [HOSTILE.to_owned(), "b".to_owned()], runs };
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("compare.html");
     let (mut html, mut data) = (Vec::new(), Vec::new());
-    page(comparison, &names, &mut html).unwrap();
-    json(comparison, &names, &mut data).unwrap();
+    page(comparisons, &names, &mut html).unwrap();
+    json(comparisons, &names, &mut data).unwrap();
     std::fs::write(&path, html).unwrap();
     let output = node("tests/compare.mjs", &[&path])?;
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
@@ -47,7 +49,7 @@ fn list(value: &Value) -> &[Value] {
 fn the_page_of_a_comparison_shows_its_data() {
     let side = |from: u64, threads| (from..from + 4).map(|seed| run(seed, threads)).collect::<Vec<_>>();
     let comparison = Comparison::new(&side(1, 2), &side(11, 3), Choices::default());
-    let Some((shown, data)) = opened(&comparison) else { return };
+    let Some((shown, data)) = opened(std::slice::from_ref(&comparison)) else { return };
     assert_eq!(shown["code"], data["verdict"]["code"]);
     assert_eq!(shown["sentence"], data["verdict"]["sentence"]);
     assert_eq!(shown["interval"], true);
@@ -98,7 +100,7 @@ fn the_page_of_different_work_has_no_rows() {
         Run::compute(&m)
     };
     let comparison = Comparison::new(&[run(1, 2)], &[other], Choices::default());
-    let Some((shown, data)) = opened(&comparison) else { return };
+    let Some((shown, data)) = opened(std::slice::from_ref(&comparison)) else { return };
     assert_eq!(
         (&shown["code"], &data["verdict"]["code"]),
         (&"different_work".into(), &"different_work".into())

@@ -3,7 +3,7 @@
 use super::Case;
 use crate::results::module::TensorGroup;
 
-/// Time per decode token, without what delayed it.
+/// Time per token, without what delayed it.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::findings) struct Attention {
     /// ns.
@@ -13,10 +13,10 @@ pub(in crate::findings) struct Attention {
 }
 
 impl Case<'_> {
-    /// Mean cells that a decode token attends to; `None` if unknown.
+    /// Mean cells that a judged call attends to; `None` if unknown.
     pub(in crate::findings) fn mean_cells(&self) -> Option<u64> {
         let cells = |call: u32| self.analysis.phases.contexts[call as usize].n_kv;
-        let cells: Vec<u64> = self.tokens.iter().filter_map(|t| cells(t.call)).collect();
+        let cells: Vec<u64> = self.calls.all.iter().filter_map(|t| cells(t.call)).collect();
         cells.iter().sum::<u64>().checked_div(cells.len() as u64)
     }
 
@@ -24,8 +24,9 @@ impl Case<'_> {
     /// `None` without captured tokens, or if there are no such operators.
     pub(in crate::findings) fn attention(&self) -> Option<Attention> {
         let replay = &self.analysis.replay;
-        let tokens = replay.phase(self.headline.phase).filter(|c| c.traced).count();
-        let times = replay.class_times.get(self.headline.phase.index())?;
+        let phase = self.phase();
+        let calls = replay.phase(phase).filter(|c| c.traced).count();
+        let times = replay.class_times.get(phase.index())?;
         let (mut work, mut instances, mut fastest) = (0_u64, 0_u64, f64::INFINITY);
         for (class, times) in replay.classes.iter().zip(times).filter(|(_, t)| t.instances > 0) {
             fastest = fastest.min(times.usual.work as f64 / times.instances as f64);
@@ -34,8 +35,11 @@ impl Case<'_> {
                 instances += times.instances;
             }
         }
-        let per_token = |ns: f64| ns / tokens.max(1) as f64;
-        (tokens > 0 && instances > 0).then(|| Attention {
+        // Guesses are verified in fewer calls than tokens come out.
+        let of_phase = self.calls.traced.iter().filter(|t| t.phase == phase).count() as f64;
+        let tokens = self.calls.traced_units() / of_phase.max(1.0) * calls as f64;
+        let per_token = |ns: f64| ns / tokens.max(1.0);
+        (calls > 0 && instances > 0).then(|| Attention {
             work_ns: per_token(work as f64),
             constant_ns: per_token(instances as f64 * fastest),
         })

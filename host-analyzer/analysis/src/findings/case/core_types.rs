@@ -17,7 +17,7 @@ struct Shares {
     second_ns: u64,
 }
 
-/// Operators of decode tokens that fast and slow cores computed together.
+/// Operators of the judged calls that fast and slow cores computed together.
 #[derive(Debug, Clone, Default)]
 pub(in crate::findings) struct CoreTypes {
     rows: Vec<Shares>,
@@ -58,13 +58,13 @@ impl CoreTypes {
 }
 
 impl Case<'_> {
-    /// The operators of the traced decode tokens, where these CPUs are the fast ones.
+    /// The operators of the captured calls, where these CPUs are the fast ones.
     pub(in crate::findings) fn core_types(&self, fast: &[u16]) -> CoreTypes {
         let spans = &self.model.spans;
         let mut sums = Sums::default();
         let mut of_call: BTreeMap<NodeIdx, Shares> = BTreeMap::new();
         let mut last: Option<GraphCallId> = None;
-        for i in self.decode_spans() {
+        for i in self.captured_spans() {
             let call = spans.graph_call[i];
             match last.replace(call) {
                 Some(before) if before != call => sums.add(self.model, before, &mut of_call),

@@ -1,4 +1,4 @@
-//! Sensor values while tokens were decoded.
+//! Sensor values during the judged calls.
 
 use super::Case;
 use profinfer_trace::model::{Gauge, GaugeKind};
@@ -11,11 +11,13 @@ impl Case<'_> {
         mean(self.model.gauges.iter().filter(|g| g.kind == kind), time)
     }
 
-    /// Mean clock of the CPUs while tokens were decoded, Hz; `None` where no such sensor was read.
+    /// Mean clock of the CPUs from the first judged call to the last, Hz; `None` where no such sensor was read.
     /// The name is that of the CPU sensors in the profiles.
-    pub(in crate::findings) fn decode_clock(&self) -> Option<f64> {
+    pub(in crate::findings) fn clock(&self) -> Option<f64> {
         let cpu = |g: &&Gauge| g.kind == GaugeKind::Frequency && g.source.contains("/cpufreq/");
-        mean(self.model.gauges.iter().filter(cpu), self.decode_time())
+        let times = self.calls.times(self.model);
+        let (first, last) = (times.first()?, times.last()?);
+        mean(self.model.gauges.iter().filter(cpu), (first.0, last.1))
     }
 }
 

@@ -1,6 +1,7 @@
-//! Input of the rules: the session's decode tokens, and their context.
+//! Input of the rules: the calls that they judge, and their context.
 
 mod attention;
+mod calls;
 mod conditions;
 mod core_types;
 mod gauges;
@@ -10,10 +11,12 @@ mod steps;
 mod texts;
 mod threads;
 
+use self::calls::Calls;
+pub(in crate::findings) use self::calls::{MIN_CALLS, MIN_TRACED};
 pub use self::texts::Texts;
 use self::threads::Use;
-use super::Requirement;
 use super::evidence::{Evidence, Place, Value};
+use super::{Gain, Requirement};
 use crate::Analysis;
 use crate::ladder::Question;
 use crate::results::budget::{self, Class, TokenBudget};
@@ -28,7 +31,11 @@ use profinfer_trace::model::{CeilingKind, Ends, FactValue, Model};
 /// Speed, and its relation to the limits of this board.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Headline {
-    /// Phase of the calls that the figures cover.
+    /// Question of the calls that the rules judge.
+    pub question: Question,
+    /// Number of these calls.
+    pub calls: u64,
+    /// Phase of the calls that the other figures cover.
     pub phase: Phase,
     /// Decode tokens that the figures cover, without the first one, which warms up caches; of a call with
     /// several sequences, all of its tokens are one.
@@ -55,7 +62,7 @@ pub struct Headline {
     pub half_of_time: u64,
     /// Prompt tokens per second of prefill calls.
     pub prefill_tokens_per_s: Option<f64>,
-    /// Threads that computed decode tokens together.
+    /// Threads that computed the judged calls together.
     pub threads: u64,
     /// Share of the memory's read ceiling that decode uses, 0 to 1; `None` without a ceiling for
     /// this number of threads.
@@ -66,16 +73,10 @@ pub struct Headline {
     pub slowdown: Slowdown,
 }
 
-/// Fewest decode tokens for any verdict.
-pub(in crate::findings) const MIN_TOKENS: u64 = 16;
-
-/// Fewest decode tokens with operators for a verdict from operators: a burst of a default recording.
-pub(in crate::findings) const MIN_TRACED: u64 = 8;
-
 /// Name of the scheduler level.
 pub(in crate::findings) const SCHED: &str = "sched";
 
-/// A gain below this share of a token is not reported.
+/// A gain below this share of a unit is not reported.
 pub(in crate::findings) const MIN_GAIN_SHARE: f64 = 0.02;
 
 /// A session, as the rules see it.
@@ -84,15 +85,13 @@ pub struct Case<'a> {
     pub(in crate::findings) model: &'a Model,
     pub(in crate::findings) analysis: &'a Analysis,
     pub(in crate::findings) headline: Headline,
-    /// Decode tokens without the first.
-    pub(in crate::findings) tokens: Vec<&'a TokenBudget>,
-    /// The completely captured ones of `tokens`. Figures of operators cover these.
-    pub(in crate::findings) traced: Vec<&'a TokenBudget>,
+    /// The judged calls.
+    pub(in crate::findings) calls: Calls<'a>,
     /// The process that generates for the longest time, or else computes; 0 when there is none.
     pub(in crate::findings) pid: u32,
     /// Relative speed of each CPU, in one unit for all; 0 where unknown.
     pub(in crate::findings) speeds: Vec<u64>,
-    /// CPUs and threads used by the operators of the traced tokens.
+    /// CPUs and threads used by the operators of the captured calls.
     used: Use,
 }
 
@@ -106,13 +105,19 @@ impl<'a> Case<'a> {
             t.phase == phase && model.threads.get(thread).pid == pid
         };
         let tokens: Vec<_> = analysis.budget.tokens.iter().filter(of_process).skip(1).collect();
-        let traced = tokens.iter().copied().filter(|t| t.traced).collect();
-        let headline = Headline { phase, drafted, ..headline(model, analysis, pid, drafted, &tokens) };
+        let calls = Calls::compute(analysis, pid);
+        let headline = Headline {
+            question: calls.question,
+            calls: calls.number(),
+            phase,
+            drafted,
+            ..headline(model, analysis, pid, drafted, &tokens)
+        };
         let speeds = budget::speeds(model);
         let used = Use::default();
-        let mut case = Self { model, analysis, headline, tokens, traced, pid, speeds, used };
-        case.used = case.use_of(&case.traced);
-        case.headline.threads = case.threads_at_once();
+        let mut case = Self { model, analysis, headline, calls, pid, speeds, used };
+        case.used = case.use_of_captured();
+        case.headline.threads = case.used.threads();
         case
     }
 
@@ -120,11 +125,11 @@ impl<'a> Case<'a> {
     pub(in crate::findings) fn has(&self, requirement: &Requirement) -> bool {
         let model = self.model;
         match *requirement {
-            Requirement::DecodeCalls(n) => self.headline.tokens >= n,
-            // If every token is traced, too few of them means too few decode calls.
+            Requirement::Calls(n) => self.calls.number() >= n,
+            // If every call is captured, too few of them means too few calls.
             Requirement::TracedCalls(n) => {
-                let has_operators = self.tokens.is_empty() || self.used.any();
-                has_operators && (!self.partial() || self.traced.len() as u64 >= n)
+                let has_operators = self.calls.all.is_empty() || self.used.any();
+                has_operators && (!self.calls.partial() || self.calls.traced.len() as u64 >= n)
             }
             Requirement::Ends => model.capture.ends == Ends::Both,
             Requirement::AllOperators => !model.capture.operators_left_out(),
@@ -155,24 +160,49 @@ impl<'a> Case<'a> {
         }
     }
 
+    /// The phase of most of the judged calls' time.
+    pub(in crate::findings) fn phase(&self) -> Phase {
+        let time = |phase: Phase| -> u64 {
+            self.calls.all.iter().filter(|t| t.phase == phase).map(|t| t.time_ns).sum()
+        };
+        let most = Phase::ALL.into_iter().filter(|phase| time(*phase) > 0).max_by_key(|phase| time(*phase));
+        most.unwrap_or(self.headline.phase)
+    }
+
     /// A missing ceiling with the reason why there is none.
     pub(in crate::findings) fn with_reason(&self, missing: Requirement) -> Requirement {
         let Requirement::Ceiling(name) = missing else { return missing };
-        let threads = self.analysis.roof.phase(self.headline.phase).threads as usize;
+        let threads = self.analysis.roof.phase(self.phase()).threads as usize;
         let kind = CeilingKind::ALL.into_iter().find(|kind| kind.name() == name);
         let lack = kind.map_or(NoCeiling::NotMeasured, |kind| self.analysis.ceiling.lack(kind, threads));
         Requirement::NoCeiling(name, lack)
     }
 
-    /// Mean time of a decode token, ns.
-    pub(in crate::findings) fn token_ns(&self) -> u64 {
-        self.headline.token_ns.unwrap_or(0)
+    /// Whether the judged calls generate text.
+    pub(in crate::findings) fn generates(&self) -> bool {
+        self.calls.question == Question::Decode
     }
 
-    /// The read ceiling for the decode tokens, and its working set; `None` where the agent measured
+    /// Evidence per unit of the judged calls.
+    pub(in crate::findings) const fn per_unit(
+        &self,
+        key: &'static str,
+        value: Value,
+        place: Place,
+    ) -> Evidence {
+        Evidence::per(self.calls.question, key, value, place)
+    }
+
+    /// A unit of the judged calls becomes shorter by `low_ns` to `high_ns`.
+    pub(in crate::findings) fn gain(&self, low_ns: f64, high_ns: f64) -> Gain {
+        Gain::of(self.calls.question, self.calls.unit_ns, low_ns, high_ns)
+    }
+
+    /// The read ceiling for the judged calls, and its working set; `None` where the agent measured
     /// no curve.
     pub(in crate::findings) fn read_ceiling(&self) -> Vec<Evidence> {
-        let read = self.analysis.roof.phase(self.headline.phase).read;
+        let decode = self.analysis.roof.decode.filter(|_| self.generates()).map(|d| d.phase);
+        let read = self.analysis.roof.phase(decode.unwrap_or_else(|| self.phase())).read;
         let known = read.and_then(|top| Some((top.per_s, top.working_set_bytes?)));
         known.map_or_else(Vec::new, |(per_s, bytes)| {
             vec![
@@ -182,41 +212,24 @@ impl<'a> Case<'a> {
         })
     }
 
-    /// The operators of some decode tokens are unknown.
-    fn partial(&self) -> bool {
-        self.traced.len() < self.tokens.len()
-    }
-
-    /// Time of some classes per decode token, along the last arrivers. It uses the traced tokens,
-    /// by bursts, or all tokens where the classes are outside of graphs.
+    /// Time of some classes per unit, along the last arrivers. It uses the captured calls, by bursts, or all
+    /// calls where the classes are outside of graphs.
     pub(in crate::findings) fn wall(&self, classes: &[Class]) -> Mean {
         let of = |t: &&TokenBudget| classes.iter().map(|c| t.wall.get(*c)).sum();
-        if !self.partial() || classes.iter().all(|c| c.outside_of_graphs()) {
-            return Mean::new(&self.tokens.iter().map(of).collect::<Vec<_>>());
+        if !self.calls.partial() || classes.iter().all(|c| c.outside_of_graphs()) {
+            let all = Mean::new(&self.calls.all.iter().map(of).collect::<Vec<_>>());
+            return self.calls.per_unit(all);
         }
         let bursts = &self.analysis.phases.tracing.bursts;
-        let traced = self.traced.iter().filter_map(|t| Some((bursts[t.call as usize]?, of(t))));
-        Mean::of_bursts(&traced.collect::<Vec<_>>())
+        let traced = self.calls.traced.iter().filter_map(|t| Some((bursts[t.call as usize]?, of(t))));
+        self.calls.per_traced_unit(Mean::of_bursts(&traced.collect::<Vec<_>>()))
     }
 
-    /// Decode tokens with known operators.
-    pub(in crate::findings) fn traced_tokens(&self) -> f64 {
-        self.traced.len().max(1) as f64
-    }
-
-    /// Start and end of the decode tokens, ns of the session's clock.
-    fn decode_time(&self) -> (u64, u64) {
-        let start = self.model.session.start_ns;
-        let from = self.tokens.first().map_or(0, |t| t.start_ns);
-        let to = self.tokens.last().map_or(0, |t| t.start_ns.saturating_add(t.time_ns));
-        (start.saturating_add(from), start.saturating_add(to))
-    }
-
-    /// A time as a share of a decode token, 0 to 1.
+    /// A time as a share of a unit, 0 to 1.
     pub(in crate::findings) fn share(&self, ns: f64) -> f64 {
-        match self.token_ns() {
+        match self.calls.unit_ns {
             0 => 0.0,
-            token => ns / token as f64,
+            unit => ns / unit as f64,
         }
     }
 }

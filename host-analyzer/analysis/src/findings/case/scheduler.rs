@@ -1,32 +1,35 @@
-//! What the scheduler level shows about the decode threads.
+//! What the scheduler level shows about the computing threads.
 
 use super::Case;
 use crate::shared::cpu_use::CpuUseIndex;
 use profinfer_trace::model::{TaskId, ThreadId, ThreadState};
 
 impl Case<'_> {
-    /// Threads of the decoding process, and whether each makes the `llama_decode` calls.
+    /// Threads of the process, and whether each makes the `llama_decode` calls.
     fn threads(&self) -> Vec<(ThreadId, bool)> {
         let callers: Vec<ThreadId> =
-            self.tokens.iter().map(|t| self.model.llama_calls.thread[t.call as usize]).collect();
+            self.calls.all.iter().map(|t| self.model.llama_calls.thread[t.call as usize]).collect();
         let own = self.model.threads.iter().filter(|(_, t)| t.pid == self.pid);
         own.map(|(id, _)| (id, callers.contains(&id))).collect()
     }
 
-    /// How often the threads fell asleep per decode token; `None` without the scheduler level.
-    pub(in crate::findings) fn sleeps_per_token(&self) -> Option<f64> {
+    /// How often the threads fell asleep in the judged calls, per unit; `None` without the scheduler level.
+    pub(in crate::findings) fn sleeps_per_unit(&self) -> Option<f64> {
         if !self.model.sched.recorded {
             return None;
         }
-        let (from, to) = self.decode_time();
+        let times = self.calls.times(self.model);
         let threads = self.threads();
         let states = &self.model.sched.states;
+        let inside = |ns: u64| {
+            times[..times.partition_point(|(from, _)| *from <= ns)].last().is_some_and(|t| ns < t.1)
+        };
         let sleeps = (0..states.len()).filter(|i| {
             states.state[*i] == ThreadState::Sleeping
-                && (from..to).contains(&states.start_ns[*i])
+                && inside(states.start_ns[*i])
                 && threads.iter().any(|(t, _)| *t == states.thread[*i])
         });
-        Some(sleeps.count() as f64 / self.headline.tokens.max(1) as f64)
+        Some(sleeps.count() as f64 / self.calls.units.max(1) as f64)
     }
 
     /// Total length of all pauses between `llama_decode` calls that are longer than `longer_ns`,
@@ -53,16 +56,17 @@ impl Case<'_> {
         Some((pauses.iter().map(|(from, to)| to - from).sum(), running))
     }
 
-    /// Largest share of the decode time in which a thread of the process ran that computed none of
-    /// the decode tokens; `None` without the scheduler level or captured tokens.
+    /// Largest share of the judged calls' time in which a thread of the process ran that computed none of
+    /// them; `None` without the scheduler level or captured tokens.
     pub(in crate::findings) fn idle_runs(&self) -> Option<f64> {
-        let (from, to) = self.decode_time();
-        if !self.model.sched.recorded || self.traced.is_empty() || to <= from {
+        let times = self.calls.times(self.model);
+        let all: u64 = times.iter().map(|(from, to)| to - from).sum();
+        if !self.model.sched.recorded || self.calls.traced.is_empty() || all == 0 {
             return None;
         }
         let idle = self.threads().into_iter().filter(|(t, calls)| !calls && !self.computes(*t));
-        let running = idle.map(|(thread, _)| self.running(thread, &[(from, to)])).max().unwrap_or(0);
-        Some(running as f64 / (to - from) as f64)
+        let running = idle.map(|(thread, _)| self.running(thread, &times)).max().unwrap_or(0);
+        Some(running as f64 / all as f64)
     }
 
     /// How many of these CPUs other programs, and threads of the engine that compute nothing, had
@@ -82,13 +86,16 @@ impl Case<'_> {
         Some((others + own) as f64 / to.saturating_sub(from).max(1) as f64)
     }
 
+    /// Time in which a thread ran `within` some times, which are disjoint and in order.
     fn running(&self, thread: ThreadId, within: &[(u64, u64)]) -> u64 {
         let states = &self.model.sched.states;
         let rows = (0..states.len())
             .filter(|i| states.thread[*i] == thread && states.state[*i] == ThreadState::Running);
         rows.map(|i| {
             let (start, end) = (states.start_ns[i], states.start_ns[i].saturating_add(states.duration_ns[i]));
-            within.iter().map(|(from, to)| end.min(*to).saturating_sub(start.max(*from))).sum::<u64>()
+            let first = within.partition_point(|(_, to)| *to <= start);
+            let here = within[first..].iter().take_while(|(from, _)| *from < end);
+            here.map(|(from, to)| end.min(*to).saturating_sub(start.max(*from))).sum::<u64>()
         })
         .sum()
     }

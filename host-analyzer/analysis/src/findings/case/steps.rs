@@ -36,7 +36,8 @@ impl Case<'_> {
 
     /// The ladders that all rules judge: the others overlap with these, or have steps of their own.
     pub(in crate::findings) fn ladders(&self) -> impl Iterator<Item = &Ladder> {
-        self.all_ladders().filter(|l| matches!(l.question, Question::Decode | Question::Prompt))
+        let judged = [Question::Decode, Question::Prompt, Question::Encode];
+        self.all_ladders().filter(move |l| judged.contains(&l.question))
     }
 
     /// Those with recorded operators: the others show no causes, which does not mean that there
@@ -50,6 +51,11 @@ impl Case<'_> {
     /// The ladder of a question.
     pub(in crate::findings) fn ladder(&self, question: Question) -> Option<&Ladder> {
         self.all_ladders().find(|l| l.question == question)
+    }
+
+    /// The measured ladder of the judged calls.
+    pub(in crate::findings) fn judged(&self) -> Option<&Ladder> {
+        self.measured().find(|l| l.question == self.calls.question)
     }
 
     /// The calls of a phase of the process that the rules judge.
@@ -118,11 +124,11 @@ impl Case<'_> {
             if gain.is_none() && observed.is_none() {
                 return None;
             }
-            let units = ladder.map_or(self.headline.tokens, |l| l.units).max(1);
+            let units = ladder.map_or(self.calls.units, |l| l.units).max(1);
             let steps = ladder.map_or(&[][..], |l| &l.steps[..]);
             let claimed =
                 (0_u64..).zip(steps).filter(|(_, s)| (rule.steps)(question, s.kind)).map(|(i, _)| i);
-            let unit_ns = ladder.map_or(self.token_ns(), Ladder::unit_ns).max(1);
+            let unit_ns = ladder.map_or(self.calls.unit_ns, Ladder::unit_ns).max(1);
             let estimate = gain.map_or(0.0, |g| g.likely_ns as f64 / unit_ns as f64);
             Some(Effect {
                 question,

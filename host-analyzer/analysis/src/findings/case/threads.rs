@@ -1,23 +1,17 @@
-//! CPUs that the decode threads used.
+//! CPUs that the computing threads used.
 
 use super::Case;
-use crate::results::budget::TokenBudget;
-use crate::shared::phase::Phase;
 use profinfer_trace::model::{GraphCallId, LlamaCallId, ThreadId};
 
 /// A CPU with less than this share of the work was used only in passing.
 const MIN_WORK_SHARE: f64 = 0.02;
 
 impl Case<'_> {
-    /// Spans of traced decode tokens of the process.
-    pub(in crate::findings) fn decode_spans(&self) -> impl Iterator<Item = usize> + '_ {
-        self.spans_of(&self.traced)
-    }
-
-    fn spans_of(&self, tokens: &[&TokenBudget]) -> impl Iterator<Item = usize> + '_ {
+    /// Spans of the captured calls.
+    pub(in crate::findings) fn captured_spans(&self) -> impl Iterator<Item = usize> + '_ {
         let calls = &self.model.graph_calls;
         let mut is_one = vec![false; self.model.llama_calls.len()];
-        tokens.iter().for_each(|t| is_one[t.call as usize] = true);
+        self.calls.traced.iter().for_each(|t| is_one[t.call as usize] = true);
         let spans = &self.model.spans;
         let of = move |call: GraphCallId| {
             calls.decode[call.0 as usize].is_some_and(|LlamaCallId(d)| is_one[d as usize])
@@ -25,28 +19,14 @@ impl Case<'_> {
         (0..spans.len()).filter(move |i| of(spans.graph_call[*i]))
     }
 
-    /// Largest number of threads that compute one graph together, in decode tokens; without any, in
-    /// verification or in prompts. Some engines create new threads for every graph, so the number of all
-    /// threads is not useful.
-    pub(super) fn threads_at_once(&self) -> u64 {
-        if !self.tokens.is_empty() {
-            return self.used.threads;
-        }
-        let phase = if self.headline.drafted { Phase::BatchDecode } else { Phase::Prefill };
-        let calls = &self.model.llama_calls;
-        let own = |t: &&TokenBudget| self.model.threads.get(calls.thread[t.call as usize]).pid == self.pid;
-        let of_phase = self.analysis.budget.tokens.iter().filter(|t| t.traced && t.phase == phase);
-        self.use_of(&of_phase.filter(own).collect::<Vec<_>>()).threads
-    }
-
-    /// Threads and CPUs from the spans of some tokens, in one pass: there are millions of spans,
+    /// Threads and CPUs from the spans of the captured calls, in one pass: there are millions of spans,
     /// and several rules use the result.
-    pub(super) fn use_of(&self, tokens: &[&TokenBudget]) -> Use {
+    pub(super) fn use_of_captured(&self) -> Use {
         let spans = &self.model.spans;
         let mut used = Use::default();
         let mut moves = Moves::default();
         let (mut call, mut threads, mut last) = (None, 0, None);
-        for i in self.spans_of(tokens) {
+        for i in self.captured_spans() {
             let (this, thread) = (spans.graph_call[i], spans.thread[i]);
             // The spans of a call are in the order of threads.
             if call.replace(this) != Some(this) {
@@ -74,8 +54,8 @@ impl Case<'_> {
         used
     }
 
-    /// The CPUs that did decode tokens' work, and how much of it, ns.
-    pub(in crate::findings) fn decode_cpus(&self) -> Vec<(u16, u64)> {
+    /// The CPUs that did the work of the judged calls, and how much of it, ns.
+    pub(in crate::findings) fn working_cpus(&self) -> Vec<(u16, u64)> {
         let mut sums = self.used.cpus.clone();
         let all: f64 = sums.iter().map(|(_, ns)| *ns as f64).sum();
         sums.retain(|(_, ns)| *ns as f64 >= all * MIN_WORK_SHARE);
@@ -83,7 +63,7 @@ impl Case<'_> {
         sums
     }
 
-    /// The thread computed operators of decode tokens.
+    /// The thread computed operators of the judged calls.
     pub(in crate::findings) fn computes(&self, thread: ThreadId) -> bool {
         self.used.computing.contains(&thread)
     }
@@ -93,14 +73,14 @@ impl Case<'_> {
         !self.used.unknown
     }
 
-    /// How often threads changed their CPU per decode token.
-    pub(in crate::findings) fn moves_per_token(&self) -> f64 {
-        self.used.moves as f64 / self.traced_tokens()
+    /// How often threads changed their CPU per unit.
+    pub(in crate::findings) fn moves_per_unit(&self) -> f64 {
+        self.used.moves as f64 / self.calls.traced_units()
     }
 
-    /// Operators per decode token.
-    pub(in crate::findings) fn operators_per_token(&self) -> f64 {
-        self.used.operators as f64 / self.traced_tokens()
+    /// Operators per unit.
+    pub(in crate::findings) fn operators_per_unit(&self) -> f64 {
+        self.used.operators as f64 / self.calls.traced_units()
     }
 
     fn burst_of(&self, call: GraphCallId) -> Option<u32> {
@@ -109,7 +89,7 @@ impl Case<'_> {
     }
 }
 
-/// CPUs and threads used by the operators of some tokens.
+/// CPUs and threads used by the operators of some calls.
 #[derive(Debug, Default)]
 pub(super) struct Use {
     /// Largest number of threads that computed one graph together.
@@ -130,6 +110,12 @@ impl Use {
     /// Operators were captured.
     pub(super) const fn any(&self) -> bool {
         self.threads > 0
+    }
+
+    /// Largest number of threads that compute one graph together. Some engines create new threads for every
+    /// graph, so the number of all threads is not useful.
+    pub(super) const fn threads(&self) -> u64 {
+        self.threads
     }
 
     fn add(&mut self, cpu: u16, ns: u64) {

@@ -2,7 +2,7 @@
 
 use super::super::case::SCHED;
 use super::super::{Case, Confidence, Requirement, Rule, Verdict};
-use super::Remedy;
+use super::{ANY, Remedy};
 use crate::ladder::StepKind;
 use crate::replay::Cause;
 
@@ -11,10 +11,11 @@ pub(super) const RULE: Rule = Rule {
     topic: "sleep inside operators",
     title: "Threads wait inside operators",
     question: "Why are the CPUs idle in the middle of an operator?",
-    condition: "Threads of the engine slept inside operators, at no barrier: at least 3 % of a token's or a prompt's time.",
+    condition: "Threads of the engine slept inside operators, at no barrier: at least 3 % of the time of a token, a prompt or a call of an encoder.",
     formula: "The replay without this sleep.",
     remedy: "Find what they wait for: a lock of the application or a system call (`perf trace -p PID`, `strace -f -p PID`).",
     source: "offcputime (bcc)",
+    questions: ANY,
     requires: &[Requirement::Ends, Requirement::AllOperators, Requirement::Level(SCHED)],
     steps: |_, kind| kind == StepKind::Caused(Cause::Asleep),
     judge,

@@ -1,10 +1,10 @@
 //! The memory delivers all that it can.
 
-use super::super::case::{MIN_TOKENS, MIN_TRACED};
+use super::super::case::{MIN_CALLS, MIN_TRACED};
 use super::super::evidence::{Evidence, Place, Value};
 use super::super::{Case, Confidence, Found, Gain, Requirement, Rule, Verdict};
-use super::Remedy;
-use crate::ladder::{self, FloorGroup, Ladder, Question, StepKind};
+use super::{GENERATING, Remedy};
+use crate::ladder::{self, FloorGroup, Ladder, StepKind};
 use crate::results::roof::Utilisation;
 
 pub(super) const RULE: Rule = Rule {
@@ -16,8 +16,9 @@ pub(super) const RULE: Rule = Rule {
     formula: "Only fewer bytes make it faster. Replay with weights of 4.5 bits (Q4_K, Q4_0): the products with weights take less by the ratio of the bytes. The least is that ratio of their time at the limit, the most that of their whole time. It holds if the kernel of the smaller type keeps up with the memory here, which was not recorded. No gain is promised for weights that are that small already.",
     remedy: "Use a smaller quantization or a smaller model. More threads do not help.",
     source: "llama.cpp #12966, #26484 (file size times speed is constant on one board: 9.76 to 10.55 GB/s from Q2_K to Q8_0)",
+    questions: GENERATING,
     requires: &[
-        Requirement::DecodeCalls(MIN_TOKENS),
+        Requirement::Calls(MIN_CALLS),
         Requirement::TracedCalls(MIN_TRACED),
         Requirement::AllOperators,
     ],
@@ -52,8 +53,7 @@ fn judge(case: &Case<'_>) -> Verdict {
         return Verdict::RuledOut(evidence);
     }
     let smaller = bits.filter(|bits| *bits > SMALL_BITS * 1.1).map(|bits| 1.0 - SMALL_BITS / bits);
-    let decode = case.measured().find(|l| l.question == Question::Decode);
-    let gain = smaller.zip(decode).and_then(|(part, ladder)| smaller_weights(ladder, part));
+    let gain = smaller.zip(case.judged()).and_then(|(part, ladder)| smaller_weights(ladder, part));
     Verdict::Found(Found {
         evidence,
         remedy: Remedy::SmallerWeights,
@@ -74,7 +74,7 @@ fn smaller_weights(ladder: &Ladder, part: f64) -> Option<Gain> {
 /// Without a ceiling: a token that is read at far less than the fastest operator's rate leaves
 /// bandwidth. The opposite does not follow.
 fn by_best_seen(case: &Case<'_>, decode: Utilisation) -> Verdict {
-    let seen = case.analysis.roof.phase(case.headline.phase).instead.read;
+    let seen = case.analysis.roof.phase(decode.phase).instead.read;
     let share = seen.map(|seen| (seen.per_s as f64, decode.bytes_per_s / seen.per_s as f64));
     match share {
         Some((best, share)) if share < FAR => Verdict::RuledOut(vec![

@@ -1,9 +1,9 @@
 //! The CPUs' clock is held below what they can do.
 
-use super::super::case::{MIN_TOKENS, MIN_TRACED};
+use super::super::case::{MIN_CALLS, MIN_TRACED};
 use super::super::evidence::{Evidence, Place, Value};
-use super::super::{Case, Confidence, Found, Gain, Requirement, Rule, Verdict};
-use super::Remedy;
+use super::super::{Case, Confidence, Found, Requirement, Rule, Verdict};
+use super::{ANY, Remedy};
 use crate::ladder::StepKind;
 
 pub(super) const RULE: Rule = Rule {
@@ -11,12 +11,13 @@ pub(super) const RULE: Rule = Rule {
     topic: "clock limits",
     title: "CPU clocks are limited",
     question: "Why do the CPUs run at a low clock while tokens are generated?",
-    condition: "On the CPUs that decode, the governor's upper limit is below the hardware's highest clock, or the clock that was measured while decoding is more than 5 % below that limit.",
-    formula: "Time that depends on the clock shrinks by the ratio of clocks. At most all of the token, at least 0.2 of that, as memory has a clock of its own.",
+    condition: "On the CPUs that compute, the governor's upper limit is below the hardware's highest clock, or the clock that was measured meanwhile is more than 5 % below that limit.",
+    formula: "Time that depends on the clock shrinks by the ratio of clocks. At most all of the time, at least 0.2 of that, as memory has a clock of its own.",
     remedy: "Set the governor to performance and raise scaling_max_freq; then look at power supply and cooling.",
     source: "koboldcpp #318, rknn-llm #29 (408 MHz); Documentation/admin-guide/pm/cpufreq.rst",
+    questions: ANY,
     requires: &[
-        Requirement::DecodeCalls(MIN_TOKENS),
+        Requirement::Calls(MIN_CALLS),
         Requirement::TracedCalls(MIN_TRACED),
         Requirement::Cpus,
         Requirement::Fact("cpu.frequency.max"),
@@ -29,12 +30,12 @@ pub(super) const RULE: Rule = Rule {
 const LOW: f64 = 0.95;
 
 fn judge(case: &Case<'_>) -> Verdict {
-    let used = case.decode_cpus();
+    let used = case.working_cpus();
     let cpus: Vec<_> = used.iter().filter_map(|(cpu, _)| case.analysis.conditions.cpu(*cpu)).collect();
     let highest = cpus.iter().filter_map(|c| c.frequency_max_hz.value()).min().copied();
     let Some(highest) = highest.filter(|hz| *hz > 0) else { return Verdict::DoesNotApply };
     let limit = cpus.iter().filter_map(|c| Some(c.frequency_limit_hz.value()?.min)).min().unwrap_or(highest);
-    let measured = case.decode_clock().map(|hz| hz as u64);
+    let measured = case.clock().map(|hz| hz as u64);
     let clock = measured.unwrap_or(limit).min(limit.max(1));
     let mut evidence = vec![
         Evidence::new("clock_limit", Value::Hertz(limit), Place::Conditions),
@@ -50,11 +51,11 @@ fn judge(case: &Case<'_>) -> Verdict {
     if clock as f64 >= highest as f64 * LOW {
         return Verdict::RuledOut(evidence);
     }
-    let saved = (1.0 - clock as f64 / highest as f64) * case.token_ns() as f64;
+    let saved = (1.0 - clock as f64 / highest as f64) * case.calls.unit_ns as f64;
     Verdict::Found(Found {
         evidence,
         remedy: Remedy::Clock { hertz: highest },
-        gains: vec![Gain::new(case.token_ns(), saved * 0.2, saved)],
+        gains: vec![case.gain(saved * 0.2, saved)],
         confidence: if limit < highest { Confidence::High } else { Confidence::Medium },
     })
 }

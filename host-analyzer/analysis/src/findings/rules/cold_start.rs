@@ -3,7 +3,7 @@
 use super::super::case::SCHED;
 use super::super::evidence::{Evidence, Place, Value};
 use super::super::{Case, Confidence, Found, Gain, Requirement, Rule, Verdict};
-use super::Remedy;
+use super::{ANY, Remedy};
 use crate::ladder::{self, Ladder, NAMED, Question, StepKind};
 use crate::replay::Cause;
 
@@ -16,6 +16,7 @@ pub(super) const RULE: Rule = Rule {
     formula: "The replay without that sleep. In prompts also without the kernel's own work for the pages: its CPU time for the process in these calls, less the probes; at the start its work while it read belongs to the upper end.",
     remedy: "Read the file before it is needed (cat model.gguf > /dev/null, a warm-up call), keep it in memory (--mlock), or use a faster disk.",
     source: "llama.cpp #91 (mmap: the first prompt reads the weights), #1876",
+    questions: ANY,
     requires: &[
         Requirement::Ends,
         Requirement::AllOperators,

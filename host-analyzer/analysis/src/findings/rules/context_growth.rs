@@ -1,9 +1,9 @@
 //! Attention over a long context takes its share.
 
-use super::super::case::{MIN_TOKENS, MIN_TRACED};
+use super::super::case::{MIN_CALLS, MIN_TRACED};
 use super::super::evidence::{Evidence, Place, Value};
-use super::super::{Case, Confidence, Found, Gain, Requirement, Rule, Verdict};
-use super::Remedy;
+use super::super::{Case, Confidence, Found, Requirement, Rule, Verdict};
+use super::{GENERATING, Remedy};
 use crate::ladder::StepKind;
 
 pub(super) const RULE: Rule = Rule {
@@ -15,8 +15,9 @@ pub(super) const RULE: Rule = Rule {
     formula: "Half of the KV cells that tokens had in the mean, by the slopes of these operators: 0.8 of their low ends to 1.2 of their high ends.",
     remedy: "Keep less context: a smaller -c, shorter histories, summaries; a sliding window. A quantized KV cache (-ctk q8_0 -ctv q8_0 with -fa on) halves what is read, if the processor is not the limit.",
     source: "llama.cpp #5021, #7372; ik_llama.cpp #51, #172",
+    questions: GENERATING,
     requires: &[
-        Requirement::DecodeCalls(MIN_TOKENS),
+        Requirement::Calls(MIN_CALLS),
         Requirement::TracedCalls(MIN_TRACED),
         Requirement::AllOperators,
     ],
@@ -63,7 +64,7 @@ fn judge(case: &Case<'_>) -> Verdict {
     if case.share(now) < MUCH {
         return Verdict::RuledOut(evidence);
     }
-    let gain = Gain::new(case.token_ns(), of_cells(low) * 0.4, of_cells(high) * 0.6);
+    let gain = case.gain(of_cells(low) * 0.4, of_cells(high) * 0.6);
     Verdict::Found(Found {
         evidence,
         remedy: Remedy::ShorterContext { cells: cells / 2 },

@@ -1,9 +1,9 @@
 //! The engine runs code for older processors.
 
-use super::super::case::{MIN_TOKENS, MIN_TRACED};
+use super::super::case::{MIN_CALLS, MIN_TRACED};
 use super::super::evidence::{Evidence, Place, Value};
-use super::super::{Case, Confidence, Found, Gain, Requirement, Rule, Verdict};
-use super::Remedy;
+use super::super::{Case, Confidence, Found, Requirement, Rule, Verdict};
+use super::{ANY, Remedy};
 use crate::ladder::StepKind;
 use crate::results::budget::Class;
 
@@ -16,8 +16,9 @@ pub(super) const RULE: Rule = Rule {
     formula: "A product runs at most as much faster as the better variant does more multiplications in an instruction; the read ceiling, where it was measured, bounds it from above; 0.15 of it from below, or nothing where the loaded variant has wide vectors already and may wait for memory as well.",
     remedy: "Put the variant for this processor beside the program (all variants: GGML_CPU_ALL_VARIANTS), or build it for this processor (GGML_NATIVE, GGML_CPU_ARM_ARCH=armv8.2-a+dotprod).",
     source: "llama-cpp-rs #1067, llama.cpp #11403, #13356; ggml/src/CMakeLists.txt lists the variants and their instructions",
+    questions: ANY,
     requires: &[
-        Requirement::DecodeCalls(MIN_TOKENS),
+        Requirement::Calls(MIN_CALLS),
         Requirement::TracedCalls(MIN_TRACED),
         Requirement::Ends,
         Requirement::AllOperators,
@@ -48,12 +49,12 @@ fn judge(case: &Case<'_>) -> Verdict {
     }
     let work = case.wall(&[Class::Work]);
     let faster = 1.0 - now.products as f64 / best.products as f64;
-    let most = match case.analysis.roof.decode.and_then(|d| d.mbu) {
+    let most = match case.analysis.roof.decode.filter(|_| case.generates()).and_then(|d| d.mbu) {
         Some(mbu) => faster.min(1.0 - mbu.min(1.0)),
         None => faster,
     };
     let sure = if now.products < WIDE { 0.15 } else { 0.0 };
-    let gain = Gain::new(case.token_ns(), work.low() * (faster * sure).min(most), work.high() * most);
+    let gain = case.gain(work.low() * (faster * sure).min(most), work.high() * most);
     Verdict::Found(Found {
         evidence,
         remedy: Remedy::BetterVariant,

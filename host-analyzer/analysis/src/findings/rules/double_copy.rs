@@ -2,7 +2,7 @@
 
 use super::super::evidence::{Evidence, Place, Value};
 use super::super::{Case, Confidence, Found, Requirement, Rule, Verdict};
-use super::Remedy;
+use super::{ANY, Remedy};
 
 pub(super) const RULE: Rule = Rule {
     code: "double_copy",
@@ -13,6 +13,7 @@ pub(super) const RULE: Rule = Rule {
     formula: "No time is promised. Memory: the smaller of the repacked bytes and of the resident file.",
     remedy: "Load without the mapping (--no-mmap), or without repacking (--no-repack).",
     source: "llama.cpp #19578, #12149, #16761, #23603",
+    questions: ANY,
     requires: &[Requirement::Fact("memory.available"), Requirement::Fact("rss.file")],
     steps: |_, _| false,
     judge,

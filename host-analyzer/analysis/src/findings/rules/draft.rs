@@ -1,9 +1,9 @@
 //! A draft model costs more than it brings.
 
-use super::super::case::MIN_TOKENS;
+use super::super::case::MIN_CALLS;
 use super::super::evidence::{Evidence, Place, Value};
 use super::super::{Case, Confidence, Found, Gain, Requirement, Rule, Verdict};
-use super::Remedy;
+use super::{ANY, Remedy};
 use crate::ladder::{Question, StepKind};
 use crate::results::speculative::{Plain, PlainSource, Speculative};
 
@@ -16,6 +16,7 @@ pub(super) const RULE: Rule = Rule {
     formula: "The time of a token that came out, over all calls and without the application and what delayed it, less that of the target alone: the 95 % interval of the median of its single tokens from eight of these on, otherwise from the upper bound of it to the lower one. The upper end is stretched by what tokens really took, as disturbances shrink along.",
     remedy: "Leave the draft model out, let it guess less (--spec-draft-n-max), or take a faster or a better one.",
     source: "llama.cpp #25908, #10455, #3919; on CPUs draft and target share one memory: -49 to -62 % were reported. The condition for a gain is that of Leviathan, Kalman and Matias, Fast inference from transformers via speculative decoding (arXiv 2211.17192), with measured costs",
+    questions: ANY,
     requires: &[],
     steps: guessing,
     judge,
@@ -60,7 +61,8 @@ pub(super) fn verdict(
     let Some(row) = rows.max_by_key(|s| s.rounds) else {
         let process = case.model.session.processes.iter().find(|p| p.pid == case.pid);
         let words: Vec<&str> = process.map_or("", |p| &p.command).split_whitespace().collect();
-        if case.headline.tokens < MIN_TOKENS || !asked(&words) {
+        let generates = case.generates() && case.calls.number() >= MIN_CALLS;
+        if !generates || !asked(&words) {
             return Verdict::DoesNotApply;
         }
         let none = Evidence::new("batches_with_guesses", Value::Count(0), Place::Speculative);

@@ -1,10 +1,9 @@
 //! A few experts serve most tokens, and memory is short.
 
-use super::super::case::MIN_TOKENS;
+use super::super::case::MIN_CALLS;
 use super::super::evidence::{Evidence, Place, Value};
 use super::super::{Case, Confidence, Found, Requirement, Rule, Verdict};
-use super::Remedy;
-use crate::shared::phase::Phase;
+use super::{GENERATING, Remedy};
 
 pub(super) const RULE: Rule = Rule {
     code: "experts",
@@ -15,6 +14,7 @@ pub(super) const RULE: Rule = Rule {
     formula: "No time is promised: it depends on the storage.",
     remedy: "Keep the dense part in memory first, then the most used experts (the table of experts names them). With an even router no choice beats the policy of the kernel.",
     source: "llama.cpp #28545, #26414; BigMoeOnEdge #25",
+    questions: GENERATING,
     requires: &[],
     steps: |_, _| false,
     judge,
@@ -25,12 +25,12 @@ const SKEWED: f64 = 1.5;
 
 fn judge(case: &Case<'_>) -> Verdict {
     let routing =
-        case.analysis.expert.iter().filter(|r| r.phase == Phase::Decode).max_by_key(|r| r.whole.uses);
+        case.analysis.expert.iter().filter(|r| r.phase == case.phase()).max_by_key(|r| r.whole.uses);
     let Some(routing) = routing else { return Verdict::DoesNotApply };
     let quarter = routing.whole.pins.iter().find(|pin| pin.rule == "n_expert/4");
     let shares = quarter.and_then(|pin| pin.ahead_share.zip(pin.even_share));
     let Some((ahead, even)) = shares else {
-        return Verdict::NotEnoughData(vec![Requirement::DecodeCalls(MIN_TOKENS)]);
+        return Verdict::NotEnoughData(vec![Requirement::Calls(MIN_CALLS)]);
     };
     let faults =
         case.process().and_then(|p| p.major_faults.value()).map_or(0, |rise| rise.decode.unwrap_or(0));

@@ -1,9 +1,9 @@
 //! Memory banks of a Raspberry Pi 5 are used one after the other.
 
-use super::super::case::MIN_TOKENS;
+use super::super::case::MIN_CALLS;
 use super::super::evidence::{Evidence, Place, Value};
-use super::super::{Case, Confidence, Found, Gain, Requirement, Rule, Verdict};
-use super::Remedy;
+use super::super::{Case, Confidence, Found, Requirement, Rule, Verdict};
+use super::{ANY, Remedy};
 use crate::ladder::StepKind;
 
 pub(super) const RULE: Rule = Rule {
@@ -12,10 +12,11 @@ pub(super) const RULE: Rule = Rule {
     title: "Memory banks are not interleaved",
     question: "Why is a Pi 5 slower than others of its kind?",
     condition: "The board is a Raspberry Pi 5, and its kernel runs without NUMA emulation (`numa=fake=N`), so that one memory bank after the other is used.",
-    formula: "Between nothing and 15 % of a token: 6 % in single-threaded and 18 % in multi-threaded Geekbench 6 were reported.",
+    formula: "Between nothing and 15 % of a token or a prompt: 6 % in single-threaded and 18 % in multi-threaded Geekbench 6 were reported.",
     remedy: "Update the boot EEPROM and boot with numa=fake=4 or 8; with SDRAM_BANKLOW=1 a kernel without it is 45 % slower.",
     source: "raspberrypi/linux #6273, raspberrypi/firmware #1854, rpi-eeprom #733",
-    requires: &[Requirement::DecodeCalls(MIN_TOKENS), Requirement::Fact("numa.nodes")],
+    questions: ANY,
+    requires: &[Requirement::Calls(MIN_CALLS), Requirement::Fact("numa.nodes")],
     steps: |_, kind| matches!(kind, StepKind::Floor | StepKind::AboveFloor),
     judge,
 };
@@ -37,7 +38,7 @@ fn judge(case: &Case<'_>) -> Verdict {
     Verdict::Found(Found {
         evidence,
         remedy: Remedy::FakeNuma,
-        gains: vec![Gain::new(case.token_ns(), 0.0, case.token_ns() as f64 * 0.15)],
+        gains: vec![case.gain(0.0, case.calls.unit_ns as f64 * 0.15)],
         confidence: Confidence::Medium,
     })
 }

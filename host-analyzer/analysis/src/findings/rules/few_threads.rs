@@ -2,7 +2,7 @@
 
 use super::super::evidence::{Evidence, Place, Value};
 use super::super::{Case, Confidence, Found, Gain, Requirement, Rule, Verdict};
-use super::Remedy;
+use super::{ANY, Remedy};
 use crate::ladder::{Ladder, Question, StepKind};
 
 pub(super) const RULE: Rule = Rule {
@@ -14,6 +14,7 @@ pub(super) const RULE: Rule = Rule {
     formula: "The work of a token or a prompt, divided among all those CPUs. 0.05 to 1 of that gain: memory, caches and sibling threads of one core are shared.",
     remedy: "Give the engine as many threads as there are fast CPUs (-t).",
     source: "llama.cpp #12966: prefill scales on, decode until the bandwidth is used up",
+    questions: ANY,
     requires: &[Requirement::Ends, Requirement::AllOperators, Requirement::Fact("affinity")],
     steps: |_, kind| matches!(kind, StepKind::Floor | StepKind::AboveFloor | StepKind::Imbalance),
     judge,

@@ -1,9 +1,9 @@
 //! The processor looks up pages all the time.
 
-use super::super::case::{MIN_TOKENS, MIN_TRACED};
+use super::super::case::{MIN_CALLS, MIN_TRACED};
 use super::super::evidence::{Evidence, Place, Value};
-use super::super::{Case, Confidence, Found, Gain, Requirement, Rule, Verdict};
-use super::Remedy;
+use super::super::{Case, Confidence, Found, Requirement, Rule, Verdict};
+use super::{GENERATING, Remedy};
 use crate::ladder::StepKind;
 
 pub(super) const RULE: Rule = Rule {
@@ -15,8 +15,9 @@ pub(super) const RULE: Rule = Rule {
     formula: "Up to 12 % of a token; nothing is promised as the lower end.",
     remedy: "Switch transparent huge pages to always or madvise (/sys/kernel/mm/transparent_hugepage/enabled) and load with --no-mmap.",
     source: "ik_llama.cpp #278 (10 to 13 % on a large CPU model), llama.cpp #22022, #12444",
+    questions: GENERATING,
     requires: &[
-        Requirement::DecodeCalls(MIN_TOKENS),
+        Requirement::Calls(MIN_CALLS),
         Requirement::TracedCalls(MIN_TRACED),
         Requirement::AllOperators,
         Requirement::Counter("DTLB_WALK"),
@@ -35,8 +36,8 @@ fn judge(case: &Case<'_>) -> Verdict {
     let huge = case.process().and_then(|p| p.huge_anonymous_bytes.value()).map_or(0, |c| c.last);
     let counts = &case.model.spans.counts;
     let column = counts.names.iter().position(|n| n == "DTLB_WALK");
-    let walks: u64 = column.map_or(0, |c| case.decode_spans().filter_map(|i| counts.value(c, i)).sum());
-    let per_token = walks as f64 / case.traced_tokens();
+    let walks: u64 = column.map_or(0, |c| case.captured_spans().filter_map(|i| counts.value(c, i)).sum());
+    let per_token = walks as f64 / case.calls.traced_units();
     let bytes = case.analysis.roof.decode.map_or(0.0, |d| d.bytes_per_token);
     let evidence = vec![
         Evidence::new("page_walks_per_token", Value::Mean(per_token), Place::Operators),
@@ -49,7 +50,7 @@ fn judge(case: &Case<'_>) -> Verdict {
     Verdict::Found(Found {
         evidence,
         remedy: Remedy::HugePages,
-        gains: vec![Gain::new(case.token_ns(), 0.0, case.token_ns() as f64 * 0.12)],
+        gains: vec![case.gain(0.0, case.calls.unit_ns as f64 * 0.12)],
         confidence: Confidence::Low,
     })
 }

@@ -1,9 +1,9 @@
 //! Threads of the engine run and compute nothing.
 
-use super::super::case::{MIN_TOKENS, SCHED};
+use super::super::case::{MIN_CALLS, SCHED};
 use super::super::evidence::{Evidence, Place, Value};
 use super::super::{Case, Confidence, Found, Requirement, Rule, Verdict};
-use super::Remedy;
+use super::{ANY, Remedy};
 use crate::ladder::{IGNORED, StepKind};
 use crate::replay::Cause;
 
@@ -12,16 +12,17 @@ pub(super) const RULE: Rule = Rule {
     topic: "idle threads that spin",
     title: "Threads of the engine spin and compute nothing",
     question: "Why is it slow although the engine has all the CPUs? Why are more CPUs busy than -t says?",
-    condition: "Threads of the engine that compute no operator of a token run for more than half of its time: a team of another size, a team of another thread of the application, a thread that polls. Or threads that compute waited for their CPUs: at least 3 % of a token's or a prompt's time.",
+    condition: "Threads of the engine that compute no operator of the judged calls run for more than half of their time: a team of another size, a team of another thread of the application, a thread that polls. Or threads that compute waited for their CPUs: at least 3 % of the time of a token, a prompt or a call of an encoder.",
     formula: "The replay without the waits for their CPUs. No time is promised where they only run: they share a core, its clock and its caches with the others.",
     remedy: "Use as many threads for prompts as for tokens (-tb equal to -t), call the engine from one thread, or let idle threads sleep (no OMP_WAIT_POLICY=active).",
     source: "libgomp manual, OMP_WAIT_POLICY: each calling thread and each team size has threads that wait by spinning",
+    questions: ANY,
     requires: &[Requirement::Ends, Requirement::AllOperators, Requirement::Level(SCHED)],
     steps: |_, kind| kind == StepKind::Caused(Cause::IdleTeam),
     judge,
 };
 
-/// From this share of the decode time on, a thread that computes nothing counts.
+/// From this share of the judged calls' time on, a thread that computes nothing counts.
 const RUNS: f64 = 0.5;
 
 fn judge(case: &Case<'_>) -> Verdict {
@@ -32,7 +33,7 @@ fn judge(case: &Case<'_>) -> Verdict {
     }
     let threads = Value::Count(case.headline.threads);
     evidence.push(Evidence::new("threads", threads, Place::Threads));
-    let runs = idle.is_some_and(|share| share >= RUNS) && case.traced.len() as u64 >= MIN_TOKENS;
+    let runs = idle.is_some_and(|share| share >= RUNS) && case.calls.traced.len() as u64 >= MIN_CALLS;
     let waits = case.caused(&RULE).iter().any(|c| c.share >= IGNORED);
     if runs && !waits {
         let (remedy, confidence) = (Remedy::NoIdleTeam, Confidence::Medium);

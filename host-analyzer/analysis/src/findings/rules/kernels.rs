@@ -1,22 +1,23 @@
 //! A type of weights has no fast kernel.
 
-use super::super::case::{MIN_TOKENS, MIN_TRACED};
+use super::super::case::{MIN_CALLS, MIN_TRACED};
 use super::super::evidence::{Evidence, Place, Value};
 use super::super::{Case, Confidence, Found, Gain, Requirement, Rule, Verdict};
-use super::Remedy;
-use crate::ladder::{self, FloorGroup, IGNORED, Ladder, NAMED, Question, StepKind, TensorGroup};
+use super::{ANY, Remedy};
+use crate::ladder::{self, FloorGroup, IGNORED, Ladder, NAMED, StepKind, TensorGroup};
 
 pub(super) const RULE: Rule = Rule {
     code: "kernels",
     topic: "kernels of the types of weights",
     title: "A type of weights has no fast kernel here",
     question: "Why only half of the bandwidth? Why is a smaller quantization slower?",
-    condition: "Products with weights of one type would take at least 3 % less of a token if they took as long per operation as those with another type of this recording that has as many bits or more.",
+    condition: "Products with weights of one type would take at least 3 % less of a token or a prompt if they took as long per operation as those with another type of this recording that has as many bits or more.",
     formula: "Replay with these weights in the other type. The interval is the range of that type's tensor groups; if only one has it, that of its operators.",
     remedy: "Requantize these tensors (llama-quantize --tensor-type), or take a quantization that has them in the faster type. Types with more bits need more memory and lose no quality.",
     source: "llama.cpp #25976 (55 to 60 % of the bandwidth on Neoverse-N2), #8760 (IQ types)",
+    questions: ANY,
     requires: &[
-        Requirement::DecodeCalls(MIN_TOKENS),
+        Requirement::Calls(MIN_CALLS),
         Requirement::TracedCalls(MIN_TRACED),
         Requirement::Ends,
         Requirement::AllOperators,
@@ -26,8 +27,7 @@ pub(super) const RULE: Rule = Rule {
 };
 
 fn judge(case: &Case<'_>) -> Verdict {
-    let ladder = case.measured().find(|l| l.question == Question::Decode);
-    let Some(ladder) = ladder.filter(|l| l.floor.is_some()) else {
+    let Some(ladder) = case.judged().filter(|l| l.floor.is_some()) else {
         return Verdict::NotEnoughData(vec![Requirement::Ceiling("read")]);
     };
     let all = ladder.retyped(TensorGroup::reads_weights);
@@ -73,17 +73,14 @@ fn judge(case: &Case<'_>) -> Verdict {
 
 /// What a tensor group reads, how fast, and what it costs above its limit.
 fn of_group(ladder: &Ladder, group: &FloorGroup) -> Vec<Evidence> {
-    let per_token = |n: u64| n / ladder.units.max(1);
+    let per_unit = |key, value, place| Evidence::per(ladder.question, key, value, place);
+    let share = |n: u64| n / ladder.units.max(1);
     let rate = group.bytes as f64 * 1e9 / group.work_ns.max(1) as f64;
     vec![
         Evidence::new("tensor_group", Value::Name(group.group.name().to_owned()), Place::Operators),
         Evidence::new("type", Value::Name(group.dtype.clone()), Place::Operators),
-        Evidence::new(
-            "above_limit_ns_per_token",
-            Value::Nanoseconds(per_token(group.above_ns())),
-            Place::Budget,
-        ),
+        per_unit("above_limit_ns", Value::Nanoseconds(share(group.above_ns())), Place::Budget),
         Evidence::new("read_rate", Value::BytesPerSecond(rate), Place::Operators),
-        Evidence::new("bytes_per_token", Value::Bytes(per_token(group.bytes)), Place::Operators),
+        per_unit("bytes", Value::Bytes(share(group.bytes)), Place::Operators),
     ]
 }

@@ -3,11 +3,11 @@
 //! What another type would take is not in the recording. So the gain has no lower end, and the finding is
 //! one of those that a trial decides.
 
-use super::super::case::MIN_TOKENS;
+use super::super::case::MIN_CALLS;
 use super::super::evidence::{Evidence, Place, Value};
 use super::super::{Case, Confidence, Found, Gain, Requirement, Rule, Verdict};
-use super::Remedy;
-use crate::ladder::{self, FloorGroup, IGNORED, Ladder, NAMED, Question, StepKind, TensorGroup};
+use super::{GENERATING, Remedy};
+use crate::ladder::{self, FloorGroup, IGNORED, Ladder, NAMED, StepKind, TensorGroup};
 
 pub(super) const RULE: Rule = Rule {
     code: "kv_type",
@@ -18,9 +18,10 @@ pub(super) const RULE: Rule = Rule {
     formula: "At most, without flash attention: what the replay saves if the product with the keys takes as long per operation as that with the values, which have the other type there; with flash attention: the time above the limit. What another type takes here was not recorded, so the least is 0, and the likely gain is the middle.",
     remedy: "Try f16 keys and values (no -ctk and -ctv), or q8_0 for both with flash attention (-fa on -ctk q8_0 -ctv q8_0), and compare.",
     source: "llama.cpp #7412, #11352: quantized KV caches need flash attention to pay",
+    questions: GENERATING,
     requires: &[
-        Requirement::DecodeCalls(MIN_TOKENS),
-        Requirement::TracedCalls(MIN_TOKENS),
+        Requirement::Calls(MIN_CALLS),
+        Requirement::TracedCalls(MIN_CALLS),
         Requirement::Ends,
         Requirement::AllOperators,
     ],
@@ -40,8 +41,7 @@ pub(super) fn likely_ns(case: &Case<'_>) -> f64 {
 }
 
 fn judge(case: &Case<'_>) -> Verdict {
-    let ladder = case.measured().find(|l| l.question == Question::Decode);
-    let Some(ladder) = ladder.filter(|l| l.floor.is_some()) else {
+    let Some(ladder) = case.judged().filter(|l| l.floor.is_some()) else {
         return Verdict::NotEnoughData(vec![Requirement::Ceiling("read")]);
     };
     let all = ladder.retyped(|group| group == TensorGroup::AttentionCells);
@@ -78,8 +78,9 @@ fn evidence(ladder: &Ladder, cells: &FloorGroup) -> Vec<Evidence> {
             Value::Nanoseconds(per_token(cells.work_ns)),
             Place::Operators,
         ),
-        Evidence::new(
-            "above_limit_ns_per_token",
+        Evidence::per(
+            ladder.question,
+            "above_limit_ns",
             Value::Nanoseconds(per_token(cells.above_ns())),
             Place::Budget,
         ),

@@ -1,9 +1,9 @@
 //! Attention over a context that is long from the start.
 
-use super::super::case::MIN_TOKENS;
+use super::super::case::MIN_CALLS;
 use super::super::evidence::{Evidence, Place, Value};
-use super::super::{Case, Confidence, Found, Gain, Requirement, Rule, Verdict};
-use super::{Remedy, kv_type};
+use super::super::{Case, Confidence, Found, Requirement, Rule, Verdict};
+use super::{GENERATING, Remedy, kv_type};
 use crate::ladder::StepKind;
 
 pub(super) const RULE: Rule = Rule {
@@ -15,9 +15,10 @@ pub(super) const RULE: Rule = Rule {
     formula: "Half of the time of these operators, as for half of the KV cells, less what is likely due to the type of the cache (`kv_type`). What each of them takes without KV cells is at most the mean of the fastest operators.",
     remedy: "Keep less context: a shorter prompt, summaries, a sliding window. Try flash attention (-fa on), and a KV cache in q8_0 with it.",
     source: "llama.cpp #5021, #7372; ik_llama.cpp #51",
+    questions: GENERATING,
     requires: &[
-        Requirement::DecodeCalls(MIN_TOKENS),
-        Requirement::TracedCalls(MIN_TOKENS),
+        Requirement::Calls(MIN_CALLS),
+        Requirement::TracedCalls(MIN_CALLS),
         Requirement::Ends,
         Requirement::AllOperators,
     ],
@@ -36,7 +37,7 @@ fn judge(case: &Case<'_>) -> Verdict {
     let grows = case.analysis.kv.iter().any(|kv| kv.pid == case.pid && kv.token.is_some());
     let (Some(cells), false) = (case.mean_cells(), grows) else { return Verdict::DoesNotApply };
     let Some(attention) = case.attention() else {
-        return Verdict::NotEnoughData(vec![Requirement::TracedCalls(MIN_TOKENS)]);
+        return Verdict::NotEnoughData(vec![Requirement::TracedCalls(MIN_CALLS)]);
     };
     let ns = attention.work_ns;
     let evidence = vec![
@@ -49,8 +50,8 @@ fn judge(case: &Case<'_>) -> Verdict {
     }
     let by_length = (ns - kv_type::likely_ns(case)).max(0.0);
     let least = (by_length - attention.constant_ns).max(0.0) / 2.0;
-    let gain = Gain::new(case.token_ns(), least - ns * ERROR, by_length / 2.0 + ns * ERROR)
-        .in_another_session(case.token_ns());
+    let gain =
+        case.gain(least - ns * ERROR, by_length / 2.0 + ns * ERROR).in_another_session(case.calls.unit_ns);
     Verdict::Found(Found {
         evidence,
         remedy: Remedy::ShorterContext { cells: cells / 2 },

@@ -1,9 +1,9 @@
 //! The memory's clock is low.
 
-use super::super::case::MIN_TOKENS;
+use super::super::case::MIN_CALLS;
 use super::super::evidence::{Evidence, Place, Value};
-use super::super::{Case, Confidence, Found, Gain, Requirement, Rule, Verdict};
-use super::Remedy;
+use super::super::{Case, Confidence, Found, Requirement, Rule, Verdict};
+use super::{ANY, Remedy};
 use crate::ladder::StepKind;
 
 pub(super) const RULE: Rule = Rule {
@@ -11,11 +11,12 @@ pub(super) const RULE: Rule = Rule {
     topic: "memory clock",
     title: "The memory runs at a low clock",
     question: "Why does this board give half of the published speed?",
-    condition: "The memory controller's clock while decoding is below 90 % of its highest one.",
-    formula: "Decode waits for memory, so that the token shrinks by at most the ratio of clocks, and at least by 0.3 of that.",
+    condition: "The memory controller's clock is below 90 % of its highest one.",
+    formula: "Decode waits for memory, so that the token shrinks by at most the ratio of clocks, and at least by 0.3 of that. What reads prompts only may wait for arithmetic: at least nothing.",
     remedy: "Set the governor of the memory controller (devfreq dmc) to performance.",
     source: "rknn-llm #532, #409, #29; sbc-reviews #2 (12 to 21 tok/s in one report, all clocks fixed)",
-    requires: &[Requirement::DecodeCalls(MIN_TOKENS), Requirement::Fact("ddr.frequency")],
+    questions: ANY,
+    requires: &[Requirement::Calls(MIN_CALLS), Requirement::Fact("ddr.frequency")],
     steps: |_, kind| matches!(kind, StepKind::Floor | StepKind::AboveFloor),
     judge,
 };
@@ -39,11 +40,13 @@ fn judge(case: &Case<'_>) -> Verdict {
     if clock as f64 >= highest as f64 * LOW {
         return Verdict::RuledOut(evidence);
     }
-    let saved = (1.0 - clock as f64 / highest as f64) * case.token_ns() as f64;
+    // Reading a text may be bound by arithmetic.
+    let saved = (1.0 - clock as f64 / highest as f64) * case.calls.unit_ns as f64;
+    let least = if case.generates() { saved * 0.3 } else { 0.0 };
     Verdict::Found(Found {
         evidence,
         remedy: Remedy::MemoryClock { hertz: highest },
-        gains: vec![Gain::new(case.token_ns(), saved * 0.3, saved)],
+        gains: vec![case.gain(least, saved)],
         confidence: Confidence::Medium,
     })
 }

@@ -1,9 +1,9 @@
 //! Threads run on cores of different speed, and the fast ones wait.
 
-use super::super::case::{MIN_GAIN_SHARE, MIN_TOKENS, MIN_TRACED};
+use super::super::case::{MIN_CALLS, MIN_GAIN_SHARE, MIN_TRACED};
 use super::super::evidence::{Evidence, Place, Value};
-use super::super::{Case, Confidence, Found, Gain, Requirement, Rule, Verdict};
-use super::Remedy;
+use super::super::{Case, Confidence, Found, Requirement, Rule, Verdict};
+use super::{ANY, Remedy};
 use crate::ladder::StepKind;
 use crate::results::budget::Class;
 
@@ -12,12 +12,13 @@ pub(super) const RULE: Rule = Rule {
     topic: "core types",
     title: "Threads span slow and fast cores",
     question: "Why did it become slower with more threads, or after an update?",
-    condition: "Decode threads run on CPUs of different capacity (or highest clock), the work takes at least 1.1 times as long on the slow ones, and the threads on fast ones wait for those on slow ones.",
+    condition: "Threads compute on CPUs of different capacity (or highest clock), the work takes at least 1.1 times as long on the slow ones, and the threads on fast ones wait for those on slow ones.",
     formula: "Replay operator by operator: on the fast cores alone each takes their work and that of the slow ones, which a fast one does in a shorter time, divided by the fast threads. How much shorter is seen in this recording: the mean time on slow cores over that on fast ones, of all operators together (least) and of the type of operator where it is largest (most), because where threads ask for rows, a slow one gets fewer.",
     remedy: "Give the engine one thread for each fast core and keep it there (-t, --cpu-mask with --cpu-strict, taskset).",
     source: "llama.cpp #7176 (RK3588: 4 big cores instead of 8 threads), #16164; decode on 4 A76 is 19 to 66 % faster than on 8 cores of an RK3588",
+    questions: ANY,
     requires: &[
-        Requirement::DecodeCalls(MIN_TOKENS),
+        Requirement::Calls(MIN_CALLS),
         Requirement::TracedCalls(MIN_TRACED),
         Requirement::Ends,
         Requirement::AllOperators,
@@ -31,7 +32,7 @@ pub(super) const RULE: Rule = Rule {
 const LONGER: f64 = 1.1;
 
 fn judge(case: &Case<'_>) -> Verdict {
-    let used = case.decode_cpus();
+    let used = case.working_cpus();
     let speed = |cpu: &u16| case.speeds.get(usize::from(*cpu)).copied().unwrap_or(0);
     let (slowest, fastest) =
         (used.iter().map(|(c, _)| speed(c)).min(), used.iter().map(|(c, _)| speed(c)).max());
@@ -42,7 +43,7 @@ fn judge(case: &Case<'_>) -> Verdict {
     let fast: Vec<u16> = used.iter().map(|(cpu, _)| *cpu).filter(|cpu| speed(cpu) == fastest).collect();
     let waits = case.wall(&[Class::WaitSlowerCore]);
     let evidence = vec![
-        Evidence::new("wait_slower_core_ns_per_token", Value::Nanoseconds(waits.mean as u64), Place::Budget),
+        case.per_unit("wait_slower_core_ns", Value::Nanoseconds(waits.mean as u64), Place::Budget),
         Evidence::new("fast_cpus", Value::Cpus(fast.clone()), Place::Threads),
         Evidence::new("cpus", Value::Cpus(used.iter().map(|(cpu, _)| *cpu).collect()), Place::Threads),
         Evidence::new("slowest_to_fastest", Value::Share(slowest as f64 / fastest as f64), Place::Conditions),
@@ -61,9 +62,8 @@ fn judge(case: &Case<'_>) -> Verdict {
         return Verdict::RuledOut(evidence);
     }
     let types = case.core_types(&fast);
-    let saved = |ratio: f64| types.saved(ratio) / case.traced_tokens();
-    let gain = Gain::new(case.token_ns(), saved(types.ratio.0), saved(types.ratio.1))
-        .in_another_session(case.token_ns());
+    let saved = |ratio: f64| types.saved(ratio) / case.calls.traced_units();
+    let gain = case.gain(saved(types.ratio.0), saved(types.ratio.1)).in_another_session(case.calls.unit_ns);
     Verdict::Found(Found {
         evidence,
         remedy: Remedy::Pin { threads: fast.len() as u64, cpus: fast },

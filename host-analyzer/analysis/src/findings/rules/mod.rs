@@ -41,6 +41,13 @@ mod text_batches;
 mod too_many_threads;
 
 use super::Rule;
+use crate::ladder::Question;
+
+/// Questions of rules that judge whatever a session does.
+const ANY: &[Question] = &[Question::Decode, Question::Prompt, Question::Encode];
+
+/// Questions of rules on what only an engine that generates text does.
+const GENERATING: &[Question] = &[Question::Decode];
 
 /// All rules, in the order of docs/findings.md.
 pub const RULES: &[&Rule] = &[

@@ -1,9 +1,9 @@
 //! Weights are read from disk again and again.
 
-use super::super::case::MIN_TOKENS;
+use super::super::case::MIN_CALLS;
 use super::super::evidence::{Evidence, Place, Value};
 use super::super::{Case, Confidence, Found, Requirement, Rule, Verdict};
-use super::Remedy;
+use super::{GENERATING, Remedy};
 use crate::ladder::{Question, StepKind};
 use crate::replay::Cause;
 
@@ -16,6 +16,7 @@ pub(super) const RULE: Rule = Rule {
     formula: "The replay without the uninterruptible sleep inside operators and the kernel's own work for the pages: its CPU time for the process in these tokens (/proc/PID/stat), less the probes.",
     remedy: "Use a smaller model or quantization, free memory, raise the control group's memory limit; --mlock keeps what fits.",
     source: "llama.cpp #832, #767, #453; gpustack #1767",
+    questions: GENERATING,
     requires: &[Requirement::Ends, Requirement::AllOperators, Requirement::Fact("faults.major")],
     steps: |question, kind| question == Question::Decode && kind == StepKind::Caused(Cause::Blocked),
     judge,
@@ -27,8 +28,9 @@ const FAULTS: f64 = 0.1;
 fn judge(case: &Case<'_>) -> Verdict {
     // Readings are a second apart: a rate while tokens were generated, if there are any then; else all that were seen.
     let faults = case.process().and_then(|p| p.major_faults.value());
-    let rate = faults.and_then(|rise| rise.decode_per_s()).map(|per_s| per_s * case.token_ns() as f64 / 1e9);
-    let whole = faults.map(|rise| rise.whole as f64 / case.headline.tokens.max(1) as f64);
+    let rate =
+        faults.and_then(|rise| rise.decode_per_s()).map(|per_s| per_s * case.calls.unit_ns as f64 / 1e9);
+    let whole = faults.map(|rise| rise.whole as f64 / case.calls.units.max(1) as f64);
     let per_token = rate.or(whole);
     let mut evidence = Vec::new();
     if let Some(faults) = per_token {
@@ -56,8 +58,8 @@ fn judge(case: &Case<'_>) -> Verdict {
     if case.model.sched.recorded {
         return case.judge_caused(&RULE, evidence, remedy, Confidence::High);
     }
-    if case.headline.tokens < MIN_TOKENS {
-        return Verdict::NotEnoughData(vec![Requirement::DecodeCalls(MIN_TOKENS)]);
+    if case.calls.number() < MIN_CALLS {
+        return Verdict::NotEnoughData(vec![Requirement::Calls(MIN_CALLS)]);
     }
     Verdict::Found(Found { evidence, remedy, gains: Vec::new(), confidence: Confidence::High })
 }

@@ -3,7 +3,7 @@
 use super::super::case::SCHED;
 use super::super::evidence::{Evidence, Place, Value};
 use super::super::{Case, Confidence, Requirement, Rule, Verdict};
-use super::Remedy;
+use super::{ANY, Remedy};
 use crate::ladder::StepKind;
 use crate::replay::Cause;
 
@@ -12,10 +12,11 @@ pub(super) const RULE: Rule = Rule {
     topic: "sleep at barriers",
     title: "Threads sleep at barriers",
     question: "Why do two runs of the same program differ? Why is it slow with OMP_WAIT_POLICY=passive?",
-    condition: "OMP_WAIT_POLICY is passive or GOMP_SPINCOUNT is 0, or the engine's threads fall asleep more often than once in two operators; waking them takes at least 3 % of a token's or a prompt's time.",
+    condition: "OMP_WAIT_POLICY is passive or GOMP_SPINCOUNT is 0, or the engine's threads fall asleep more often than once in two operators; waking them takes at least 3 % of the time of a token, a prompt or a call of an encoder.",
     formula: "The replay with threads that spin: each operator begins 2 us after the barrier before it.",
     remedy: "Let the threads spin: OMP_WAIT_POLICY=active, no GOMP_SPINCOUNT=0, --poll 50 or higher. It costs power while nothing is computed.",
     source: "llama.cpp #26484 (+7.8 %, 8 of 8 pairs), #8672, #26740, llamafile #974 (-70 %); libgomp manual, GOMP_SPINCOUNT",
+    questions: ANY,
     requires: &[
         Requirement::Level(SCHED),
         Requirement::Ends,
@@ -33,8 +34,8 @@ fn judge(case: &Case<'_>) -> Verdict {
     let variable = |name: &str| case.process().and_then(|p| p.variable(name)).map(str::trim);
     let is = |name: &str, wanted: &str| variable(name).is_some_and(|v| v.eq_ignore_ascii_case(wanted));
     let asked = is("OMP_WAIT_POLICY", "passive") || is("GOMP_SPINCOUNT", "0");
-    let sleeps = case.sleeps_per_token();
-    let operators = case.operators_per_token();
+    let sleeps = case.sleeps_per_unit();
+    let operators = case.operators_per_unit();
     let mut evidence = Vec::new();
     if let Some(policy) = variable("OMP_WAIT_POLICY") {
         evidence.push(Evidence::new("OMP_WAIT_POLICY", Value::Name(policy.to_owned()), Place::Conditions));
@@ -43,9 +44,9 @@ fn judge(case: &Case<'_>) -> Verdict {
         evidence.push(Evidence::new("GOMP_SPINCOUNT", Value::Name(count.to_owned()), Place::Conditions));
     }
     if let Some(sleeps) = sleeps {
-        evidence.push(Evidence::new("sleeps_per_token", Value::Mean(sleeps), Place::Timeline));
+        evidence.push(case.per_unit("sleeps", Value::Mean(sleeps), Place::Timeline));
     }
-    evidence.push(Evidence::new("operators_per_token", Value::Mean(operators), Place::Operators));
+    evidence.push(case.per_unit("operators", Value::Mean(operators), Place::Operators));
     // Threads without a CPU of their own sleep for that.
     let crowded = case.cpus().is_some_and(|cpus| case.headline.threads > cpus.len() as u64);
     let falls_asleep = sleeps.is_some_and(|s| s > operators / 2.0) && !crowded;

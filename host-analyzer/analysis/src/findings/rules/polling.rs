@@ -3,7 +3,7 @@
 use super::super::case::SCHED;
 use super::super::evidence::{Evidence, Place, Value};
 use super::super::{Case, Confidence, Found, Requirement, Rule, Verdict};
-use super::Remedy;
+use super::{ANY, Remedy};
 
 pub(super) const RULE: Rule = Rule {
     code: "polling",
@@ -14,6 +14,7 @@ pub(super) const RULE: Rule = Rule {
     formula: "No time is promised; it is power.",
     remedy: "Let them sleep when idle: --poll 0, or OMP_WAIT_POLICY=passive, if tokens do not become slower by it.",
     source: "llama.cpp #8672, ollama #18038",
+    questions: ANY,
     requires: &[Requirement::Level(SCHED)],
     steps: |_, _| false,
     judge,

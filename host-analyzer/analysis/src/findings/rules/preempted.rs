@@ -3,7 +3,7 @@
 use super::super::case::SCHED;
 use super::super::evidence::{Evidence, Place, Value};
 use super::super::{Case, Confidence, Requirement, Rule, Verdict};
-use super::Remedy;
+use super::{ANY, Remedy};
 use crate::ladder::StepKind;
 use crate::replay::{Cause, Culprit};
 use crate::shared::program::program;
@@ -13,10 +13,11 @@ pub(super) const RULE: Rule = Rule {
     topic: "other programs",
     title: "Other tasks take the engine's CPUs",
     question: "Why is it slower while something else runs?",
-    condition: "Another program had a CPU while a thread of the engine was ready to run there, and the operator ended later for that: at least 3 % of a token's or a prompt's time.",
+    condition: "Another program had a CPU while a thread of the engine was ready to run there, and the operator ended later for that: at least 3 % of the time of a token, a prompt or a call of an encoder.",
     formula: "The replay without these programs: each operator ends when the last of its threads would have ended. The interval is that of the time without them, over blocks of calls.",
     remedy: "Stop the task, or keep it off these CPUs (taskset, cpuset, isolcpus). A thread of the kernel cannot be stopped: find what makes it work.",
     source: "llama.cpp #6148; scheduler latency as runqlat (bcc) and systing define it",
+    questions: ANY,
     requires: &[Requirement::Ends, Requirement::AllOperators, Requirement::Level(SCHED)],
     steps: |_, kind| matches!(kind, StepKind::Caused(Cause::Program(_) | Cause::UnknownHolder)),
     judge,

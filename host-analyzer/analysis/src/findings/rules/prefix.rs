@@ -2,7 +2,7 @@
 
 use super::super::evidence::{Evidence, Place, Value};
 use super::super::{Case, Confidence, Found, Gain, Requirement, Rule, Verdict};
-use super::Remedy;
+use super::{ANY, Remedy};
 use crate::ladder::StepKind;
 use crate::shared::memory::{Memory, memory};
 
@@ -15,6 +15,7 @@ pub(super) const RULE: Rule = Rule {
     formula: "A request would read only what is new: the tokens that the context held before, at the speed of its own prefill. 0.5 to 1.1 of that time.",
     remedy: "Keep the cache: `cache_prompt: true` with a stable beginning of the prompt; one slot for each conversation (--parallel, id_slot). A model with a sliding window needs --swa-full, one with a recurrent state needs --ctx-checkpoints.",
     source: "llama.cpp #3738, #7185, chat-ui #920, SillyTavern #1589",
+    questions: ANY,
     requires: &[],
     steps: |_, kind| {
         matches!(kind, StepKind::Floor | StepKind::AboveFloor | StepKind::Imbalance | StepKind::Dispatch)
@@ -28,6 +29,10 @@ const LONG: u64 = 16;
 const ANSWER: u64 = 2;
 
 fn judge(case: &Case<'_>) -> Verdict {
+    // Texts have nothing in common with those before them.
+    if case.headline.texts.is_some() {
+        return Verdict::DoesNotApply;
+    }
     let token = &case.analysis.token;
     let (mut from_the_beginning, mut again) = (0_u64, 0_u64);
     let (mut repeated, mut saved_ns, mut ttft_ns) = (0_u64, 0_u64, 0_u64);

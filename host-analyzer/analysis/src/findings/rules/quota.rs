@@ -2,7 +2,7 @@
 
 use super::super::evidence::{Evidence, Place, Value};
 use super::super::{Case, Confidence, Found, Requirement, Rule, Verdict};
-use super::Remedy;
+use super::{ANY, Remedy};
 use crate::ladder::StepKind;
 use crate::replay::Cause;
 use crate::results::fact::reading::Limit;
@@ -16,6 +16,7 @@ pub(super) const RULE: Rule = Rule {
     formula: "The replay without the waits in which a thread was runnable and its CPU idle.",
     remedy: "Raise the quota to the number of threads, or give the engine at most as many threads as whole CPUs in the quota.",
     source: "ollama #17916, #17962; Documentation/scheduler/sched-bwc.rst",
+    questions: ANY,
     requires: &[Requirement::Ends, Requirement::AllOperators, Requirement::Fact("cgroup.throttled_periods")],
     steps: |_, kind| matches!(kind, StepKind::Caused(Cause::Throttled)),
     judge,

@@ -1,9 +1,9 @@
-//! The conditions change in the middle, and tokens take longer from then on.
+//! The conditions change in the middle, and calls take longer from then on.
 
-use super::super::case::MIN_TOKENS;
+use super::super::case::MIN_CALLS;
 use super::super::evidence::{Evidence, Place, Value};
-use super::super::{Case, Confidence, Found, Gain, Requirement, Rule, Verdict};
-use super::Remedy;
+use super::super::{Case, Confidence, Found, Requirement, Rule, Verdict};
+use super::{ANY, Remedy};
 use crate::ladder::{NAMED, StepKind};
 use crate::replay::Cause;
 use crate::results::budget::TokenBudget;
@@ -15,11 +15,12 @@ pub(super) const RULE: Rule = Rule {
     topic: "changed conditions",
     title: "The conditions changed in the middle",
     question: "Why does it become slow all at once?",
-    condition: "The CPUs that the engine may use, its quota, or the limit of a clock changed while tokens were generated, and tokens before the change took at least a tenth less time than those after it, and 3 % less than the mean.",
-    formula: "The mean token of the session less the mean token before the change, with the 95 % interval of the latter.",
+    condition: "The CPUs that the engine may use, its quota, or the limit of a clock changed between two of the judged calls, and those before the change took at least a tenth less time than those after it, and 3 % less than the mean; calls that read prompts, per token.",
+    formula: "The mean time of the session less the mean before the change, with the 95 % interval of the latter.",
     remedy: "Undo the change, and find what made it: a cpuset or quota of a container manager, taskset, a power or thermal policy.",
     source: "Documentation/admin-guide/cgroup-v2.rst, cpuset.cpus, cpu.max; sched_setaffinity(2)",
-    requires: &[Requirement::DecodeCalls(MIN_TOKENS)],
+    questions: ANY,
+    requires: &[Requirement::Calls(MIN_CALLS)],
     steps: |_, kind| {
         matches!(
             kind,
@@ -32,12 +33,12 @@ pub(super) const RULE: Rule = Rule {
 
 /// Facts that slow an engine down when they change.
 const FACTS: [&str; 4] = ["affinity", "cgroup.cpuset", "cgroup.quota_us", "cpu.frequency.limit"];
-/// Tokens before the change take this part less.
+/// Calls before the change take this part less.
 const SHORTER: f64 = 0.9;
-/// Fewest tokens on each side.
-const TOKENS: usize = 8;
+/// Fewest calls before it.
+const CALLS: usize = 8;
 
-/// A changed fact that made tokens slower.
+/// A changed fact that made calls slower.
 pub(super) struct Change<'a> {
     name: &'a str,
     at_ns: u64,
@@ -66,23 +67,24 @@ pub(super) fn slowest<'a>(case: &'a Case<'_>) -> Option<Change<'a>> {
         let at: Vec<u64> = rows.iter().enumerate().filter_map(changed).collect();
         at.into_iter().map(move |at| (model.texts.get(name), at))
     });
+    let times = case.calls.comparable(model);
     let effect = |(name, at_ns): (&'a str, u64)| {
-        let split = split(&case.tokens, at_ns.saturating_sub(model.session.start_ns));
-        let (before, after) = case.tokens.split_at(split);
-        let mean = |tokens: &[&TokenBudget]| Mean::new(&tokens.iter().map(|t| t.time_ns).collect::<Vec<_>>());
-        let enough = before.len() >= TOKENS && !after.is_empty();
+        let split = split(&case.calls.all, &times, at_ns.saturating_sub(model.session.start_ns));
+        let (before, after) = times.split_at(split);
+        let mean = |times: &[u64]| case.calls.per_unit(Mean::new(times));
+        let enough = before.len() >= CALLS && !after.is_empty();
         enough.then(|| Change { name, at_ns, before: mean(before), after: mean(after) })
     };
     let slower = changes.filter_map(effect).filter(|c| c.before.mean <= c.after.mean * SHORTER);
     slower.max_by(|a, b| a.after.mean.total_cmp(&b.after.mean))
 }
 
-/// The first token after a change that a reading at `at_ns` shows. Facts are read once a second: of
-/// the tokens since the reading before, the one where the times change their level most.
-fn split(tokens: &[&TokenBudget], at_ns: u64) -> usize {
-    let first = tokens.partition_point(|t| t.start_ns < at_ns.saturating_sub(READING_NS));
-    let last = tokens.partition_point(|t| t.start_ns < at_ns);
-    let logs: Vec<f64> = tokens.iter().map(|t| (t.time_ns.max(1) as f64).ln()).collect();
+/// The first call after a change that a reading at `at_ns` shows. Facts are read once a second: of
+/// the calls since the reading before, the one where the times change their level most.
+fn split(calls: &[&TokenBudget], times: &[u64], at_ns: u64) -> usize {
+    let first = calls.partition_point(|t| t.start_ns < at_ns.saturating_sub(READING_NS));
+    let last = calls.partition_point(|t| t.start_ns < at_ns);
+    let logs: Vec<f64> = times.iter().map(|ns| ((*ns).max(1) as f64).ln()).collect();
     let within = |logs: &[f64]| {
         let mean = logs.iter().sum::<f64>() / logs.len().max(1) as f64;
         logs.iter().map(|x| (x - mean).powi(2)).sum::<f64>()
@@ -101,18 +103,18 @@ fn judge(case: &Case<'_>) -> Verdict {
     let evidence = vec![
         Evidence::new("changed", Value::Name(name.to_owned()), Place::Conditions),
         Evidence::new("changed_at", at, Place::Tokens),
-        Evidence::new("token_ns_before", ns(before), Place::Tokens),
-        Evidence::new("token_ns_after", ns(after), Place::Tokens),
+        case.per_unit("time_ns_before", ns(before), Place::Tokens),
+        case.per_unit("time_ns_after", ns(after), Place::Tokens),
     ];
-    let token = case.token_ns() as f64;
-    if case.share(token - before.mean) < NAMED {
+    let unit = case.calls.unit_ns as f64;
+    if case.share(unit - before.mean) < NAMED {
         return Verdict::RuledOut(evidence);
     }
-    let gain = Gain::new(case.token_ns(), token - before.high(), token - before.low());
+    let gain = case.gain(unit - before.high(), unit - before.low());
     Verdict::Found(Found {
         evidence,
         remedy: Remedy::KeepConditions,
-        gains: vec![gain.with_likely(token - before.mean).in_another_session(case.token_ns())],
+        gains: vec![gain.with_likely(unit - before.mean).in_another_session(case.calls.unit_ns)],
         confidence: Confidence::High,
     })
 }

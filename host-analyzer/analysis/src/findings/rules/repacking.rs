@@ -2,7 +2,7 @@
 
 use super::super::evidence::{Evidence, Place, Value};
 use super::super::{Case, Confidence, Found, Requirement, Rule, Verdict};
-use super::Remedy;
+use super::{ANY, Remedy};
 use crate::ladder::StepKind;
 use profinfer_trace::model::Role;
 
@@ -15,6 +15,7 @@ pub(super) const RULE: Rule = Rule {
     formula: "No time of decode is promised; prompts become 1.6 to 3.5 times faster.",
     remedy: "Use Q4_0, Q4_K or Q8_0 and a build with dotprod or i8mm.",
     source: "llama.cpp #17494, #16739, #18096, #18888, #10757",
+    questions: ANY,
     requires: &[Requirement::Fact("cpu.features")],
     steps: |_, kind| matches!(kind, StepKind::AboveFloor),
     judge,

@@ -1,9 +1,9 @@
 //! Sampling and the application between two token calls take long.
 
-use super::super::case::MIN_TOKENS;
+use super::super::case::MIN_CALLS;
 use super::super::evidence::{Evidence, Place, Value};
-use super::super::{Case, Confidence, Found, Gain, Requirement, Rule, Verdict};
-use super::Remedy;
+use super::super::{Case, Confidence, Found, Requirement, Rule, Verdict};
+use super::{GENERATING, Remedy};
 use crate::ladder::StepKind;
 use crate::results::budget::Class;
 
@@ -18,7 +18,8 @@ pub(super) const RULE: Rule = Rule {
     remedy: "Limit the candidates first (--top-k 40), leave out samplers that sort the whole vocabulary, avoid large grammars, and look at \
              what the application does with each token.",
     source: "llama.cpp #15223 (--top-k 0: 0.08 to 13 ms a token), #8988, #7554 (grammars)",
-    requires: &[Requirement::DecodeCalls(MIN_TOKENS)],
+    questions: GENERATING,
+    requires: &[Requirement::Calls(MIN_CALLS)],
     steps: |_, kind| matches!(kind, StepKind::Application),
     judge,
 };
@@ -41,7 +42,7 @@ fn judge(case: &Case<'_>) -> Verdict {
     if case.share(between.mean) < much {
         return Verdict::RuledOut(evidence);
     }
-    let gain = Gain::new(case.token_ns(), between.low() * 0.3, between.high() * 1.15);
+    let gain = case.gain(between.low() * 0.3, between.high() * 1.15);
     Verdict::Found(Found {
         evidence,
         remedy: Remedy::Sampling,

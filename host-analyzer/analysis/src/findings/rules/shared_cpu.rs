@@ -3,7 +3,7 @@
 use super::super::case::SCHED;
 use super::super::evidence::{Evidence, Place, Value};
 use super::super::{Case, Confidence, Requirement, Rule, Verdict};
-use super::Remedy;
+use super::{ANY, Remedy};
 use crate::ladder::StepKind;
 use crate::replay::Cause;
 
@@ -12,10 +12,11 @@ pub(super) const RULE: Rule = Rule {
     topic: "threads that share a CPU",
     title: "The engine's threads share a CPU",
     question: "Why do two threads run on one CPU while another one is idle or busy with something else?",
-    condition: "A thread of the engine waited for a CPU that another of its threads had, with at least as many CPUs as threads allowed: at least 3 % of a token's or a prompt's time.",
+    condition: "A thread of the engine waited for a CPU that another of its threads had, with at least as many CPUs as threads allowed: at least 3 % of the time of a token, a prompt or a call of an encoder.",
     formula: "The replay with each thread on a CPU of its own.",
     remedy: "Without a GOMP_CPU_AFFINITY that binds several threads to one CPU. Otherwise pin each thread to a CPU (--cpu-mask with --cpu-strict 1), and use no isolated CPUs: the kernel does not move threads between them.",
     source: "Documentation/admin-guide/kernel-parameters, isolcpus: no load balancing on isolated CPUs; llama.cpp #16164",
+    questions: ANY,
     requires: &[Requirement::Ends, Requirement::AllOperators, Requirement::Level(SCHED)],
     steps: |_, kind| matches!(kind, StepKind::Caused(Cause::SharedCpu | Cause::Placement)),
     judge,

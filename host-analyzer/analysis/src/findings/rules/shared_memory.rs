@@ -3,10 +3,10 @@
 //! Where they ran all the time, what it takes without them is not in the recording. So the gain has no
 //! lower end then, and a trial decides.
 
-use super::super::case::{MIN_TOKENS, SCHED};
+use super::super::case::{MIN_CALLS, SCHED};
 use super::super::evidence::{Evidence, Place, Value};
 use super::super::{Case, Confidence, Found, Gain, Requirement, Rule, Verdict};
-use super::Remedy;
+use super::{GENERATING, Remedy};
 use crate::ladder::{self, IGNORED, NAMED, Question, StepKind};
 use crate::replay::{Cause, Neighbours};
 use crate::shared::program::program;
@@ -21,9 +21,10 @@ pub(super) const RULE: Rule = Rule {
     formula: "t = U · (1 + β · b), with b the number of CPUs that others keep busy: the slope β within blocks of 32 tokens, apart from what drifts. If b does not vary, at most the time of the operators above a limit that was measured at another time, at least 0; the likely gain is the middle.",
     remedy: "Run it while the engine is idle, or give it less memory traffic, and compare.",
     source: "llama.cpp #12966 (decoding is bound by memory, which all CPUs share); Mars et al., Bubble-Up, MICRO 2011",
+    questions: GENERATING,
     requires: &[
-        Requirement::DecodeCalls(MIN_TOKENS),
-        Requirement::TracedCalls(MIN_TOKENS),
+        Requirement::Calls(MIN_CALLS),
+        Requirement::TracedCalls(MIN_CALLS),
         Requirement::Ends,
         Requirement::AllOperators,
         Requirement::Level(SCHED),
@@ -64,7 +65,7 @@ fn judge(case: &Case<'_>) -> Verdict {
         _ => {}
     }
     let measured = |source: CeilingSource| source < CeilingSource::BestSeen;
-    let ladder = case.measured().find(|l| l.question == Question::Decode);
+    let ladder = case.judged();
     let floor = |l: &&ladder::Ladder| l.floor.as_ref().and_then(|f| f.source).is_some_and(measured);
     let Some(ladder) = ladder.filter(floor) else {
         return Verdict::NotEnoughData(vec![Requirement::WithoutNeighbours]);
@@ -72,8 +73,9 @@ fn judge(case: &Case<'_>) -> Verdict {
     let above = ladder.sum(|kind| kind == StepKind::AboveFloor);
     let share = ladder.share(above);
     let most = u64::try_from(above).unwrap_or(0);
-    evidence.push(Evidence::new(
-        "above_limit_ns_per_token",
+    evidence.push(Evidence::per(
+        ladder.question,
+        "above_limit_ns",
         Value::Nanoseconds(most / ladder.units.max(1)),
         Place::Budget,
     ));

@@ -2,8 +2,8 @@
 
 use super::super::case::MIN_GAIN_SHARE;
 use super::super::evidence::{Evidence, Place, Value};
-use super::super::{Case, Confidence, Found, Gain, Requirement, Rule, Verdict};
-use super::Remedy;
+use super::super::{Case, Confidence, Found, Gain, Rule, Verdict};
+use super::{ANY, Remedy};
 use crate::ladder::StepKind;
 use crate::ladder::{Ladder, Question};
 use crate::replay::CallReplay;
@@ -19,6 +19,7 @@ pub(super) const RULE: Rule = Rule {
     formula: "A batch costs a + b * tokens: a decode token and the batches of this recording give both. The gain is that of batches of 512 tokens, at least with this b, at most with the arithmetic of the prompt at the board's limit.",
     remedy: "Read prompts in larger batches: -b 2048 -ub 512, or the application's n_batch and n_ubatch.",
     source: "llama.cpp tools/main/README: --batch-size, --ubatch-size (defaults 2048 and 512)",
+    questions: ANY,
     requires: &[],
     steps: |_, kind| {
         matches!(kind, StepKind::Floor | StepKind::AboveFloor | StepKind::Dispatch | StepKind::Preparation)
@@ -49,20 +50,24 @@ fn judge(case: &Case<'_>) -> Verdict {
     if batches / prompt.units < BATCHES || size >= LARGE || size == 0 {
         return Verdict::RuledOut(evidence);
     }
-    let decode = calls(Phase::Decode);
+    let single = calls(Phase::Decode);
+    // Guesses, or several sequences, are read in batches of a few tokens.
+    let decode = if single.is_empty() { calls(Phase::BatchDecode) } else { single };
     if decode.is_empty() {
-        return Verdict::NotEnoughData(vec![Requirement::DecodeCalls(1)]);
+        return Verdict::DoesNotApply;
     }
+    let few = mean(&decode, |c| u64::from(case.model.llama_calls.n_tokens[c.call.0 as usize]));
     let single = mean(&decode, |c| c.undisturbed_ns().saturating_sub(c.application_ns));
     let all = calls(Phase::Prefill);
     let prompt_ns = mean(&all, CallReplay::undisturbed_ns) * all.len() as f64 / prompt.units as f64;
     let batch = prompt_ns * prompt.units as f64 / batches as f64;
     evidence.push(Evidence::new("batch_ns", Value::Nanoseconds(batch as u64), Place::Requests));
     evidence.push(Evidence::new("decode_token_ns", Value::Nanoseconds(single as u64), Place::Tokens));
-    // a + b is a decode token, a + b * size a batch.
-    let b = if size > 1 { ((batch - single) / (size - 1) as f64).clamp(0.0, single) } else { 0.0 };
+    // a + b * few is a decode call, a + b * size a batch.
+    let rise = size as f64 - few;
+    let b = if rise > 0.0 { ((batch - single) / rise).clamp(0.0, single / few.max(1.0)) } else { 0.0 };
     let of_prompt = tokens as f64 / prompt.units as f64;
-    let large = (of_prompt / UBATCH as f64).ceil() * (single - b);
+    let large = (of_prompt / UBATCH as f64).ceil() * (single - b * few);
     let (saved, most) = (prompt_ns - large - b * of_prompt, prompt_ns - large - least(prompt));
     if saved < prompt.unit_ns() as f64 * MIN_GAIN_SHARE {
         return Verdict::RuledOut(evidence);

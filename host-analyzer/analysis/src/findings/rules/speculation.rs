@@ -1,7 +1,7 @@
 //! Guesses without a draft model that seldom hit.
 
 use super::super::{Case, Rule, Verdict};
-use super::draft;
+use super::{ANY, draft};
 
 pub(super) const RULE: Rule = Rule {
     code: "speculation",
@@ -12,6 +12,7 @@ pub(super) const RULE: Rule = Rule {
     formula: "As for a draft model, without the time of a draft.",
     remedy: "Guess fewer tokens (--spec-draft-n-max), or generate without guesses where the text does not repeat itself.",
     source: "llama.cpp examples/lookup; docs/speculative.md (draftless speculation)",
+    questions: ANY,
     requires: &[],
     steps: draft::guessing,
     judge,

@@ -3,7 +3,7 @@
 use super::super::case::SCHED;
 use super::super::evidence::{Evidence, Place, Value};
 use super::super::{Case, Confidence, Requirement, Rule, Verdict};
-use super::Remedy;
+use super::{ANY, Remedy};
 use crate::ladder::StepKind;
 use crate::replay::Cause;
 
@@ -12,10 +12,11 @@ pub(super) const RULE: Rule = Rule {
     topic: "steal time",
     title: "A hypervisor takes the CPUs",
     question: "Why is the same virtual machine slower today?",
-    condition: "The CPUs of the engine lost time to the hypervisor (steal in /proc/stat): at least 3 % of a token's or a prompt's time, on the CPU that lost most.",
+    condition: "The CPUs of the engine lost time to the hypervisor (steal in /proc/stat): at least 3 % of the time of a token, a prompt or a call of an encoder, on the CPU that lost most.",
     formula: "The replay without that time. Readings are a second apart, so it is spread evenly over the calls between two of them.",
     remedy: "Move the virtual machine to a host with less load, or give it reserved CPUs.",
     source: "Documentation/filesystems/proc.rst, steal: involuntary wait of a virtual CPU",
+    questions: ANY,
     requires: &[
         Requirement::Ends,
         Requirement::AllOperators,

@@ -3,7 +3,7 @@
 use super::super::case::MIN_GAIN_SHARE;
 use super::super::evidence::{Evidence, Place, Value};
 use super::super::{Case, Confidence, Found, Gain, Requirement, Rule, Verdict};
-use super::Remedy;
+use super::{ANY, Remedy};
 use crate::ladder::{Question, StepKind};
 use crate::replay::CallReplay;
 use crate::shared::phase::Phase;
@@ -18,6 +18,7 @@ pub(super) const RULE: Rule = Rule {
     formula: "A call takes a + b * tokens: a line through the calls of this recording. The gain is that of calls of 512 tokens: a for each text less, with the line's 95 % interval.",
     remedy: "Send several texts in one request (an array), or several requests at a time to as many slots (--parallel), with a batch for all of them (-b, -ub).",
     source: "llama.cpp tools/server/README: --ubatch-size, --parallel; #11114",
+    questions: ANY,
     requires: &[],
     steps: |question, kind| {
         question == Question::Prompt

@@ -2,7 +2,7 @@
 
 use super::super::evidence::{Evidence, Place, Value};
 use super::super::{Case, Confidence, Found, Requirement, Rule, Verdict};
-use super::{Remedy, regimes};
+use super::{ANY, Remedy, regimes};
 use crate::ladder::{IGNORED, NAMED, StepKind};
 use crate::replay::Cause;
 
@@ -15,6 +15,7 @@ pub(super) const RULE: Rule = Rule {
     formula: "The replay with the work shared by as many threads as CPUs.",
     remedy: "Give the engine as many threads as it has CPUs (-t), or allow it more CPUs (taskset, cpuset).",
     source: "llama.cpp #3154, #5225, #767, #842; the engine's threads spin at the barrier",
+    questions: ANY,
     requires: &[Requirement::Ends, Requirement::AllOperators, Requirement::Fact("affinity")],
     steps: |_, kind| matches!(kind, StepKind::Caused(Cause::TooManyThreads)),
     judge,

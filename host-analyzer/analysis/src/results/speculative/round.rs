@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use crate::shared::cut::Cuts;
 use crate::shared::phase::{Pair, Phase, Phases, Role};
-use crate::shared::share::SequenceShare;
+use crate::shared::share::{LONGEST_DRAFT, SequenceShare};
 use profinfer_trace::model::Model;
 
 /// The guesses of one sequence in a round.
@@ -195,11 +195,8 @@ pub(super) fn without_draft(
 /// had an output. After rejected guesses it goes back. A longer part is a text whose tokens are scored.
 fn guesses(share: &SequenceShare, next: Option<u32>) -> bool {
     let goes_on = next.zip(share.pos).is_some_and(|(next, pos)| pos <= next);
-    share.may_verify() && goes_on && share.n <= LONGEST + 1
+    share.may_verify() && goes_on && share.n <= LONGEST_DRAFT + 1
 }
-
-/// Most guesses of a sequence in a call.
-const LONGEST: u32 = 64;
 
 /// Fewest rounds with an accepted guess: one may be the end of a sequence.
 const FEWEST_HITS: usize = 2;

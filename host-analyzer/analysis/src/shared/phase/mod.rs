@@ -8,6 +8,7 @@ mod cached;
 mod draft;
 mod hypotheses;
 pub(crate) mod logits;
+mod parts;
 mod replay;
 mod steps;
 mod warm_up;
@@ -17,6 +18,7 @@ use super::share::{SequenceShare, shares};
 use super::tracing::Tracing;
 pub use draft::{Pair, Role};
 use profinfer_trace::model::{DecodeFunction, Model};
+pub(crate) use steps::one_each;
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Phase {
@@ -157,6 +159,7 @@ impl Phases {
         let replays = replay::replays(model, &contexts, &logits);
         let hypotheses = hypotheses::phases(model, &contexts);
         let cached = cached::begin_with_one_token(model, &contexts, &logits);
+        let later_parts = parts::later(model, &contexts, &logits);
         let classify = |i: usize| {
             let n_tokens = model.llama_calls.n_tokens[i];
             if let Some(phase) = hypotheses[i] {
@@ -167,7 +170,7 @@ impl Phases {
                 (true, ..) => (Phase::WarmUp, Evidence::Positions),
                 (_, Role::Draft, _) => (Phase::Draft, Evidence::Contexts),
                 (_, Role::None, _) if replays[i] => (Phase::BatchDecode, Evidence::Positions),
-                (_, Role::None, _) if cached[i] => (Phase::Prefill, Evidence::Positions),
+                (_, Role::None, _) if cached[i] || later_parts[i] => (Phase::Prefill, Evidence::Positions),
                 (.., Some(rows)) => (Phase::of_logits(n_tokens, rows, contexts[i].n_past), Evidence::Logits),
                 _ => (Phase::new(n_tokens), Evidence::Tokens),
             }

@@ -25,7 +25,7 @@ pub(super) fn main_phase(model: &Model, phases: &[Phase], roles: &[Role]) -> Pha
 }
 
 /// Each token of the call belongs to a different sequence; also true if the sequences are unknown.
-fn one_each(model: &Model, call: usize) -> bool {
+pub(crate) fn one_each(model: &Model, call: usize) -> bool {
     let mut sequences: Vec<i32> = Vec::new();
     model.parts.of_row(call).into_iter().all(|i| match model.parts.seq[i] {
         Some(seq) if sequences.contains(&seq) => false,

@@ -3,6 +3,7 @@
 
 mod gate;
 mod power;
+mod questions;
 mod random;
 mod rows;
 pub(crate) mod schema;

@@ -6,7 +6,9 @@ use profinfer_trace::test_support::random::Random;
 /// Runs whose means have these logarithms, around ten milliseconds.
 fn side(logs: impl IntoIterator<Item = f64>) -> Side {
     let run = |log: f64| RunFigures {
-        tokens: 40,
+        calls: 40,
+        units: 40,
+        mean_size: 1.0,
         mean_ns: 1e7 * log.exp(),
         median_ns: 10_000_000,
         half_share: None,

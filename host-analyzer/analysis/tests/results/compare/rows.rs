@@ -18,7 +18,7 @@ fn level(c: &Comparison, level: Level) -> Vec<&Row> {
 
 /// Each level sums to both sides' times to the nanosecond, and each row to those below it.
 fn sums(c: &Comparison) {
-    let token = c.token_ns().unwrap();
+    let token = c.unit_ns().unwrap();
     for l in Level::ALL {
         let sum = [0, 1].map(|side: usize| level(c, l).iter().map(|r| r.side_ns[side]).sum::<i64>());
         assert_eq!(sum, token, "{l:?}");
@@ -43,7 +43,7 @@ fn time_between_calls_is_the_applications_and_nothing_else_changes() {
     let c = compare(&runs(&[0, 1, 2, 3]), &runs(&[45, 46, 47, 48]));
     sums(&c);
     // 451.5 and 496.5 ns, rounded.
-    assert_eq!(c.token_ns(), Some([452, 497]));
+    assert_eq!(c.unit_ns(), Some([452, 497]));
     assert_eq!(changed(&c), [(StepKind::Application, 45)]);
     let rows = level(&c, Level::Step);
     assert!((rows[0].p.unwrap() - 2.0 / 70.0).abs() < 1e-12);
@@ -62,7 +62,7 @@ fn work_is_found_at_its_operator() {
     let slow = Run::compute(&each(|_| Plant { work: 30, ..Plant::default() }));
     let c = Comparison::new(&[run_of(0)], &[slow], Choices { spread: 0.0, ..Choices::default() });
     sums(&c);
-    assert_eq!(c.token_ns(), Some([450, 480]));
+    assert_eq!(c.unit_ns(), Some([450, 480]));
     let operators: Vec<_> = level(&c, Level::Tensor)
         .iter()
         .filter(|r| r.change_ns() != 0 && !r.op.is_empty())
@@ -99,7 +99,7 @@ fn only_tokens_that_were_traced_count() {
     let c = Comparison::new(&[traced(0)], &[traced(50)], Choices { spread: 0.0, ..Choices::default() });
     assert!(c.selection.traced);
     // The first of them begins at the end of an excluded call, and is a token like the others.
-    assert_eq!((c.sides[0].runs[0].tokens, c.token_ns()), (20, Some([450, 500])));
+    assert_eq!((c.sides[0].runs[0].calls, c.unit_ns()), (20, Some([450, 500])));
     sums(&c);
     // Too few of them: all tokens count, and no operator is known of most.
     let mut few = each(|_| Plant::default());
@@ -109,7 +109,7 @@ fn only_tokens_that_were_traced_count() {
     sums(&c);
     let operators = level(&c, Level::Operator).into_iter().filter(|r| r.step == StepKind::AboveFloor);
     let known: i64 = operators.filter(|r| !r.op.is_empty()).map(|r| r.side_ns[0]).sum();
-    assert!(known * 5 < c.token_ns().unwrap()[0], "{:?}", c.rows);
+    assert!(known * 5 < c.unit_ns().unwrap()[0], "{:?}", c.rows);
 }
 
 /// Stops are inserted into one of two recordings of the same run.
@@ -136,7 +136,7 @@ fn stops_between_calls_are_the_step_that_changed() {
         };
         let (c, cost) = stopped(name, between);
         sums(&c);
-        let tokens = c.sides[1].runs[0].tokens as i64;
+        let tokens = c.sides[1].runs[0].calls as i64;
         let rows = level(&c, Level::Step);
         assert_eq!(rows[0].step, StepKind::Caused(Cause::Stopped), "{name}");
         assert!((rows[0].change_ns() * tokens - cost as i64).abs() <= tokens, "{name}: {rows:?} {cost}");
@@ -163,7 +163,7 @@ fn stops_in_operators_are_the_step_that_changed() {
     let (c, cost) = stopped("demo.pfi", halfway);
     sums(&c);
     let rows = level(&c, Level::Step);
-    let per_token = cost as f64 / c.sides[1].runs[0].tokens as f64;
+    let per_token = cost as f64 / c.sides[1].runs[0].calls as f64;
     let near = |ns: i64, want: f64| (ns as f64 - want).abs() <= per_token * 0.01;
     assert_eq!(rows[0].step, StepKind::Caused(Cause::Stopped));
     assert!(near(rows[0].change_ns(), per_token) && per_token > 1e6, "{rows:?} {per_token}");
@@ -177,7 +177,7 @@ pub(super) fn with_programs(programs: &[(&str, i64)]) -> Run {
         let step = StepKind::Caused(Cause::Program(run.programs.id(name)));
         let leaf = u32::try_from(run.leaves.len()).unwrap();
         run.leaves.push(Leaf { step, op: String::new(), tensor: String::new() });
-        for token in &mut run.tokens {
+        for token in &mut run.calls {
             token.parts.push((leaf, *ns));
             token.time_ns += ns.unsigned_abs();
         }

@@ -9,7 +9,7 @@ use super::{compare, model_of, run_of, runs};
 
 fn document(c: &Comparison, names: &Names) -> Value {
     let mut bytes = Vec::new();
-    json(c, names, &mut bytes).unwrap();
+    json(std::slice::from_ref(c), names, &mut bytes).unwrap();
     serde_json::from_slice(&bytes).unwrap()
 }
 
@@ -19,7 +19,7 @@ pub(crate) fn written() -> Vec<Vec<u8>> {
         [compare(&[run_of(0)], &[run_of(90)]), compare(&runs(&[0, 1, 2, 3]), &runs(&[45, 46, 47, 48]))];
     let written = |c: &Comparison| {
         let mut bytes = Vec::new();
-        json(c, &Names::default(), &mut bytes).unwrap();
+        json(std::slice::from_ref(c), &Names::default(), &mut bytes).unwrap();
         bytes
     };
     some.iter().map(written).collect()
@@ -45,14 +45,14 @@ fn hostile_names_stay_where_they_are() {
             runs: [vec![HOSTILE.to_owned()], vec![HOSTILE.to_owned()]],
         };
         let mut text = Vec::new();
-        terminal::compare::compare(&c, &names, 100, &mut text).unwrap();
+        terminal::compare::compare(std::slice::from_ref(&c), &names, 100, &mut text).unwrap();
         let text = String::from_utf8(text).unwrap();
         // Colours are the only escapes.
         assert!(!text.contains("\u{1b}[2J") && !text.contains('\u{202e}'), "{text:?}");
         let data = document(&c, &names);
         assert_eq!(data["sides"][0]["name"], HOSTILE);
         let mut page = Vec::new();
-        profinfer_views::compare::page(&c, &names, &mut page).unwrap();
+        profinfer_views::compare::page(std::slice::from_ref(&c), &names, &mut page).unwrap();
         let page = String::from_utf8(page).unwrap();
         let element = page.split("id=\"comparison\">").nth(1).unwrap();
         let data = element.split("</script>").next().unwrap().trim();
@@ -67,7 +67,7 @@ fn hostile_names_stay_where_they_are() {
 fn the_terminal_shows_the_sum() {
     let c = compare(&[run_of(0)], &[run_of(90)]);
     let mut text = Vec::new();
-    terminal::compare::compare(&c, &Names::default(), 100, &mut text).unwrap();
+    terminal::compare::compare(std::slice::from_ref(&c), &Names::default(), 100, &mut text).unwrap();
     let text = String::from_utf8(text).unwrap();
     let totals: Vec<&str> = text.lines().filter(|l| l.starts_with("total")).collect();
     assert!(

@@ -188,7 +188,7 @@ fn nothing_is_called_significant() {
     ];
     for c in &all {
         let mut said = words::verdict(c);
-        c.notes.iter().for_each(|n| said += &words::note(n));
+        c.notes.iter().for_each(|n| said += &words::note(n, c.question));
         assert!(!said.is_empty() && !said.contains("significan"), "{said}");
     }
 }
@@ -215,7 +215,7 @@ fn what_else_a_reader_should_know() {
     };
     let c = compare(&[run_of(0)], &[shifted(10)]);
     assert_eq!(c.selection.positions, Some((13, 39)));
-    assert_eq!([0, 1].map(|side: usize| c.sides[side].runs[0].tokens), [27, 27]);
+    assert_eq!([0, 1].map(|side: usize| c.sides[side].runs[0].calls), [27, 27]);
     let c = compare(&[run_of(0)], &[shifted(100)]);
     assert_eq!((c.verdict.code, code(&c)), (Code::DifferentWork, vec!["no_common_positions"]));
     assert!(c.gate.iter().any(|i| i.key.thing == Thing::Prompt && i.found.code() == "different"));

@@ -111,8 +111,8 @@ fn back_and_forth_between_backends() {
     let m = split(&["GPU", "GPU"]);
     // 150 ns outside of graphs, less 2 * 5: 0.2 to 0.9 of 140.
     assert_eq!((answer(&m, "splits"), remedy(&m, "splits")), (Found(28, 126), Remedy::OneBackend));
-    assert_eq!(evidence(&m, "splits", "splits_per_token"), Some(Value::Mean(3.0)));
-    assert_eq!(evidence(&m, "splits", "graph_preparation_ns_per_token"), Some(Value::Nanoseconds(140)));
+    assert_eq!(evidence(&m, "splits", "splits_per_call"), Some(Value::Mean(3.0)));
+    assert_eq!(evidence(&m, "splits", "graph_preparation_ns"), Some(Value::Nanoseconds(140)));
     assert_eq!(evidence(&m, "splits", "backends"), Some(Value::Count(2)));
     // One round trip is what a second backend costs; several parts on the CPU do not count.
     let others = [split(&["GPU"]), split(&["CPU", "CPU"])];

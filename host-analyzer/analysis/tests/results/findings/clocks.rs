@@ -69,8 +69,8 @@ fn heat_lowers_the_clock_and_tokens_take_longer() {
     let m = hot(200, 1_500, 85_000);
     // The mean token of 39 takes 516 instead of 450 ns.
     assert_eq!(answer(&m, "heat"), Found(33, 79));
-    assert_eq!(evidence(&m, "heat", "token_ns_at_first"), Some(Value::Nanoseconds(450)));
-    assert_eq!(evidence(&m, "heat", "token_ns_at_last"), Some(Value::Nanoseconds(650)));
+    assert_eq!(evidence(&m, "heat", "time_ns_at_first"), Some(Value::Nanoseconds(450)));
+    assert_eq!(evidence(&m, "heat", "time_ns_at_last"), Some(Value::Nanoseconds(650)));
     assert_eq!(evidence(&m, "heat", "clock_at_last"), Some(Value::Hertz(1_500)));
     assert_eq!(evidence(&m, "heat", "temperature_at_last"), Some(Value::Millidegrees(85_000)));
     // The clock is stable, the board is cooler, or tokens are as fast.

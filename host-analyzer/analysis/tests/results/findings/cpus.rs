@@ -142,7 +142,7 @@ fn cores_of_two_speeds() {
     assert_eq!(answer(&m, "mixed_cores"), Found(223, 329));
     assert_eq!(remedy(&m, "mixed_cores"), Remedy::Pin { threads: 1, cpus: vec![0] });
     assert_eq!(evidence(&m, "mixed_cores", "slowest_to_fastest"), Some(Value::Share(0.5)));
-    assert_eq!(evidence(&m, "mixed_cores", "wait_slower_core_ns_per_token"), Some(Value::Nanoseconds(200)));
+    assert_eq!(evidence(&m, "mixed_cores", "wait_slower_core_ns"), Some(Value::Nanoseconds(200)));
     let others = [uneven(400, 1024), uneven(10, 512)];
     assert_eq!(others.map(|m| answer(&m, "mixed_cores")), [RuledOut, RuledOut]);
     let capacity = Requirement::Fact("cpu.capacity");
@@ -250,7 +250,7 @@ fn a_change_in_the_middle() {
     let m = changed("0");
     // 19 tokens of 450 ns and 20 of 1450: 962 in the mean. Other sessions differ by 7.8 % of 450, and of 512.
     assert_eq!(answer(&m, "regimes"), Found(459, 565));
-    assert_eq!(evidence(&m, "regimes", "token_ns_after"), Some(Value::Nanoseconds(1_450)));
+    assert_eq!(evidence(&m, "regimes", "time_ns_after"), Some(Value::Nanoseconds(1_450)));
     // Two threads on one CPU are what the change made of them.
     assert_eq!(answer(&m, "too_many_threads"), Silent);
     assert_eq!(answer(&changed("0-1"), "regimes"), Silent);

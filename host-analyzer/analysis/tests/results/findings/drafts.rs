@@ -2,6 +2,7 @@
 //! each of them.
 
 use profinfer_analysis::findings::{Remedy, Requirement, Value};
+use profinfer_analysis::ladder::Question;
 use profinfer_trace::model::{Model, Process};
 use profinfer_views::words;
 
@@ -74,6 +75,20 @@ fn the_headline_is_of_the_tokens_that_came_out() {
     let said = words::findings::headline(&f.headline);
     assert!(said.starts_with("Decode: ") && said.contains("t/s with speculation on 1 thread, "), "{said}");
     assert!(!findings(&tokens(0, 0, 0, false)).headline.drafted);
+}
+
+#[test]
+fn rounds_are_the_calls_of_a_session_that_always_guesses() {
+    let m = model(&always(1, 20), true);
+    let f = findings(&m);
+    // Twenty rounds of four calls of the draft and a verification, less the last one, whose outcome is unknown.
+    assert_eq!(f.headline.question, Question::Decode);
+    assert_eq!((f.headline.tokens, f.headline.calls), (0, 19 * 5));
+    let lacks = |missing: &Vec<Requirement>| missing.iter().any(|r| matches!(r, Requirement::Calls(_)));
+    assert!(!f.not_known.iter().any(|(_, missing)| lacks(missing)), "{:?}", f.not_known);
+    // 10 ns between two calls, of which a round has five; two tokens come out of it.
+    let Some(Value::Nanoseconds(ns)) = evidence(&m, "sampling", "application_ns_per_token") else { panic!() };
+    assert!(ns.abs_diff(25) <= 1, "{ns}");
 }
 
 /// One context, whose calls have five tokens in 400 ns and go on by as many as `emitted` says; then

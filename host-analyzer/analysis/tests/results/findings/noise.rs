@@ -94,6 +94,6 @@ fn every_view_has_the_numbers() {
     let row = rows.iter().find(|row| row["code"] == "sampling").unwrap();
     let keys: Vec<_> =
         row["evidence"].as_array().unwrap().iter().map(|e| e["key"].as_str().unwrap()).collect();
-    assert!(keys.ends_with(&["at_least_ns_per_token", "at_most_ns_per_token"]), "{keys:?}");
+    assert!(keys.ends_with(&["at_least_ns", "at_most_ns"]), "{keys:?}");
     assert_eq!(findings(&m).noisy.len(), 1);
 }

@@ -2,11 +2,12 @@
 //! between tokens.
 
 use profinfer_analysis::findings::{Confidence, Remedy, Requirement, Value};
+use profinfer_analysis::ladder::Question;
 use profinfer_trace::model::*;
 
 use super::Answer::{Found, NotKnown, RuledOut, Silent};
-use super::{PROCESS, answer, confidence, evidence, number, remedy, text};
-use crate::models::planted::{Plant, TOKENS, each, state, tokens};
+use super::{PROCESS, answer, confidence, evidence, findings, number, remedy, text};
+use crate::models::planted::{Plant, TOKENS, each, prompts, state, tokens};
 
 /// The worker sleeps until it begins its first operator, `ns` late, in each token.
 fn late(ns: u64, policy: &str) -> Model {
@@ -27,7 +28,7 @@ fn threads_that_sleep_at_barriers() {
     assert_eq!(answer(&m, "passive_wait"), Found(9_219, 10_450));
     assert_eq!(remedy(&m, "passive_wait"), Remedy::SpinAtBarriers);
     assert_eq!(evidence(&m, "passive_wait", "lost_ns"), Some(Value::Nanoseconds(10_000)));
-    assert_eq!(evidence(&m, "passive_wait", "operators_per_token"), Some(Value::Mean(3.0)));
+    assert_eq!(evidence(&m, "passive_wait", "operators"), Some(Value::Mean(3.0)));
     assert_eq!(answer(&late(8, "passive"), "passive_wait"), RuledOut);
     // It is not what the environment asks for, and it does not happen at most operators: something
     // else delays them.
@@ -44,9 +45,28 @@ fn threads_that_sleep_at_barriers() {
     }
     sort(&mut asleep.sched.states);
     assert_eq!(answer(&asleep, "passive_wait"), Found(9_219, 10_450));
-    assert_eq!(evidence(&asleep, "passive_wait", "sleeps_per_token"), Some(Value::Mean(2.0)));
+    assert_eq!(evidence(&asleep, "passive_wait", "sleeps"), Some(Value::Mean(2.0)));
     let needed = [Requirement::Level("sched"), Requirement::Fact("environment.read")];
     assert_eq!(answer(&tokens(0, 0, 0, false), "passive_wait"), NotKnown(needed.to_vec()));
+}
+
+#[test]
+fn sleeps_of_prompts_are_per_prompt() {
+    let mut m = prompts(late(10_000, "passive"));
+    // Asleep between two prompts, too.
+    let end = m.llama_calls.start_ns[0] + m.llama_calls.duration_ns[0];
+    state(&mut m, 1, end + 10, 20, ThreadState::Sleeping);
+    sort(&mut m.sched.states);
+    let f = findings(&m);
+    assert_eq!((f.headline.question, f.headline.calls), (Question::Prompt, TOKENS));
+    let found = f.found.iter().find(|f| f.rule.code == "passive_wait").unwrap();
+    assert_eq!(found.gain().unwrap().question, Question::Prompt);
+    let evidence = |key| found.found.evidence.iter().find(|e| e.key == key).unwrap();
+    assert_eq!(
+        (evidence("sleeps").value.clone(), evidence("sleeps").per),
+        (Value::Mean(1.0), Some(Question::Prompt))
+    );
+    assert_eq!(evidence("operators").value, Value::Mean(3.0));
 }
 
 /// The states of the worker in order of time.

@@ -93,6 +93,66 @@ fn texts_that_are_only_read() {
     assert_eq!(answer(&session(&four()), "text_batches"), Silent);
 }
 
+/// Codes of all rules with a verdict.
+fn listed(m: &Model) -> Vec<&'static str> {
+    let f = findings(m);
+    let others = f.ruled_out.iter().chain(&f.noisy).map(|(rule, _)| rule.code);
+    let not_known = f.not_known.iter().map(|(rule, _)| rule.code);
+    others.chain(not_known).chain(f.found.iter().map(|f| f.rule.code)).collect()
+}
+
+/// No rule lacks calls.
+fn has_enough_calls(m: &Model) -> bool {
+    let lacks = |missing: &Vec<Requirement>| missing.iter().any(|r| matches!(r, Requirement::Calls(_)));
+    !findings(m).not_known.iter().any(|(_, missing)| lacks(missing))
+}
+
+#[test]
+fn rules_judge_the_calls_of_what_a_session_does() {
+    let read = texts(&[20; 24]);
+    let h = findings(&read).headline;
+    assert_eq!((h.question, h.calls), (Question::Prompt, 24));
+    assert!(has_enough_calls(&read));
+    // Nothing is generated: no rule on that is listed, and others are.
+    let codes = listed(&read);
+    assert!(
+        ["sampling", "bandwidth", "long_context", "migrations", "paging"].iter().all(|c| !codes.contains(c))
+    );
+    assert!(["heat", "clock_limit", "mixed_cores"].iter().all(|c| codes.contains(c)), "{codes:?}");
+    assert_eq!(
+        answer(&texts(&[20; 15]), "fake_numa"),
+        NotKnown(vec![Requirement::Calls(16), Requirement::Fact("numa.nodes")])
+    );
+    // Few tokens after many prompts: the prompts; a few tokens alone are what the session does.
+    let mut calls: Vec<Call> = (0..20).map(|i| (i * 1_000, 600, vec![(0, 0, 20, 1)])).collect();
+    calls.extend((0..4).map(|i| (20_000 + i * 100, 90, vec![(0, 20 + i as i32, 1, 1)])));
+    assert_eq!(findings(&session(&calls)).headline.question, Question::Prompt);
+    assert_eq!(findings(&session(&calls[18..])).headline.question, Question::Decode);
+}
+
+#[test]
+fn a_text_that_is_scored_in_several_batches_is_one_prompt() {
+    // Four batches of 128 tokens: outputs for the second half, as llama-perplexity wants them; and a rest of one
+    // token at the end of a chat's prompt.
+    let text = |at: u64| {
+        (0..4)
+            .map(move |i| (at + i * 1_000, 900, vec![(0, 128 * i as i32, 128, if i < 2 { 0 } else { 128 })]))
+    };
+    let m = session(&text(0).chain(text(10_000)).collect::<Vec<_>>());
+    let a = Analysis::compute(&m);
+    let prompt = a.ladder.rows.iter().find(|l| l.question == Question::Prompt).unwrap();
+    assert_eq!((prompt.units, prompt.measured_ns), (2, 2 * 4 * 900));
+    assert!(a.ladder.rows.iter().all(|l| l.question != Question::Decode));
+    assert_eq!(findings(&m).headline.texts.map(|t| (t.texts, t.tokens)), Some((2, 1_024)));
+    let chat = session(&[
+        (0, 900, vec![(0, 0, 64, 0)]),
+        (1_000, 100, vec![(0, 64, 1, 1)]),
+        (1_200, 90, vec![(0, 65, 1, 1)]),
+    ]);
+    let phases = Analysis::compute(&chat).phases.llama_calls;
+    assert_eq!(phases, [Phase::Prefill, Phase::Prefill, Phase::Decode]);
+}
+
 #[test]
 fn time_between_requests_is_not_sampling() {
     // Each prompt but the first is cached except for its last token, and comes 5 us later.

@@ -64,6 +64,14 @@ pub(crate) fn each(plant: impl Fn(u64) -> Plant) -> Model {
     m
 }
 
+/// The same calls as prompts of four tokens each.
+pub(crate) fn prompts(mut m: Model) -> Model {
+    m.llama_calls.n_tokens.fill(4);
+    m.graph_calls.n_tokens.fill(4);
+    m.graph_calls.n_past.iter_mut().flatten().for_each(|n| *n = 0);
+    m
+}
+
 /// Start of the last token's first operator.
 pub(crate) fn operator(m: &Model) -> u64 {
     m.llama_calls.start_ns[TOKENS as usize - 1] + 30

@@ -11,6 +11,7 @@ use crate::args::share::Share;
 use crate::cli::Compare;
 use crate::{Diagnostic, Result, command::record, diagnostic, json, write};
 use profinfer_analysis::compare::{Choices, Code, Comparison, Run, Verdict};
+use profinfer_analysis::ladder::Question;
 use profinfer_views as views;
 use profinfer_views::compare::Names;
 
@@ -26,7 +27,7 @@ const CANNOT_TELL: u8 = 4;
 
 pub(crate) fn compare(options: &Compare) -> Result<ExitCode> {
     let mut names = Names::default();
-    let mut sides: [Vec<Run>; 2] = Default::default();
+    let mut sides: [Vec<Vec<Run>>; 2] = Default::default();
     let mut seen: Vec<((u64, u64), PathBuf)> = Vec::new();
     for (side, path) in [&options.a, &options.b].into_iter().enumerate() {
         names.sides[side] = path.display().to_string();
@@ -39,14 +40,14 @@ pub(crate) fn compare(options: &Compare) -> Result<ExitCode> {
             ));
         }
         for files in found {
-            let run = read(&files, options.warm_up)?;
-            let identity = (run.start_unix_ns, run.start_ns);
+            let model = record::one_engine(std::slice::from_ref(&files))?;
+            let identity = (model.session.start_unix_ns, model.session.start_ns);
             if let Some((_, before)) = seen.iter().find(|(known, _)| *known == identity) {
                 return Err(twice(&files, before));
             }
             seen.push((identity, files.clone()));
             names.runs[side].push(files.display().to_string());
-            sides[side].push(run);
+            sides[side].push(Run::all(&model));
         }
     }
     let choices = Choices {
@@ -55,34 +56,61 @@ pub(crate) fn compare(options: &Compare) -> Result<ExitCode> {
         warm_up: options.warm_up,
         different_work: options.different_work,
     };
-    let comparison = Comparison::new(&sides[0], &sides[1], choices);
+    let question = question(&sides, options.question.map(Question::from));
+    enough(&names, &sides, question, options.warm_up)?;
+    let mut comparisons = Comparison::of_questions(&sides, choices);
+    comparisons.sort_by_key(|c| (c.question != question, c.question));
     write::folder(&options.out)?;
-    file(&options.out, "compare.json", |out| views::compare::json(&comparison, &names, out))?;
-    file(&options.out, "compare.html", |out| views::compare::page(&comparison, &names, out))?;
+    file(&options.out, "compare.json", |out| views::compare::json(&comparisons, &names, out))?;
+    file(&options.out, "compare.html", |out| views::compare::page(&comparisons, &names, out))?;
     if options.format.format.is_json() {
-        json::print(&views::compare::document(&comparison, &names))?;
+        json::print(&views::compare::document(&comparisons, &names))?;
     } else {
         let mut out = anstream::stdout().lock();
-        let _ = views::terminal::compare::compare(&comparison, &names, record::columns(), &mut out);
+        let _ = views::terminal::compare::compare(&comparisons, &names, record::columns(), &mut out);
         let _ = writeln!(out, "\nwritten to {}: open compare.html", options.out.display());
     }
-    Ok(ExitCode::from(status(&comparison.verdict, options.fail_if_slower)))
+    let status = comparisons.first().map_or(CANNOT_TELL, |c| status(&c.verdict, options.fail_if_slower));
+    Ok(ExitCode::from(status))
 }
 
-fn read(path: &Path, warm_up: usize) -> Result<Run> {
-    let model = record::one_engine(&[path.to_owned()])?;
-    let run = Run::compute(&model);
-    if run.tokens.len() <= warm_up {
-        return Err(Diagnostic::new(
-            format!("comparing {}", path.display()),
-            format!(
-                "it has {} decode tokens, and the first {warm_up} are skipped (--warm-up)",
-                run.tokens.len()
+/// The question that the runs are about: text that any of them generates, otherwise what all of them have.
+fn question(sides: &[Vec<Vec<Run>>; 2], requested: Option<Question>) -> Question {
+    let all = || sides.iter().flatten();
+    let has = |runs: &Vec<Run>, question| runs.iter().any(|run| run.question == question);
+    let main = if all().any(|runs| has(runs, Question::Decode)) {
+        Some(Question::Decode)
+    } else {
+        Run::QUESTIONS.into_iter().find(|question| all().all(|runs| has(runs, *question)))
+    };
+    requested.or(main).unwrap_or_default()
+}
+
+/// Each recording has calls of the question, of generated text more than are skipped.
+fn enough(names: &Names, sides: &[Vec<Vec<Run>>; 2], question: Question, warm_up: usize) -> Result<()> {
+    let least = if question == Question::Decode { warm_up } else { 0 };
+    for (name, runs) in names.runs.iter().flatten().zip(sides.iter().flatten()) {
+        let calls = runs.iter().find(|run| run.question == question).map_or(0, |run| run.calls.len());
+        if calls > least {
+            continue;
+        }
+        let (has, next) = match question {
+            Question::Decode => (
+                format!("it has {calls} decode tokens, and the first {warm_up} are skipped (--warm-up)"),
+                "record runs that generate more tokens, or compare their prompts (--question prompt); `analyze FILE` reports a recording",
             ),
-            "record runs that generate more tokens; `analyze FILE` reports a recording",
-        ));
+            Question::Prompt => (
+                "it has no calls that read prompts".to_owned(),
+                "record runs that read a prompt; `analyze FILE` reports a recording",
+            ),
+            _ => (
+                "it has no calls of an encoder".to_owned(),
+                "record runs that use one; `analyze FILE` reports a recording",
+            ),
+        };
+        return Err(Diagnostic::new(format!("comparing {name}"), has, next));
     }
-    Ok(run)
+    Ok(())
 }
 
 fn twice(path: &Path, before: &Path) -> Diagnostic {

@@ -94,7 +94,7 @@ fn setting(folder: &Path, warm_up: usize) -> Result<Setting> {
 
 pub(super) fn trial(files: &PathBuf, warm_up: usize) -> Result<Trial> {
     let trial = Trial::compute(&record::one_engine(std::slice::from_ref(files))?);
-    let found = trial.run.tokens.len();
+    let found = trial.run.calls.len();
     if found <= warm_up {
         return Err(Diagnostic::new(
             format!("reading {}", files.display()),

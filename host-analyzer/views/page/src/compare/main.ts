@@ -6,13 +6,19 @@ import "../style/compare.css";
 import { list, readJson } from "../data/read.ts";
 import { h } from "../ui/dom.ts";
 import { start } from "../ui/start.ts";
-import type { Comparison } from "../data/schema.ts";
+import type { Comparison, QuestionComparison } from "../data/schema.ts";
 import { gate } from "./gate.ts";
 import { parts } from "./parts.ts";
 import { runs } from "./runs.ts";
 import { verdict } from "./verdict.ts";
 
 const KNOWN_SCHEMA = 2;
+
+/** The sections of another question; their names begin with that of the question. */
+function other(compared: QuestionComparison): (HTMLElement | null)[] {
+  const prefix = `${compared.question}-`;
+  return [verdict(compared, prefix), runs(compared, prefix), parts(compared, prefix)];
+}
 
 function page(comparison: Comparison): HTMLElement[] {
   const newer =
@@ -33,10 +39,11 @@ function page(comparison: Comparison): HTMLElement[] {
     "main",
     { id: "top" },
     newer,
-    verdict(comparison),
+    verdict(comparison, ""),
     gate(list(comparison.gate)),
-    runs(list(comparison.sides)),
-    parts(list(comparison.rows), comparison.change ?? null),
+    runs(comparison, ""),
+    parts(comparison, ""),
+    ...list(comparison.others).flatMap(other),
   );
   return [
     nav,

@@ -1,11 +1,12 @@
-// Breakdown of the change per token. Each level sums to the total change.
+// Breakdown of the change per unit. Each level sums to the total change.
 
 import { h } from "../ui/dom.ts";
 import { time } from "../ui/format.ts";
 import { section } from "../ui/parts.ts";
 import { table } from "../ui/table.ts";
 import { change, changeTime } from "./change.ts";
-import type { ChangeRow, Comparison } from "../data/schema.ts";
+import { list } from "../data/read.ts";
+import type { ChangeRow, QuestionComparison } from "../data/schema.ts";
 
 const LEVELS: [string, string, string][] = [
   ["step", "By step of the ladder", "Step"],
@@ -23,7 +24,11 @@ function bar(row: ChangeRow, most: number): HTMLElement {
   return h("span", { class: "diverging" }, fill);
 }
 
-function level(rows: ChangeRow[], name: string, title: string, of: string): HTMLElement | null {
+function level(
+  rows: ChangeRow[],
+  [name, title, of]: [string, string, string],
+  prefix: string,
+): HTMLElement | null {
   const shown = rows.filter((r) => r.level === name);
   if (shown.length === 0) {
     return null;
@@ -31,7 +36,7 @@ function level(rows: ChangeRow[], name: string, title: string, of: string): HTML
   const most = Math.max(...shown.map((r) => Math.abs(r.change_ns ?? 0)));
   const many = shown.some((r) => r.p != null);
   const element = table<ChangeRow>({
-    name: `rows-${name}`,
+    name: `${prefix}rows-${name}`,
     rows: shown,
     limit: 14,
     columns: [
@@ -77,15 +82,16 @@ function level(rows: ChangeRow[], name: string, title: string, of: string): HTML
   return h("div", { class: "panel" }, h("h3", {}, title), element.element);
 }
 
-export function parts(rows: ChangeRow[], total: Comparison["change"]): HTMLElement | null {
+export function parts(compared: QuestionComparison, prefix: string): HTMLElement | null {
+  const [rows, total] = [list(compared.rows), compared.change];
   if (!total || rows.length === 0) {
     return null;
   }
-  const lead = `per token: A ${time(total.a_ns)}, B ${time(total.b_ns)}, change ${changeTime(total.change_ns)}; each table sums to the change`;
+  const lead = `per ${compared.unit || "token"}: A ${time(total.a_ns)}, B ${time(total.b_ns)}, change ${changeTime(total.change_ns)}; each table sums to the change`;
   return section(
-    "parts",
+    `${prefix}parts`,
     "Breakdown of the change",
     lead,
-    ...LEVELS.map(([name, title, of]) => level(rows, name, title, of)),
+    ...LEVELS.map((of) => level(rows, of, prefix)),
   );
 }

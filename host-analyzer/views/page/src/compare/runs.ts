@@ -6,7 +6,7 @@ import { time } from "../ui/format.ts";
 import { section } from "../ui/parts.ts";
 import { table } from "../ui/table.ts";
 import { change } from "./change.ts";
-import type { Run, Side } from "../data/schema.ts";
+import type { QuestionComparison, Run } from "../data/schema.ts";
 
 /** Size of the drawing, space for the side names, and height per run. */
 const WIDTH = 900;
@@ -60,28 +60,35 @@ function dots(all: Dot[]): Element {
       class: "runs",
       viewBox: `0 0 ${WIDTH} ${height}`,
       role: "img",
-      "aria-label": "Mean token time of each run",
+      "aria-label": "Mean time of each run",
     },
     ...marks,
     ...ticks,
   );
 }
 
-export function runs(sides: Side[]): HTMLElement {
-  const all: Dot[] = sides.flatMap((side, i) =>
+export function runs(compared: QuestionComparison, prefix: string): HTMLElement {
+  const unit = compared.unit || "token";
+  const all: Dot[] = list(compared.sides).flatMap((side, i) =>
     list(side.runs).map((run) => ({ ...run, side: i === 0 ? "A" : "B" })),
   );
   const rows = table<Dot>({
-    name: "runs",
+    name: `${prefix}runs`,
     rows: all,
     columns: [
       { key: "side", title: "Side", value: (r) => r.side },
       { key: "name", title: "Run", value: (r) => r.name, class: "mono" },
-      { key: "tokens", title: "Tokens", numeric: true, value: (r) => r.tokens },
+      { key: "calls", title: "Calls", numeric: true, value: (r) => r.calls },
+      {
+        key: "units",
+        title: unit === "call" ? "Units" : "Tokens",
+        numeric: true,
+        value: (r) => r.units,
+      },
       {
         key: "mean_ns",
         title: "Mean",
-        tip: "Mean token time; the verdict compares these",
+        tip: `Mean time per ${unit}; the verdict compares these`,
         numeric: true,
         value: (r) => r.mean_ns,
         cell: (r) => time(r.mean_ns),
@@ -97,7 +104,7 @@ export function runs(sides: Side[]): HTMLElement {
       {
         key: "median_ns",
         title: "Median",
-        tip: "Median token time; not part of the verdict",
+        tip: `Median time per ${unit}; not part of the verdict`,
         numeric: true,
         value: (r) => r.median_ns,
         cell: (r) => time(r.median_ns),
@@ -105,9 +112,9 @@ export function runs(sides: Side[]): HTMLElement {
     ],
   });
   return section(
-    "runs",
+    `${prefix}runs`,
     "Runs",
-    "mean token time of each run",
+    `mean time per ${unit} of each run`,
     h(
       "div",
       { class: "panel" },

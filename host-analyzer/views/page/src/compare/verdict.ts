@@ -4,7 +4,7 @@ import { list } from "../data/read.ts";
 import { figure, h, s } from "../ui/dom.ts";
 import { DASH, time } from "../ui/format.ts";
 import { change } from "./change.ts";
-import type { Comparison, ComparisonVerdict } from "../data/schema.ts";
+import type { ComparisonVerdict, QuestionComparison } from "../data/schema.ts";
 
 const TONE: Record<string, string> = {
   faster: "good",
@@ -32,7 +32,7 @@ function interval(v: ComparisonVerdict): Element | null {
       class: "interval",
       viewBox: `0 0 ${WIDTH} ${HEIGHT}`,
       role: "img",
-      "aria-label": `Change of the token time: ${change(shift)}, interval ${change(low)} to ${change(high)}`,
+      "aria-label": `Change of the time: ${change(shift)}, interval ${change(low)} to ${change(high)}`,
     },
     s("rect", {
       class: "band",
@@ -49,7 +49,7 @@ function interval(v: ComparisonVerdict): Element | null {
   );
 }
 
-export function verdict(comparison: Comparison): HTMLElement {
+export function verdict(comparison: QuestionComparison, prefix: string): HTMLElement {
   const v = comparison.verdict ?? {};
   const sides = list(comparison.sides).map((side, i) =>
     h(
@@ -57,26 +57,39 @@ export function verdict(comparison: Comparison): HTMLElement {
       { class: "side" },
       h("b", {}, i === 0 ? "A" : "B"),
       h("code", {}, side.name ?? DASH),
-      h("span", {}, figure(`side.${i}.mean_ns`, side.mean_ns, time(side.mean_ns)), " per token"),
+      h(
+        "span",
+        {},
+        figure(`${prefix}side.${i}.mean_ns`, side.mean_ns, time(side.mean_ns)),
+        ` per ${comparison.unit || "token"}`,
+      ),
       h("span", { class: "muted" }, `${side.tokens_per_s?.toFixed(2) ?? DASH} t/s`),
     ),
   );
   return h(
     "section",
-    { id: "verdict" },
+    { id: `${prefix}verdict` },
+    prefix ? h("h2", {}, comparison.title) : null,
     h(
       "div",
       {
         class: `panel verdict ${TONE[v.code ?? ""] ?? "warn"}`,
-        data: { key: "verdict.code", value: v.code },
+        data: { key: `${prefix}verdict.code`, value: v.code },
       },
-      h("h1", { data: { key: "verdict.sentence", value: v.sentence } }, v.sentence ?? DASH),
+      h(
+        prefix ? "h3" : "h1",
+        { data: { key: `${prefix}verdict.sentence`, value: v.sentence } },
+        v.sentence ?? DASH,
+      ),
       interval(v) as HTMLElement | null,
       h("div", { class: "sides" }, ...sides),
       comparison.power
         ? h(
             "p",
-            { class: "muted", data: { key: "power.sentence", value: comparison.power.sentence } },
+            {
+              class: "muted",
+              data: { key: `${prefix}power.sentence`, value: comparison.power.sentence },
+            },
             comparison.power.sentence ?? "",
           )
         : null,

@@ -230,7 +230,7 @@ export interface Cgroup {
   memory_limit_bytes: "none" | number | null;
 }
 
-/** Mean decode token of both sides. */
+/** Mean time per unit of both sides. */
 export interface Change {
   a_ns: number;
   b_ns: number;
@@ -263,15 +263,19 @@ export interface Child {
 export interface Comparison {
   schema: number;
   draft: boolean;
-  verdict: ComparisonVerdict;
-  power: Power | null;
   same_work: boolean;
   gate: GateItem[];
+  question: Question;
+  title: string;
+  unit: string;
+  verdict: ComparisonVerdict;
+  power: Power | null;
   selection: Selection;
   sides: Side[];
   notes: Note[];
   change: Change | null;
   rows: ChangeRow[];
+  others: QuestionComparison[];
 }
 
 /** Verdict on B relative to A. */
@@ -302,6 +306,17 @@ export interface Conditions {
 
 /** Confidence in a verdict. */
 export type Confidence = "low" | "medium" | "high";
+
+/** Context shifts: the engine dropped cells of a full context, and a graph rotated the keys of the others to their new positions. */
+export interface ContextShifts {
+  pid: number;
+  context: string | null;
+  shifts: number;
+  graph_ns: number;
+  median_ns: number;
+  other_median_ns: number | null;
+  sentence: string;
+}
 
 /** Overhead of the profiler. */
 export interface Cost {
@@ -627,6 +642,7 @@ export interface Evidence {
   unit: Unit;
   value: EvidenceValue;
   place: Place;
+  per?: Question | null;
 }
 
 /** A value in its unit. */
@@ -827,6 +843,8 @@ export interface Heading {
 
 /** How fast, and how near to what this board can do. */
 export interface Headline {
+  question: Question;
+  calls: number;
   phase: Phase;
   tokens: number;
   sequences: number | null;
@@ -1130,7 +1148,7 @@ export interface Missing {
 
 /** A kind of what a rule needs. */
 export type MissingKind =
-  | "decode_calls"
+  | "calls"
   | "traced_calls"
   | "ends"
   | "all_operators"
@@ -1534,6 +1552,20 @@ export type Question =
   | "encode"
   | "between_calls";
 
+/** Comparison of the calls of one question. */
+export interface QuestionComparison {
+  question: Question;
+  title: string;
+  unit: string;
+  verdict: ComparisonVerdict;
+  power: Power | null;
+  selection: Selection;
+  sides: Side[];
+  notes: Note[];
+  change: Change | null;
+  rows: ChangeRow[];
+}
+
 /** A CPU quota. */
 export interface Quota {
   quota_us: number;
@@ -1705,7 +1737,8 @@ export interface RuledOut {
 /** One run. */
 export interface Run {
   name: string;
-  tokens: number;
+  calls: number;
+  units: number;
   mean_ns: number;
   median_ns: number;
   half_share: number | null;
@@ -1746,12 +1779,12 @@ export interface Seen {
   max: number;
 }
 
-/** Compared tokens. */
+/** Compared calls. */
 export interface Selection {
-  phase: string;
   warm_up: number;
   first_position: number | null;
   last_position: number | null;
+  sizes: number[];
   traced: boolean;
   sentence: string;
 }
@@ -1952,6 +1985,16 @@ export interface StateTimes {
   blocked_ns: number;
   stopped_ns: number;
   unknown_ns: number;
+}
+
+/** Calls that give each of their sequences one token and do nothing else. */
+export interface Step {
+  pid: number;
+  context: string | null;
+  sequences: number;
+  calls: number;
+  median_ns: number;
+  token_ns: number;
 }
 
 /** What a step of a ladder is. */
@@ -2166,6 +2209,8 @@ export interface Tokens {
   warm_up: PhaseTotals;
   encode: PhaseTotals;
   failed_calls: number;
+  steps: Step[];
+  context_shifts: ContextShifts[];
   requests: Request[];
   calls: Call[];
 }
@@ -2290,6 +2335,7 @@ export type UnjoinedWhy = "no_backend" | "not_recorded" | "no_node";
 
 /** Memory bandwidth utilisation (MBU) of the successful decode calls. */
 export interface Utilisation {
+  phase: Phase;
   tokens: number;
   bytes_per_token: number;
   accuracy: Accuracy;

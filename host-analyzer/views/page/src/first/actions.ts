@@ -74,7 +74,7 @@ function links(evidence: Maybe<Evidence[]>): Child {
 
 /** The sections that show a missing piece where it is recorded, or else what was recorded. */
 const WHERE_MISSING: Partial<Record<MissingKind, string[]>> = {
-  decode_calls: ["tokens"],
+  calls: ["tokens"],
   ceiling: ["ceilings"],
   fact: ["conditions"],
   counter: ["counters"],
@@ -217,7 +217,11 @@ export function actions(summary: Summary, timeline: Timeline | null): HTMLElemen
       { class: "checks" },
       checks("Checked and fine", names(list(findings.ruled_out)), list(findings.ruled_out)),
       checks("Inconclusive", names(list(findings.noisy)), list(findings.noisy)),
-      checks("Could not check", couldNotCheck(unknown).join(" · "), unknown),
+      checks(
+        "Could not check",
+        couldNotCheck(unknown, findings.headline.question).join(" · "),
+        unknown,
+      ),
     ),
   );
 }

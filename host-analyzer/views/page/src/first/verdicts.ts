@@ -2,20 +2,32 @@
 
 import type { Maybe } from "../data/maybe.ts";
 import { list } from "../data/read.ts";
-import type { Missing, NotKnown, RuledOut } from "../data/schema.ts";
+import type { Missing, NotKnown, Question, RuledOut } from "../data/schema.ts";
 
 /** What was checked. Files of older versions have the code only. */
 export function topic(row: Maybe<RuledOut | NotKnown>): string {
   return row?.topic || (row?.code ?? "").replaceAll("_", " ");
 }
 
-function needed(missing: Missing): string {
+/** What the calls are that the rules judge. */
+export function judgedCalls(question: Maybe<Question>): string {
+  switch (question) {
+    case "prompt":
+      return "calls that read prompts";
+    case "encode":
+      return "calls of the encoder";
+    default:
+      return "generated tokens";
+  }
+}
+
+function needed(missing: Missing, calls: string): string {
   const name = String(missing.name ?? "");
   switch (missing.kind) {
-    case "decode_calls":
-      return `needs ${name} generated tokens`;
+    case "calls":
+      return `needs ${name} ${calls}`;
     case "traced_calls":
-      return `needs ${name} tokens with operators`;
+      return `needs ${name} ${calls} with operators`;
     case "ends":
       return "recorded without ends of operators";
     case "all_operators":
@@ -53,11 +65,11 @@ function needed(missing: Missing): string {
 }
 
 /** `clock limits, memory clock (not readable here)`: the checks by what the first of them lacks. */
-export function couldNotCheck(rows: NotKnown[]): string[] {
+export function couldNotCheck(rows: NotKnown[], question?: Maybe<Question>): string[] {
   const groups = new Map<string, string[]>();
   for (const row of rows) {
     const first = list(row.missing)[0];
-    const why = first ? needed(first) : "data missing";
+    const why = first ? needed(first, judgedCalls(question)) : "data missing";
     groups.set(why, [...(groups.get(why) ?? []), topic(row)]);
   }
   return [...groups].map(([why, topics]) => `${topics.join(", ")} (${why})`);

@@ -10,6 +10,7 @@ import { time } from "../ui/format.ts";
 import { absent, panel, section } from "../ui/parts.ts";
 import { cssVar, onTheme } from "../ui/theme.ts";
 import { requestTable } from "./figures.ts";
+import { slotTable, stepTable } from "./slots.ts";
 import { apart, type Columns, columns, medianOf, needsLog } from "./token_times.ts";
 
 /** Name in the legend, name at the line end, colour variable, line width. */
@@ -172,11 +173,17 @@ export function tokenSection(summary: Summary): HTMLElement | null {
     return null;
   }
   const requests = list(summary.tokens?.requests);
+  const slots = slotTable(summary);
+  const steps = stepTable(list(summary.tokens?.steps));
+  const shifts = list(summary.tokens?.context_shifts);
   return section(
     "tokens",
     "Tokens",
     h("span", { title: PER_TOKEN }, "Time per token, and the parts spent in graphs and operators."),
     panel("Time per token", tokenChart(list(summary.tokens?.calls))),
+    ...shifts.map((s) => h("p", { class: "hint" }, s.sentence)),
     requests.length > 1 ? panel("Requests", requestTable(requests)) : null,
+    slots ? panel("Slots", slots) : null,
+    steps ? panel("Calls by number of sequences", steps) : null,
   );
 }

@@ -290,7 +290,7 @@ test("checks without data are grouped by what they lack", () => {
       row("memory bandwidth", "ceiling", "read"),
       row("clock limits", "fact", "cpu.frequency.max"),
       row("arithmetic", "ceiling", "int8", "not_measured"),
-      row("temperature", "decode_calls", 24),
+      row("temperature", "calls", 24),
       row("", "time_travel"),
       row("memory bandwidth", "ceiling", "read", "unstable"),
     ]),
