@@ -1,9 +1,11 @@
 //! Figures of the runs of one side. The only estimator is the mean time per unit: a token that came out, a
 //! token of a prompt, or a call of an encoder. The verdict is about it, and its parts sum to it.
 
+use std::collections::BTreeMap;
+
 use super::run::{Call, Run};
 use super::select::Selection;
-use crate::ladder::StepKind;
+use crate::ladder::{Question, StepKind};
 use crate::stats::blocking::half_width;
 use crate::stats::percentile::percentile;
 
@@ -49,7 +51,10 @@ impl RunFigures {
         // Calls have different numbers of units: what each takes more or less than its units take in the mean.
         let mean_units = units as f64 / n;
         let of_unit = |c: &&Call| (c.time_ns as f64 - mean_ns * (c.units as f64 - mean_units)) / mean_units;
-        let series: Vec<f64> = calls.iter().map(of_unit).collect();
+        let series: Vec<f64> = match run.question {
+            Question::Decode => calls.iter().map(of_unit).collect(),
+            _ => unexpected(&calls).map(|ns| mean_ns + ns / mean_units).collect(),
+        };
         let positions: Option<Vec<f64>> = calls.iter().map(|c| c.position.map(f64::from)).collect();
         Some(Self {
             calls: calls.len(),
@@ -62,6 +67,28 @@ impl RunFigures {
             median_ns: percentile(&mut times, 50)?,
         })
     }
+}
+
+/// How much longer each call takes than is expected, ns. Calls of one size at one position are alike: texts that are
+/// cut into equal parts repeat the times of their parts. A call without its like is expected to take what its units
+/// take in the mean.
+fn unexpected(calls: &[&Call]) -> impl Iterator<Item = f64> {
+    let key = |c: &Call| (c.position, c.n_tokens);
+    let mut alike: BTreeMap<(Option<u32>, u32), (f64, f64)> = BTreeMap::new();
+    let (mut all_ns, mut units) = (0.0, 0.0);
+    for call in calls {
+        let (ns, n) = alike.entry(key(call)).or_default();
+        (*ns, *n) = (*ns + call.time_ns as f64, *n + 1.0);
+        (all_ns, units) = (all_ns + call.time_ns as f64, units + call.units as f64);
+    }
+    calls.iter().map(move |call| {
+        let (ns, n) = alike.get(&key(call)).copied().unwrap_or_default();
+        if n < 2.0 {
+            return call.time_ns as f64 - all_ns / units * call.units as f64;
+        }
+        // Their mean is estimated from the calls themselves.
+        (call.time_ns as f64 - ns / n) * (n / (n - 1.0)).sqrt()
+    })
 }
 
 impl Side {

@@ -24,14 +24,14 @@ fn spreads(context: &ServerContext, out: &mut Sheet<'_>) -> io::Result<()> {
         "requests",
         "prompt",
         "reused",
+        "t/s",
+        "per token p50",
+        "p90",
+        "p99",
         "first token p50",
         "p90",
         "p99",
         "waited p50",
-        "per token p50",
-        "t/s p50",
-        "p90",
-        "p99",
     ]);
     let mut add = |name: String, s: &Spreads| {
         let [ttft, waited, tpot] = [&s.ttft_ns, &s.waited_ns, &s.tpot_ns].map(times);
@@ -40,14 +40,14 @@ fn spreads(context: &ServerContext, out: &mut Sheet<'_>) -> io::Result<()> {
             count(s.requests),
             tokens(s.prompt_tokens.p50),
             tokens(s.reused.p50),
+            s.tpot_ns.p50.map_or("–".into(), |ns| format!("{:.2}", 1e9 / ns.max(1) as f64)),
+            tpot[0].clone(),
+            tpot[1].clone(),
+            tpot[2].clone(),
             ttft[0].clone(),
             ttft[1].clone(),
             ttft[2].clone(),
             waited[0].clone(),
-            tpot[0].clone(),
-            s.tpot_ns.p50.map_or("–".into(), |ns| format!("{:.2}", 1e9 / ns.max(1) as f64)),
-            tpot[1].clone(),
-            tpot[2].clone(),
         ]);
     };
     for slot in context.slots.iter().take(SHOWN) {

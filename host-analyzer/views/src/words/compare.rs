@@ -420,7 +420,8 @@ pub fn selection(comparison: &Comparison) -> String {
         n => format!(", without the first {n} of each run"),
     };
     let at = match chosen.positions {
-        Some((first, last)) if first <= last => format!(" at positions {first} to {last}"),
+        Some((first, last)) if first == last => format!(" at position {first}"),
+        Some((first, last)) if first < last => format!(" at positions {first} to {last}"),
         _ => String::new(),
     };
     let traced = if chosen.traced { "completely traced " } else { "" };

@@ -66,6 +66,22 @@ fn calls_of_equal_numbers_of_tokens_are_compared() {
     assert!(all[0].notes.contains(&Note::Sizes { mean: [55.0, 25.0] }), "{:?}", all[0].notes);
 }
 
+/// Texts that are cut into three parts: a later part takes longer, in each text alike.
+#[test]
+fn parts_of_texts_repeat_their_times() {
+    let text = |slower: u64| {
+        let part: Vec<[server::Part; 1]> = (0..3).map(|part| [(0, 80 * part, 80, 80)]).collect();
+        let at = |i: u64| (i * 10_000, 1_600 + 800 * (i % 3) + slower, &part[(i % 3) as usize][..]);
+        server::model(&(0..12).map(at).collect::<Vec<_>>())
+    };
+    let all = questions(&text(0), &text(240));
+    let c = &all[0];
+    assert_eq!((c.question, c.selection.warm_up), (Question::Prompt, 3));
+    // 2,400 ns for 80 tokens in the mean, then 2,640.
+    assert!(c.sides.iter().all(|side| side.runs[0].half_share.unwrap() < 1e-9), "{:?}", c.sides);
+    assert_eq!((c.unit_ns(), c.verdict.code), (Some([30, 33]), Code::Slower));
+}
+
 #[test]
 fn what_comes_out_of_guesses_is_compared() {
     // 10 ns pass after each of five calls of 140 ns in all; two tokens come out, then four.
