@@ -34,12 +34,47 @@ struct Run {
     thread: ThreadId,
 }
 
+/// Runs on one CPU, by start.
+#[derive(Debug, Default)]
+struct Runs {
+    /// They do not overlap, so their ends are in order too.
+    rows: Vec<Run>,
+    /// Sum of the times before each of them, ns.
+    before: Vec<u64>,
+}
+
+impl Runs {
+    /// Those that have a part between two times, with the part's length in ns.
+    fn between(&self, from: u64, to: u64) -> impl Iterator<Item = (ThreadId, u64)> {
+        let first = self.rows.partition_point(|r| r.end <= from);
+        let rows = self.rows[first..].iter().take_while(move |r| r.start < to);
+        rows.map(move |r| (r.thread, r.end.min(to).saturating_sub(r.start.max(from))))
+    }
+
+    /// Their time up to `at`, ns.
+    fn until(&self, at: u64) -> u64 {
+        let behind = self.rows.partition_point(|r| r.start < at);
+        let last = behind.checked_sub(1).map(|i| (self.before[i], self.rows[i]));
+        last.map_or(0, |(before, r)| before.saturating_add(r.end.min(at).saturating_sub(r.start)))
+    }
+
+    fn sort(&mut self) {
+        self.rows.sort_by_key(|r| r.start);
+        let mut sum = 0u64;
+        let mut next = |r: &Run| {
+            let after = sum.saturating_add(r.end.saturating_sub(r.start));
+            std::mem::replace(&mut sum, after)
+        };
+        self.before = self.rows.iter().map(&mut next).collect();
+    }
+}
+
 pub(super) struct Holders<'a> {
     model: &'a Model,
     /// `None` if the use of the CPUs was not recorded.
     tasks: Option<CpuUseIndex<'a>>,
-    /// Runs of engines' threads by CPU, by start.
-    runs: HashMap<u16, Vec<Run>>,
+    /// Runs of engines' threads by CPU.
+    runs: HashMap<u16, Runs>,
     /// Thread ids of these. Windows of the use of the CPUs may have them too.
     followed: HashSet<u32>,
 }
@@ -47,17 +82,18 @@ pub(super) struct Holders<'a> {
 impl<'a> Holders<'a> {
     pub(super) fn new(model: &'a Model) -> Self {
         let tasks = CpuUseIndex::new(model);
-        let mut runs: HashMap<u16, Vec<Run>> = HashMap::new();
+        let mut runs: HashMap<u16, Runs> = HashMap::new();
         let states = &model.sched.states;
         if tasks.is_some() {
             for i in (0..states.len()).filter(|i| states.state[*i] == ThreadState::Running) {
                 let start = states.start_ns[i];
                 let end = start.saturating_add(states.duration_ns[i]);
-                runs.entry(states.cpu[i]).or_default().push(Run { start, end, thread: states.thread[i] });
+                let run = Run { start, end, thread: states.thread[i] };
+                runs.entry(states.cpu[i]).or_default().rows.push(run);
             }
         }
-        runs.values_mut().for_each(|rows| rows.sort_by_key(|r| r.start));
-        let threads = runs.values().flatten().map(|run| model.threads.get(run.thread).tid);
+        runs.values_mut().for_each(Runs::sort);
+        let threads = runs.values().flat_map(|r| &r.rows).map(|run| model.threads.get(run.thread).tid);
         let followed = threads.collect();
         Self { model, tasks, runs, followed }
     }
@@ -106,20 +142,19 @@ impl<'a> Holders<'a> {
         (from, to): (u64, u64),
     ) -> Held {
         let mut held = Held::default();
-        for (task, ns) in tasks.busy(cpu, from, to) {
+        let none = Runs::default();
+        let runs = self.runs.get(&cpu).unwrap_or(&none);
+        let engines = |from, to| runs.until(to).saturating_sub(runs.until(from));
+        for (task, ns) in tasks.busy_beside(cpu, from, to, engines) {
             let row = &self.model.sched.tasks[task.0 as usize];
             if row.tid != 0 && !self.followed.contains(&row.tid) {
                 held.add(Holder::Task(task), ns);
             }
         }
-        let rows = self.runs.get(&cpu).map_or(&[][..], Vec::as_slice);
-        // Runs of a CPU do not overlap, so their ends are in order too.
-        let first = rows.partition_point(|r| r.end <= from);
-        for run in rows[first..].iter().take_while(|r| r.start < to) {
-            let ns = run.end.min(to).saturating_sub(run.start.max(from));
-            if self.model.threads.get(run.thread).pid != pid {
-                held.add(Holder::Engine(run.thread), ns);
-            } else if idle(run.thread) {
+        for (thread, ns) in runs.between(from, to) {
+            if self.model.threads.get(thread).pid != pid {
+                held.add(Holder::Engine(thread), ns);
+            } else if idle(thread) {
                 held.idle = held.idle.saturating_add(ns);
             } else {
                 held.own = held.own.saturating_add(ns);
