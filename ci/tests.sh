@@ -36,7 +36,7 @@ cannot_trace() {
 programs() {
 	agent=${PROFINFER_AGENT:-$CARGO_TARGET_DIR/debug/profinfer-agent}
 	analyze=${PROFINFER_ANALYZE:-$CARGO_TARGET_DIR/debug/analyze}
-	[ -x "$agent" ] && [ -x "$analyze" ] || tests_build
+	if ! [ -x "$agent" ] || ! [ -x "$analyze" ]; then tests_build; fi
 }
 
 # hash_of FILE...: of a recipe, which changes with its content

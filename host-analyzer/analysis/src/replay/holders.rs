@@ -134,6 +134,22 @@ impl<'a> Holders<'a> {
         HeldCpu { cpu: Some(cpu), holders }
     }
 
+    /// Who had `cpu` from `from` to `to`, while a thread of process `pid` waited for it and no switch shows
+    /// behind whom. Their times sum to that.
+    pub(super) fn of(&self, pid: u32, cpu: u16, (from, to): (u64, u64)) -> Vec<(Holder, u64)> {
+        let foreign = self.tasks.as_ref().map(|t| self.held(t, cpu, (pid, &|_| false), (from, to)).foreign);
+        let mut holders = Vec::new();
+        let mut left = to.saturating_sub(from);
+        for (holder, ns) in foreign.into_iter().flatten() {
+            let ns = ns.min(left);
+            left -= ns;
+            holders.push((holder, ns));
+        }
+        holders.push((Holder::Known(Cause::UnknownHolder), left));
+        holders.retain(|(_, ns)| *ns > 0);
+        holders
+    }
+
     fn held(
         &self,
         tasks: &CpuUseIndex<'a>,
