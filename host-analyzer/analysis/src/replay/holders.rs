@@ -120,7 +120,8 @@ impl<'a> Holders<'a> {
         let mut holders = Vec::new();
         let idle = (Holder::Known(Cause::IdleTeam), held.idle);
         let own = (Holder::Known(Cause::TooManyThreads), held.own);
-        let unknown = (Holder::Known(Cause::SharedCpu), tasks.unknown(from, to));
+        let unknown = held.unknown.saturating_add(tasks.unknown(from, to));
+        let unknown = (Holder::Known(Cause::SharedCpu), unknown);
         for (holder, ns) in held.foreign.into_iter().chain([idle, own, unknown]) {
             let ns = ns.min(left);
             left -= ns;
@@ -161,9 +162,15 @@ impl<'a> Holders<'a> {
         let none = Runs::default();
         let runs = self.runs.get(&cpu).unwrap_or(&none);
         let engines = |from, to| runs.until(to).saturating_sub(runs.until(from));
+        held.unknown = tasks.covered_beside(cpu, from, to, engines);
         for (task, ns) in tasks.busy_beside(cpu, from, to, engines) {
             let row = &self.model.sched.tasks[task.0 as usize];
-            if row.tid != 0 && !self.followed.contains(&row.tid) {
+            // The runs have these.
+            if self.followed.contains(&row.tid) {
+                continue;
+            }
+            held.unknown = held.unknown.saturating_sub(ns);
+            if row.tid != 0 {
                 held.add(Holder::Task(task), ns);
             }
         }
@@ -188,6 +195,8 @@ struct Held {
     own: u64,
     /// Those of them that computed nothing.
     idle: u64,
+    /// Nobody is known to have had it.
+    unknown: u64,
 }
 
 impl Held {

@@ -53,10 +53,8 @@ impl<'m> CpuUseIndex<'m> {
         to_ns: u64,
         engine: E,
     ) -> impl Iterator<Item = (TaskId, u64)> + use<'m, E> {
-        let (rows, of_cpu) = (self.rows, self.cpus.get(&cpu).cloned().unwrap_or_default());
-        let first = self.ends[of_cpu.clone()].partition_point(|end| *end <= from_ns);
-        let behind = rows.start_ns[of_cpu.clone()].partition_point(|start| *start < to_ns);
-        (of_cpu.start + first..of_cpu.start + behind).filter_map(move |i| {
+        let rows = self.rows;
+        self.between(cpu, from_ns, to_ns).filter_map(move |i| {
             let (start, length) = (rows.start_ns[i], rows.duration_ns[i]);
             let end = start.saturating_add(length);
             let (from, to) = (start.max(from_ns), end.min(to_ns));
@@ -65,6 +63,25 @@ impl<'m> CpuUseIndex<'m> {
             let busy_ns = part(rows.busy_ns[i], inside.min(left), left);
             (busy_ns > 0).then_some((rows.task[i], busy_ns))
         })
+    }
+
+    /// Time between two times that is in windows of `cpu` and not that of traced engines, ns. What of it no
+    /// task [had](Self::busy_beside) is unknown.
+    pub fn covered_beside(&self, cpu: u16, from_ns: u64, to_ns: u64, engine: impl Fn(u64, u64) -> u64) -> u64 {
+        let rows = self.between(cpu, from_ns, to_ns);
+        let mut windows: Vec<(u64, u64)> = rows.map(|i| (self.rows.start_ns[i], self.ends[i])).collect();
+        windows.dedup();
+        let inside = |(start, end): (u64, u64)| (start.max(from_ns), end.min(to_ns));
+        let left = |(from, to): (u64, u64)| to.saturating_sub(from).saturating_sub(engine(from, to));
+        windows.into_iter().map(|window| left(inside(window))).fold(0, u64::saturating_add)
+    }
+
+    /// The rows of windows that have a part between two times.
+    fn between(&self, cpu: u16, from_ns: u64, to_ns: u64) -> Range<usize> {
+        let of_cpu = self.cpus.get(&cpu).cloned().unwrap_or_default();
+        let first = self.ends[of_cpu.clone()].partition_point(|end| *end <= from_ns);
+        let behind = self.rows.start_ns[of_cpu.clone()].partition_point(|start| *start < to_ns);
+        of_cpu.start + first..of_cpu.start + behind
     }
 
     /// The CPUs on which tasks were seen, in no order.
@@ -127,6 +144,8 @@ mod tests {
         let engine = |from: u64, to: u64| to.min(40).saturating_sub(from);
         let busy = |from, to| index.busy_beside(0, from, to, engine).map(|(_, ns)| ns).sum::<u64>();
         assert_eq!([(0, 40), (40, 100), (30, 50), (0, 100)].map(|(f, t)| busy(f, t)), [0, 60, 10, 60]);
+        let covered = |from, to| index.covered_beside(0, from, to, engine);
+        assert_eq!([(0, 40), (40, 100), (30, 50), (0, 200)].map(|(f, t)| covered(f, t)), [0, 60, 10, 60]);
     }
 
     #[test]
