@@ -127,9 +127,12 @@ static __noinline int cpu_use_leaves(void *ctx, struct sched_thread *p, __u32 pi
 	}
 	if (now - u->at_ns >= CPU_USE_LONG && u->at_ns > u->out.from_ns)
 		cpu_use_end(u, u->at_ns);
-	/* Otherwise the kernel left out a run of this program, and the time is unknown. */
 	if (u->running == pid)
 		cpu_use_add(ctx, u, p, pid, now - u->at_ns);
+	else
+		/* A switch was missed: the time is unknown. The window is sent, so that the time does not
+		 * count as idle. */
+		u->foreign_ns += now - u->at_ns;
 	u->at_ns = now;
 	return 0;
 }
