@@ -2,7 +2,8 @@
 /* Use of the CPUs: which task had which CPU, whether or not a thread of an engine waited for it.
  *
  * Times are summed per CPU in windows of 10 ms. A window ends at a switch, so a task that keeps its
- * CPU makes it longer: all times are exact. If the ring buffer has no space, the window goes on,
+ * CPU makes it longer: all times are exact. Before a long turn it ends too, so that the turn is not
+ * mixed with what was before it. If the ring buffer has no space, the window goes on,
  * and nothing is lost but its limits. What is open when the session ends is read by the agent.
  */
 #include "include/cpu_use.h"
@@ -124,9 +125,14 @@ static __noinline int cpu_use_leaves(void *ctx, struct sched_thread *p, __u32 pi
 		u->at_ns = since;
 		u->running = pid;
 	}
-	/* Otherwise the kernel left out a run of this program, and the time is unknown. */
+	if (now - u->at_ns >= CPU_USE_LONG && u->at_ns > u->out.from_ns)
+		cpu_use_end(u, u->at_ns);
 	if (u->running == pid)
 		cpu_use_add(ctx, u, p, pid, now - u->at_ns);
+	else
+		/* A switch was missed: the time is unknown. The window is sent, so that the time does not
+		 * count as idle. */
+		u->foreign_ns += now - u->at_ns;
 	u->at_ns = now;
 	return 0;
 }

@@ -33,26 +33,14 @@ cd "$REPO"
 ! cannot_trace "architectures" || exit 0
 engine=$(scripts/engine.sh)
 ensure_venv tools
-agent=${PROFINFER_AGENT:-$CARGO_TARGET_DIR/debug/profinfer-agent}
-analyze=${PROFINFER_ANALYZE:-$CARGO_TARGET_DIR/debug/analyze}
-if ! [ -x "$agent" ] || ! [ -x "$analyze" ]; then tests_build; fi
-models=$CACHE/archs
+programs
 if [ -z "$out" ]; then
 	out=$(mktemp -d)
 	trap 'rm -rf "$out"' EXIT
 fi
-mkdir -p "$models" "$out"
+mkdir -p "$out"
 # Ceilings of this machine have no part in the counts.
 export PROFINFER_CEILINGS='' OMP_WAIT_POLICY=passive
-
-recipe_hash=$(cat scripts/gen_*.py scripts/archs/*.py scripts/requirements.txt | sha256sum | cut -c1-16)
-
-# generate NAME: its files, unless they are there
-generate() {
-	[ "$(cat "$models/.$1.recipe" 2>/dev/null)" != "$recipe_hash" ] || return 0
-	"$VENV/bin/python" scripts/gen_archs.py "$models" "$1" || die "model $1 could not be generated"
-	echo "$recipe_hash" >"$models/.$1.recipe"
-}
 
 # finish NAME: analyze a recording
 finish() {
@@ -72,13 +60,13 @@ record() {
 
 # run NAME: a model with its program
 run() {
-	local model=$models/$1.gguf adapter=()
+	local model=$ARCHS/$1.gguf adapter=()
 	case $1 in
 	bert)
 		record "$1" "$engine/llama-embedding" -m "$model" "${OPTIONS[@]}" --verbose-prompt -p "$PROMPT"
 		return
 		;;
-	lora) adapter=(--lora "$models/lora.lora.gguf") ;;
+	lora) adapter=(--lora "$ARCHS/lora.lora.gguf") ;;
 	esac
 	record "$1" "$engine/llama-completion" -m "$model" "${adapter[@]}" "${OPTIONS[@]}" -no-cnv -n "$TOKENS" --seed 1 \
 		--ignore-eos --verbose-prompt -p "$PROMPT"
@@ -89,7 +77,7 @@ serve() {
 	local name=$1-np4
 	note "$name"
 	"$VENV/bin/python" ci/archs/serve.py "$TOKENS" "$PROMPT" "$agent" record --full --levels all \
-		--out "$out/$name.pfi" -- "$engine/llama-server" -m "$models/$1.gguf" "${OPTIONS[@]}" -np 4 --port PORT \
+		--out "$out/$name.pfi" -- "$engine/llama-server" -m "$ARCHS/$1.gguf" "${OPTIONS[@]}" -np 4 --port PORT \
 		>"$out/$name.log" 2>"$out/$name.engine.log" </dev/null ||
 		die "the server with $1 failed" "$(tail -n 3 "$out/$name.engine.log")"
 	finish "$name"
@@ -99,9 +87,10 @@ if [ ${#names[@]} = 0 ]; then
 	mapfile -t names < <("$VENV/bin/python" scripts/gen_archs.py --list | cut -d' ' -f1)
 fi
 say "architectures: ${names[*]}"
+hash=$(archs_hash)
 for name in "${names[@]}"; do
-	with_lock "arch-$name" generate "$name"
+	generated "$ARCHS" "$hash" "$name" scripts/gen_archs.py
 	run "$name"
 	case $name in mamba2 | qwen35) serve "$name" ;; esac
 done
-"$VENV/bin/python" ci/archs/count.py "$models" "$out" "$TOKENS"
+"$VENV/bin/python" ci/archs/count.py "$ARCHS" "$out" "$TOKENS"

@@ -39,40 +39,26 @@ needed=$(scenarios --models)
 ! cannot_trace "scenarios" || exit 0
 engine=$(scripts/engine.sh)
 ensure_venv tools
-agent=${PROFINFER_AGENT:-$CARGO_TARGET_DIR/debug/profinfer-agent}
-analyze=${PROFINFER_ANALYZE:-$CARGO_TARGET_DIR/debug/analyze}
-if ! [ -x "$agent" ] || ! [ -x "$analyze" ]; then tests_build; fi
+programs
 if [ -z "$out" ]; then
 	out=$(mktemp -d)
 	trap 'rm -rf "$out"' EXIT
 fi
-# The models of all checks, those of ci/archs.sh, and those that only the scenarios need.
-models=$CACHE/models archs=$CACHE/archs own=$CACHE/scenarios
-mkdir -p "$archs" "$own" "$out"
+mkdir -p "$out"
 # Ceilings of this machine have no part in the counts.
 export PROFINFER_CEILINGS='' OMP_WAIT_POLICY=passive
 
-# The hash of a recipe, which is that of ci/archs.sh for its models
-recipe=(scripts/gen_*.py scripts/archs/*.py)
-arch_hash=$(cat "${recipe[@]}" scripts/requirements.txt | sha256sum | cut -c1-16)
-own_hash=$(cat "${recipe[@]}" scripts/requirements.txt ci/scenarios/{models,projectors}.py | sha256sum | cut -c1-16)
-
-# made FOLDER HASH NAME COMMAND...: makes a model unless it is there
-made() {
-	local folder=$1 hash=$2 name=$3
-	shift 3
-	[ "$(cat "$folder/.$name.recipe" 2>/dev/null)" != "$hash" ] || return 0
-	PYTHONDONTWRITEBYTECODE=1 "$VENV/bin/python" "$@" "$folder" "$name" || die "model $name could not be generated"
-	echo "$hash" >"$folder/.$name.recipe"
-}
-
+# The models of all checks, those of ci/archs.sh, and those that only the scenarios need.
+models=$CACHE/models own=$CACHE/scenarios
+archs_hash=$(archs_hash)
+own_hash=$archs_hash-$(hash_of ci/scenarios/{models,projectors}.py)
 while read -r kind name; do
 	case $kind in
 	model) scripts/model.sh "$name" >/dev/null </dev/null ;;
-	arch) with_lock "arch-$name" made "$archs" "$arch_hash" "$name" scripts/gen_archs.py ;;
-	own) PYTHONPATH=$REPO/scripts with_lock "scenario-$name" made "$own" "$own_hash" "$name" ci/scenarios/models.py ;;
+	arch) generated "$ARCHS" "$archs_hash" "$name" scripts/gen_archs.py ;;
+	own) generated "$own" "$own_hash" "$name" ci/scenarios/models.py ;;
 	esac
 done <<<"$needed"
 say "scenarios: requests, against the engine's own figures"
 scenarios --engine "$engine" --agent "$agent" --analyze "$analyze" --out "$out" \
-	--folder "$own" --folder "$models" --folder "$archs"
+	--folder "$own" --folder "$models" --folder "$ARCHS"

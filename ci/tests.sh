@@ -30,3 +30,30 @@ cannot_trace() {
 	if why=$(have_bpf); then return 1; fi
 	skip "$1" "nothing can be traced here: $why"
 }
+
+# Set `agent` and `analyze`, with which the scripts of this folder record; built unless they are there. PROFINFER_AGENT and
+# PROFINFER_ANALYZE name others.
+programs() {
+	agent=${PROFINFER_AGENT:-$CARGO_TARGET_DIR/debug/profinfer-agent}
+	analyze=${PROFINFER_ANALYZE:-$CARGO_TARGET_DIR/debug/analyze}
+	if ! [ -x "$agent" ] || ! [ -x "$analyze" ]; then tests_build; fi
+}
+
+# hash_of FILE...: of a recipe, which changes with its content
+hash_of() { cat "$@" | sha256sum | cut -c1-16; }
+
+# The models of scripts/gen_archs.py, and the hash of their recipe.
+ARCHS=$CACHE/archs
+archs_hash() { hash_of "$REPO"/scripts/gen_*.py "$REPO"/scripts/archs/*.py "$REPO/scripts/requirements.txt"; }
+
+# generated FOLDER HASH NAME SCRIPT: model NAME of a script with the arguments FOLDER NAME, made unless it is there by the recipe of that hash
+generated() {
+	local folder=$1 hash=$2 name=$3
+	mkdir -p "$folder"
+	with_lock "model-$name" generated_alone "$@"
+}
+generated_alone() {
+	[ "$(cat "$folder/.$name.recipe" 2>/dev/null)" != "$hash" ] || return 0
+	PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=$REPO/scripts "$VENV/bin/python" "$4" "$folder" "$name" </dev/null || die "model $name could not be generated"
+	echo "$hash" >"$folder/.$name.recipe"
+}

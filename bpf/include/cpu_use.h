@@ -8,6 +8,9 @@
 /* A window ends at the first switch after this time, ns. */
 #define CPU_USE_WINDOW (10 * 1000 * 1000)
 
+/* A turn of this length is in a window that begins with it, ns. Shorter than a time slice. */
+#define CPU_USE_LONG (2 * 1000 * 1000)
+
 /* The open window of one CPU. */
 struct cpu_use {
 	struct event_cpu_use out; /* up to the last switch */

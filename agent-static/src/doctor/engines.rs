@@ -36,7 +36,9 @@ pub(super) fn rows(target: Option<&Target>) -> (Vec<Row>, Option<bool>) {
                 for (path, e) in unread {
                     rows.push(Row::info(format!("  {path}"), format!("cannot be read: {e}")));
                 }
-                let works = levels(&plan, &mut rows);
+                let ended = process::ended_by_return_probes(pid);
+                rows.extend(ended.map(|why| Row::no("  probes", why)));
+                let works = levels(&plan, &mut rows) && ended.is_none();
                 operators = Some(operators.unwrap_or(true) && works);
             }
             Err(why) => {

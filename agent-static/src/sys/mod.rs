@@ -1,6 +1,6 @@
 //! The only files with `unsafe`: mapping files, mounting a file system, starting a program,
 //! forwarding its output, the nice value, capabilities, counters, a function to probe, BPF
-//! statistics, maps, links and the ring buffer, serial lines, measurement loops, direct probes.
+//! statistics, maps, links and the ring buffer, return probes under filters, serial lines, measurement loops, direct probes.
 
 #![allow(
     unsafe_code,
@@ -20,6 +20,7 @@ pub mod priority;
 pub mod private_stack;
 pub mod privilege;
 pub mod probed;
+pub mod return_probe;
 pub mod ring;
 pub mod serial;
 pub mod spawn;

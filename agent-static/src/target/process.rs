@@ -8,6 +8,7 @@ use std::os::unix::ffi::OsStrExt;
 use super::command;
 use crate::error::{Diagnostic, Result};
 use crate::proc_file::{of_process, text_of_process};
+use crate::sys::return_probe::end_filtered_processes;
 use crate::sys::user::User;
 
 /// Most generations between a process and the one that is followed.
@@ -124,6 +125,23 @@ pub fn tracer(tid: i32) -> u32 {
     text_of_process(&format!("/proc/{tid}/status"))
         .and_then(|s| status_ids(&s, "TracerPid").next())
         .unwrap_or(0)
+}
+
+/// Whether a seccomp filter applies to the process.
+#[must_use]
+pub fn is_filtered(pid: u32) -> bool {
+    // 1: strict, 2: a filter.
+    status(pid).is_some_and(|s| status_ids(&s, "Seccomp").next().unwrap_or(0) != 0)
+}
+
+/// Why a return probe would end the process, if it would.
+#[must_use]
+pub fn ended_by_return_probes(pid: u32) -> Option<&'static str> {
+    (is_filtered(pid) && end_filtered_processes()).then_some(
+        "not attached: a seccomp filter applies to this process, and this kernel passes the system call that ends a \
+         probed function to such filters, which would end the process. Use Linux 6.14 or an update of yours, or start \
+         the engine without a filter (docker: --security-opt seccomp=unconfined)",
+    )
 }
 
 /// The ids in a line of a status file.

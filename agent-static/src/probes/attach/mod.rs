@@ -24,6 +24,7 @@ use crate::probes::selfcheck::doubt;
 use crate::probes::uprobes::Uprobes;
 use crate::target::files::{MappedFile, code_files};
 use crate::target::maps::FileId;
+use crate::target::process::ended_by_return_probes;
 use crate::target::watch::Watch;
 use files::{Stamp, stamp};
 use removal::{LEAVING, Leaving};
@@ -175,6 +176,7 @@ impl Attached {
                 && !self.operators.keeps(kind)
         };
         bpf.set_engine(self.pid, self.config(hold));
+        let ended = ended_by_return_probes(self.pid);
         let mut outcomes = Vec::new();
         // Ends before starts: otherwise the start of an operator could be seen without its end.
         let probed = |kind: ProbeKind| wanted(kind) && !(bpf.starts_only() && kind == ProbeKind::OpEnd);
@@ -186,6 +188,14 @@ impl Attached {
             let new = same.iter().filter(|s| !self.uprobes.has(kind, file.id, s.offset));
             let new: BTreeMap<u64, &Site> = new.map(|s| (s.offset, *s)).collect();
             let offsets: Vec<u64> = new.keys().copied().collect();
+            let outcome = |site: &Site, fate| {
+                let (symbol, library) = (describe::symbol(site), file.path.clone());
+                Outcome { kind, symbol, library, fate }
+            };
+            if let Some(why) = ended {
+                outcomes.extend(new.values().map(|site| outcome(site, Fate::Refused(why.to_owned()))));
+                continue;
+            }
             for (offset, done) in self.uprobes.attach(bpf, self.pid, kind, file, &offsets) {
                 let Some(site) = new.get(&offset) else { continue };
                 let fate = match done {
@@ -197,8 +207,7 @@ impl Attached {
                     }
                     Err(e) => Fate::Refused(e.answer),
                 };
-                let (symbol, library) = (describe::symbol(site), file.path.clone());
-                outcomes.push(Outcome { kind, symbol, library, fate });
+                outcomes.push(outcome(site, fate));
             }
         }
         Ok(outcomes)

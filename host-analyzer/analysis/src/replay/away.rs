@@ -161,7 +161,10 @@ impl<'a> Blame<'a> {
                         }
                         one(self.holder(Holder::Task(id), piece.cpu))
                     }
-                    None => one(Cause::UnknownHolder),
+                    None => {
+                        let held = self.holders.of(pid, piece.cpu, (piece.start_ns, piece.end_ns));
+                        held.into_iter().map(|(holder, ns)| (self.holder(holder, piece.cpu), ns)).collect()
+                    }
                 }
             }
         }

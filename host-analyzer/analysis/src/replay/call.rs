@@ -270,7 +270,7 @@ impl<'a> Walk<'a> {
                     // Without the scheduler level, other causes are possible: a slow core.
                     let kept = if self.model.sched.recorded { typical.ns } else { typical.limit };
                     let (usual, strange) = usual.at_most(kept);
-                    self.splitter.unexplained(strange);
+                    self.splitter.longer(strange);
                     usual
                 }
                 _ => usual,

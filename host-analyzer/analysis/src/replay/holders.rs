@@ -34,12 +34,47 @@ struct Run {
     thread: ThreadId,
 }
 
+/// Runs on one CPU, by start.
+#[derive(Debug, Default)]
+struct Runs {
+    /// They do not overlap, so their ends are in order too.
+    rows: Vec<Run>,
+    /// Sum of the times before each of them, ns.
+    before: Vec<u64>,
+}
+
+impl Runs {
+    /// Those that have a part between two times, with the part's length in ns.
+    fn between(&self, from: u64, to: u64) -> impl Iterator<Item = (ThreadId, u64)> {
+        let first = self.rows.partition_point(|r| r.end <= from);
+        let rows = self.rows[first..].iter().take_while(move |r| r.start < to);
+        rows.map(move |r| (r.thread, r.end.min(to).saturating_sub(r.start.max(from))))
+    }
+
+    /// Their time up to `at`, ns.
+    fn until(&self, at: u64) -> u64 {
+        let behind = self.rows.partition_point(|r| r.start < at);
+        let last = behind.checked_sub(1).map(|i| (self.before[i], self.rows[i]));
+        last.map_or(0, |(before, r)| before.saturating_add(r.end.min(at).saturating_sub(r.start)))
+    }
+
+    fn sort(&mut self) {
+        self.rows.sort_by_key(|r| r.start);
+        let mut sum = 0u64;
+        let mut next = |r: &Run| {
+            let after = sum.saturating_add(r.end.saturating_sub(r.start));
+            std::mem::replace(&mut sum, after)
+        };
+        self.before = self.rows.iter().map(&mut next).collect();
+    }
+}
+
 pub(super) struct Holders<'a> {
     model: &'a Model,
     /// `None` if the use of the CPUs was not recorded.
     tasks: Option<CpuUseIndex<'a>>,
-    /// Runs of engines' threads by CPU, by start.
-    runs: HashMap<u16, Vec<Run>>,
+    /// Runs of engines' threads by CPU.
+    runs: HashMap<u16, Runs>,
     /// Thread ids of these. Windows of the use of the CPUs may have them too.
     followed: HashSet<u32>,
 }
@@ -47,17 +82,18 @@ pub(super) struct Holders<'a> {
 impl<'a> Holders<'a> {
     pub(super) fn new(model: &'a Model) -> Self {
         let tasks = CpuUseIndex::new(model);
-        let mut runs: HashMap<u16, Vec<Run>> = HashMap::new();
+        let mut runs: HashMap<u16, Runs> = HashMap::new();
         let states = &model.sched.states;
         if tasks.is_some() {
             for i in (0..states.len()).filter(|i| states.state[*i] == ThreadState::Running) {
                 let start = states.start_ns[i];
                 let end = start.saturating_add(states.duration_ns[i]);
-                runs.entry(states.cpu[i]).or_default().push(Run { start, end, thread: states.thread[i] });
+                let run = Run { start, end, thread: states.thread[i] };
+                runs.entry(states.cpu[i]).or_default().rows.push(run);
             }
         }
-        runs.values_mut().for_each(|rows| rows.sort_by_key(|r| r.start));
-        let threads = runs.values().flatten().map(|run| model.threads.get(run.thread).tid);
+        runs.values_mut().for_each(Runs::sort);
+        let threads = runs.values().flat_map(|r| &r.rows).map(|run| model.threads.get(run.thread).tid);
         let followed = threads.collect();
         Self { model, tasks, runs, followed }
     }
@@ -84,7 +120,8 @@ impl<'a> Holders<'a> {
         let mut holders = Vec::new();
         let idle = (Holder::Known(Cause::IdleTeam), held.idle);
         let own = (Holder::Known(Cause::TooManyThreads), held.own);
-        let unknown = (Holder::Known(Cause::SharedCpu), tasks.unknown(from, to));
+        let unknown = held.unknown.saturating_add(tasks.unknown(from, to));
+        let unknown = (Holder::Known(Cause::SharedCpu), unknown);
         for (holder, ns) in held.foreign.into_iter().chain([idle, own, unknown]) {
             let ns = ns.min(left);
             left -= ns;
@@ -98,6 +135,22 @@ impl<'a> Holders<'a> {
         HeldCpu { cpu: Some(cpu), holders }
     }
 
+    /// Who had `cpu` from `from` to `to`, while a thread of process `pid` waited for it and no switch shows
+    /// behind whom. Their times sum to that.
+    pub(super) fn of(&self, pid: u32, cpu: u16, (from, to): (u64, u64)) -> Vec<(Holder, u64)> {
+        let foreign = self.tasks.as_ref().map(|t| self.held(t, cpu, (pid, &|_| false), (from, to)).foreign);
+        let mut holders = Vec::new();
+        let mut left = to.saturating_sub(from);
+        for (holder, ns) in foreign.into_iter().flatten() {
+            let ns = ns.min(left);
+            left -= ns;
+            holders.push((holder, ns));
+        }
+        holders.push((Holder::Known(Cause::UnknownHolder), left));
+        holders.retain(|(_, ns)| *ns > 0);
+        holders
+    }
+
     fn held(
         &self,
         tasks: &CpuUseIndex<'a>,
@@ -106,20 +159,25 @@ impl<'a> Holders<'a> {
         (from, to): (u64, u64),
     ) -> Held {
         let mut held = Held::default();
-        for (task, ns) in tasks.busy(cpu, from, to) {
+        let none = Runs::default();
+        let runs = self.runs.get(&cpu).unwrap_or(&none);
+        let engines = |from, to| runs.until(to).saturating_sub(runs.until(from));
+        held.unknown = tasks.covered_beside(cpu, from, to, engines);
+        for (task, ns) in tasks.busy_beside(cpu, from, to, engines) {
             let row = &self.model.sched.tasks[task.0 as usize];
-            if row.tid != 0 && !self.followed.contains(&row.tid) {
+            // The runs have these.
+            if self.followed.contains(&row.tid) {
+                continue;
+            }
+            held.unknown = held.unknown.saturating_sub(ns);
+            if row.tid != 0 {
                 held.add(Holder::Task(task), ns);
             }
         }
-        let rows = self.runs.get(&cpu).map_or(&[][..], Vec::as_slice);
-        // Runs of a CPU do not overlap, so their ends are in order too.
-        let first = rows.partition_point(|r| r.end <= from);
-        for run in rows[first..].iter().take_while(|r| r.start < to) {
-            let ns = run.end.min(to).saturating_sub(run.start.max(from));
-            if self.model.threads.get(run.thread).pid != pid {
-                held.add(Holder::Engine(run.thread), ns);
-            } else if idle(run.thread) {
+        for (thread, ns) in runs.between(from, to) {
+            if self.model.threads.get(thread).pid != pid {
+                held.add(Holder::Engine(thread), ns);
+            } else if idle(thread) {
                 held.idle = held.idle.saturating_add(ns);
             } else {
                 held.own = held.own.saturating_add(ns);
@@ -137,6 +195,8 @@ struct Held {
     own: u64,
     /// Those of them that computed nothing.
     idle: u64,
+    /// Nobody is known to have had it.
+    unknown: u64,
 }
 
 impl Held {

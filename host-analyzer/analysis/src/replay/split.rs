@@ -317,9 +317,16 @@ impl Splitter {
         usual
     }
 
-    /// Adds time of a thread on the CPU that is out of the ordinary.
-    pub(super) const fn unexplained(&mut self, ns: u64) {
-        self.delays.unexplained = self.delays.unexplained.saturating_add(ns);
+    /// Adds time of threads on the CPU that is out of the ordinary. Who had the CPU before used its caches
+    /// too, so up to the length of the delays of this meeting it is due to them.
+    pub(super) fn longer(&mut self, ns: u64) {
+        let Self { claims, delays, .. } = self;
+        let due = ns.min(delays.caused.total());
+        claims.clear();
+        let none = delays.caused.share(due, claims);
+        delays.caused.add_all(claims);
+        delays.alone.add_all(claims);
+        delays.unexplained = delays.unexplained.saturating_add(ns - due + none);
     }
 
     /// Distributes the excess to causes: first to those of the threads that came last.

@@ -40,13 +40,48 @@ impl<'m> CpuUseIndex<'m> {
     /// whole. The idle task is one of them. Time without any task belonged to a thread of a traced
     /// engine or to the idle task, unless it is [unknown](Self::unknown).
     pub fn busy(&self, cpu: u16, from_ns: u64, to_ns: u64) -> impl Iterator<Item = (TaskId, u64)> + 'm {
-        let (rows, of_cpu) = (self.rows, self.cpus.get(&cpu).cloned().unwrap_or_default());
-        let first = self.ends[of_cpu.clone()].partition_point(|end| *end <= from_ns);
-        let behind = rows.start_ns[of_cpu.clone()].partition_point(|start| *start < to_ns);
-        (of_cpu.start + first..of_cpu.start + behind).filter_map(move |i| {
-            let busy_ns = share(rows, i, from_ns, to_ns);
+        self.busy_beside(cpu, from_ns, to_ns, |_, _| 0)
+    }
+
+    /// The same where `engine(from, to)` is the time that threads of traced engines had the CPU, ns. It is
+    /// known to the nanosecond, so of a window that is only partly inside, each other task has its share of
+    /// the time that they left.
+    pub fn busy_beside<E: Fn(u64, u64) -> u64>(
+        &self,
+        cpu: u16,
+        from_ns: u64,
+        to_ns: u64,
+        engine: E,
+    ) -> impl Iterator<Item = (TaskId, u64)> + use<'m, E> {
+        let rows = self.rows;
+        self.between(cpu, from_ns, to_ns).filter_map(move |i| {
+            let (start, length) = (rows.start_ns[i], rows.duration_ns[i]);
+            let end = start.saturating_add(length);
+            let (from, to) = (start.max(from_ns), end.min(to_ns));
+            let left = length.saturating_sub(engine(start, end));
+            let inside = to.saturating_sub(from).saturating_sub(engine(from, to));
+            let busy_ns = part(rows.busy_ns[i], inside.min(left), left);
             (busy_ns > 0).then_some((rows.task[i], busy_ns))
         })
+    }
+
+    /// Time between two times that is in windows of `cpu` and not that of traced engines, ns. What of it no
+    /// task [had](Self::busy_beside) is unknown.
+    pub fn covered_beside(&self, cpu: u16, from_ns: u64, to_ns: u64, engine: impl Fn(u64, u64) -> u64) -> u64 {
+        let rows = self.between(cpu, from_ns, to_ns);
+        let mut windows: Vec<(u64, u64)> = rows.map(|i| (self.rows.start_ns[i], self.ends[i])).collect();
+        windows.dedup();
+        let inside = |(start, end): (u64, u64)| (start.max(from_ns), end.min(to_ns));
+        let left = |(from, to): (u64, u64)| to.saturating_sub(from).saturating_sub(engine(from, to));
+        windows.into_iter().map(|window| left(inside(window))).fold(0, u64::saturating_add)
+    }
+
+    /// The rows of windows that have a part between two times.
+    fn between(&self, cpu: u16, from_ns: u64, to_ns: u64) -> Range<usize> {
+        let of_cpu = self.cpus.get(&cpu).cloned().unwrap_or_default();
+        let first = self.ends[of_cpu.clone()].partition_point(|end| *end <= from_ns);
+        let behind = self.rows.start_ns[of_cpu.clone()].partition_point(|start| *start < to_ns);
+        of_cpu.start + first..of_cpu.start + behind
     }
 
     /// The CPUs on which tasks were seen, in no order.
@@ -59,13 +94,6 @@ impl<'m> CpuUseIndex<'m> {
     pub fn unknown(&self, from_ns: u64, to_ns: u64) -> u64 {
         self.gaps.iter().map(|(from, to)| to_ns.min(*to).saturating_sub(from_ns.max(*from))).sum()
     }
-}
-
-/// Part of a row's time between two times, ns.
-pub(crate) fn share(rows: &CpuUse, row: usize, from_ns: u64, to_ns: u64) -> u64 {
-    let (start, length) = (rows.start_ns[row], rows.duration_ns[row]);
-    let inside = start.saturating_add(length).min(to_ns).saturating_sub(start.max(from_ns));
-    part(rows.busy_ns[row], inside, length)
 }
 
 /// `inside / length` of a time, ns.
@@ -106,6 +134,18 @@ mod tests {
         assert_eq!((busy(3, 8, 9), busy(3, 0, 10)), (vec![], vec![(2, 5)]));
         assert_eq!((busy(1, 0, 1000), busy(0, 200, 100)), (vec![], vec![]));
         assert_eq!([(0, 350), (300, 380), (390, 600)].map(|(f, t)| index.unknown(f, t)), [0, 30, 110]);
+    }
+
+    #[test]
+    fn what_engines_had_is_no_time_of_others() {
+        // The engine has the first 40 ns, task 1 all of the rest.
+        let model = model(&[(0, 0, 100, 1, 60)]);
+        let index = CpuUseIndex::new(&model).expect("recorded");
+        let engine = |from: u64, to: u64| to.min(40).saturating_sub(from);
+        let busy = |from, to| index.busy_beside(0, from, to, engine).map(|(_, ns)| ns).sum::<u64>();
+        assert_eq!([(0, 40), (40, 100), (30, 50), (0, 100)].map(|(f, t)| busy(f, t)), [0, 60, 10, 60]);
+        let covered = |from, to| index.covered_beside(0, from, to, engine);
+        assert_eq!([(0, 40), (40, 100), (30, 50), (0, 200)].map(|(f, t)| covered(f, t)), [0, 60, 10, 60]);
     }
 
     #[test]

@@ -10,15 +10,18 @@ use crate::support::{engine, model, parts, record};
 
 /// More nodes than are read at one call, and more than 8,192.
 const DEEP: usize = 9000;
-/// Calls until all parts were read: the graph has some 13,000 tensors, of which the ring buffer's half
-/// holds 2,500. On a loaded machine, time ends the parts earlier.
-const PARTS: std::ops::RangeInclusive<usize> = 4..=18;
+/// Fewest calls until all parts were read: the graph has some 13,000 tensors, of which the ring buffer's
+/// half holds 2,500. On a slow or loaded machine the time of a part, 5 ms, ends it earlier.
+const FEWEST_PARTS: usize = 4;
+/// Tokens to generate: more than the parts that a slow machine needs (one needed 20).
+const TOKENS: usize = 40;
 
 fn trace(models: &[&str]) -> Option<(Model, Vec<Call>)> {
     let (parts, bin) = (parts()?, engine("PROFINFER_ENGINE_DIR")?);
     let driver = bin.join("nodes");
     let files: Vec<String> = models.iter().map(|name| model(&parts, name)).collect();
-    let mut command = vec![driver.to_str().unwrap(), "-t", "2", "-p", "5", "-n", "20", "--list"];
+    let tokens = TOKENS.to_string();
+    let mut command = vec![driver.to_str().unwrap(), "-t", "2", "-p", "5", "-n", &tokens, "--list"];
     files.iter().for_each(|file| command.extend(["-m", file.as_str()]));
     let (trace, output) = record(&parts, &["--levels", "token,graph,op"], &command);
     Some((trace, parse(&String::from_utf8(output.stdout).unwrap())))
@@ -56,15 +59,15 @@ fn a_graph_of_9000_nodes_is_read_in_parts() {
     let Some((trace, calls)) = trace(&["deep-q8"]) else { return };
     assert!(calls.iter().all(|c| c.nodes.len() > DEEP), "the model is deep enough");
     let unread = check(&trace, &calls, 1).remove(0);
-    assert!(PARTS.contains(&unread.len()), "{unread:?}");
+    assert!((FEWEST_PARTS..calls.len()).contains(&unread.len()), "{unread:?}");
     // The prompt, and the first tokens.
     assert_eq!(unread, (0..unread.len()).collect::<Vec<_>>());
-    assert_eq!(Analysis::compute(&trace).token.decode.tokens, 20, "its calls are there");
+    assert_eq!(Analysis::compute(&trace).token.decode.tokens, TOKENS as u64, "its calls are there");
 }
 
 #[test]
 fn a_small_graph_between_the_parts_is_read_at_once() {
     let Some((trace, calls)) = trace(&["deep-q8", "dense-q8"]) else { return };
     let unread = check(&trace, &calls, 2);
-    assert!(PARTS.contains(&unread[0].len()) && unread[1].is_empty(), "{unread:?}");
+    assert!((FEWEST_PARTS..calls.len() / 2).contains(&unread[0].len()) && unread[1].is_empty(), "{unread:?}");
 }
