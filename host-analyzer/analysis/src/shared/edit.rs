@@ -53,9 +53,9 @@ impl Edits {
     /// `None` if neither a cut shows it nor, of the `only` sequence of a call, the outputs that were taken. The
     /// token before the guesses is always kept.
     pub(crate) fn kept(&self, call: usize, share: &SequenceShare, only: bool) -> Option<u32> {
-        let outputs =
-            || self.taken.get(call).copied().flatten().filter(|n| only && (1..=share.n).contains(n));
-        self.cut(call, share).or_else(outputs)
+        // One may also be all outputs at once (`llama_get_logits`).
+        let taken = || self.taken.get(call).copied().flatten().filter(|n| only && (2..=share.n).contains(n));
+        self.cut(call, share).or_else(taken)
     }
 
     fn cut(&self, call: usize, share: &SequenceShare) -> Option<u32> {

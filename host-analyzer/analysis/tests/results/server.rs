@@ -216,8 +216,9 @@ fn the_last_guesses_count_as_far_as_their_outputs_are_taken() {
     };
     assert_eq!(of(&[(0, 1), (1, 2), (2, 3)]), (Some(6), 3, 0));
     assert_eq!(of(&[(0, 1), (1, 2), (2, 4)]), (Some(7), 4, 0));
-    // Not all are recorded; more than there are.
+    // None is recorded; one, which may be all at once; more than there are.
     assert_eq!(of(&[]), (Some(4), 1, 1));
+    assert_eq!(of(&[(0, 1), (1, 2), (2, 1)]), (Some(4), 1, 1));
     assert_eq!(of(&[(0, 1), (1, 2), (2, 5)]), (Some(4), 1, 1));
 }
 
