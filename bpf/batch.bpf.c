@@ -104,31 +104,6 @@ int batch_set_output(struct pt_regs *ctx)
 	return 0;
 }
 
-/* llama_memory_seq_rm(memory, sequence, from, to): after each verification of guesses, the engine removes
- * those that it rejected. */
-SEC("uprobe")
-int sequence_cut(struct pt_regs *ctx)
-{
-	__u64 id = pid_tgid();
-	struct event_cut *e;
-
-	COUNT(batch_hits);
-	if (!id)
-		return 0;
-	e = bpf_ringbuf_reserve(&events, sizeof(*e), 0);
-	if (!e) {
-		COUNT(calls_ring_full);
-		return 0;
-	}
-	head(&e->head, EVENT_CUT, id, 0);
-	e->at_ns = bpf_ktime_get_ns();
-	e->memory = PT_REGS_PARM1(ctx);
-	e->seq = (__s32)PT_REGS_PARM2(ctx);
-	e->pos = (__s32)PT_REGS_PARM3(ctx);
-	bpf_ringbuf_submit(e, BPF_RB_NO_WAKEUP);
-	return 0;
-}
-
 /* Ends the parts of the batch at this address, of which a call begins, and takes it. Returns
  * whether the thread has filled it. */
 static __noinline int batch_take(struct thread *t, __u64 batch)

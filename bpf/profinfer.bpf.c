@@ -2,6 +2,7 @@
 /* All programs as one object, so that they share their maps. One file per level. */
 #include "loading.bpf.c"
 #include "token.bpf.c"
+#include "edit.bpf.c"
 #include "graph.bpf.c"
 #include "expert.bpf.c"
 #include "op.bpf.c"

@@ -127,5 +127,6 @@ int llama_call_return(struct pt_regs *ctx)
 		return 0;
 	if (--t->decode_depth)
 		return 0;
+	ADD(state_of(t)->calls, 1);
 	return decode_event(t, EVENT_DECODE_END, now, (__s32)PT_REGS_RC(ctx));
 }

@@ -24,7 +24,8 @@ enum event_kind {
 	EVENT_OP_COUNTED = 11,
 	EVENT_EXPERTS = 12,
 	EVENT_PART = 13,
-	EVENT_CUT = 14,
+	EVENT_EDIT = 14,
+	EVENT_TAKEN = 15,
 	EVENT_LOADING = 19,
 	EVENT_NESTED = 20,
 	EVENT_SWITCH = 30,
@@ -189,14 +190,22 @@ struct event_part {
 	__u32 outputs; /* tokens with requested output */
 };
 
-/* CUT: the engine removes the tokens of a sequence from a position on, for example guesses that were
- * rejected. */
-struct event_cut {
+/* EDIT: the engine edits the memory of a context; head.arg is wire's edit::kind. Negative: all sequences,
+ * from the first position, to the last one. */
+struct event_edit {
 	struct event_head head;
 	__u64 at_ns;
-	__u64 memory; /* of a context */
+	__u64 memory; /* of older engines, the context itself */
 	__s32 seq;
-	__s32 pos;
+	__s32 from;
+	__s32 to;
+	__s32 target; /* the sequence that gets a copy */
+};
+
+/* TAKEN: the engine takes an output of the context's last call. */
+struct event_taken {
+	struct event_head head;
+	__u64 context;
 };
 
 /* EXPERTS: a consecutive range of a router's selection; head.arg is the number of experts. */
@@ -309,7 +318,8 @@ struct generated {
 	struct event_nested nested;
 	struct event_experts experts;
 	struct event_part part;
-	struct event_cut cut;
+	struct event_edit edit;
+	struct event_taken taken;
 	struct event_switch switch_;
 	struct event_wake wake;
 	struct event_gap gap;

@@ -42,6 +42,7 @@ struct engine_state {
 	__u64 held;      /* it was stopped at its first llama_decode call or graph */
 	__u64 cpu_skip;  /* the operators of that CPU graph are not captured */
 	__u64 cpu_topology; /* its topology */
+	__u64 calls; /* number of decode calls that have returned */
 };
 
 /* Nesting depth of calls of backends' functions: ggml_rk_compute_forward, ggml_rk_mul_mat,
@@ -190,6 +191,12 @@ struct thread {
 	__u32 part_n_seq;
 	__s32 part_pos;
 	__u32 part_outputs;
+	/* The last output that was taken: calls of the process by then, its context, its index, and how many
+	 * outputs of that call were sent. */
+	__u64 taken_calls;
+	__u64 taken_context;
+	__s32 taken_index;
+	__u32 taken_n;
 	/* Walk over a graph's nodes, see topology.bpf.c. */
 	__u32 walk_n;
 	__u32 walk_i;
@@ -241,7 +248,7 @@ struct counters {
 	__u64 part_ring_full;
 	__u64 part_unreadable;
 	__u64 part_left_out;
-	/* Hits of the programs of bpf/batch.bpf.c. */
+	/* Hits of the programs of bpf/batch.bpf.c and bpf/edit.bpf.c. */
 	__u64 batch_hits;
 	/* As in the wire's CaptureLoss record. */
 	__u64 spans_filtered;

@@ -107,8 +107,8 @@ def embedding(text):
 
 
 def passkey(text):
-    """The tool counts the tokens that it prints."""
-    return Run([Request(0, number(text, r"prompt tokens: (\d+)"), number(text, r"decoded (\d+) tokens"))])
+    """The tool counts the calls after the prompt. It takes a token from each, and one from the prompt's call."""
+    return Run([Request(0, number(text, r"prompt tokens: (\d+)"), number(text, r"decoded (\d+) tokens") + 1)])
 
 
 def speech(text):

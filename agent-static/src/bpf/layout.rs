@@ -120,8 +120,14 @@ mod tests {
 
     #[test]
     fn fields_written_by_name_are_read_by_name() {
-        let bytes =
-            bytes_of!(engine_state { cpu_graph: 1 << 40, split: 7, held: 1, cpu_skip: 0, cpu_topology: 0 });
+        let bytes = bytes_of!(engine_state {
+            cpu_graph: 1 << 40,
+            split: 7,
+            held: 1,
+            cpu_skip: 0,
+            cpu_topology: 0,
+            calls: 0
+        });
         let view = View::<types::engine_state>::new(&bytes);
         let read = |v: &View<'_, types::engine_state>| {
             Some((

@@ -52,6 +52,10 @@ impl<'s> Bpf<'s> {
             AttachPoint::Engine(ProbeKind::BatchPosition) => (&p.batch_set_position, None),
             AttachPoint::Engine(ProbeKind::BatchOutput) => (&p.batch_set_output, None),
             AttachPoint::Engine(ProbeKind::SequenceCut) => (&p.sequence_cut, None),
+            AttachPoint::Engine(ProbeKind::SequenceCopy) => (&p.sequence_copy, None),
+            AttachPoint::Engine(ProbeKind::MemoryClear) => (&p.memory_clear, None),
+            AttachPoint::Engine(ProbeKind::OutputTaken) => (&p.output_taken, None),
+            AttachPoint::Engine(ProbeKind::OutputsTaken) => (&p.outputs_taken, None),
             AttachPoint::Engine(ProbeKind::SchedulerGraph) => {
                 (&p.scheduler_graph_enter, Some(&p.scheduler_graph_return))
             }
@@ -171,6 +175,10 @@ impl<'s> Bpf<'s> {
             p.batch_set_position.as_fd(),
             p.batch_set_output.as_fd(),
             p.sequence_cut.as_fd(),
+            p.sequence_copy.as_fd(),
+            p.memory_clear.as_fd(),
+            p.output_taken.as_fd(),
+            p.outputs_taken.as_fd(),
             p.scheduler_graph_enter.as_fd(),
             p.scheduler_graph_return.as_fd(),
             p.cpu_graph_enter.as_fd(),

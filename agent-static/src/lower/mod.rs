@@ -12,6 +12,7 @@ mod batch;
 mod cpu_use;
 #[cfg_attr(not(feature = "direct"), path = "no_direct.rs")]
 mod direct;
+mod edit;
 mod expert;
 pub mod graph;
 pub mod hits;
@@ -76,6 +77,7 @@ pub struct Lower {
     experts: expert::Counts,
     spare_selections: Vec<expert::Selections>,
     parts: part::Parts,
+    taken: edit::TakenOutputs,
     resumed: Vec<(u32, u64)>,
     /// Number of slots in use, and how many of them (the first ones) are hardware counters.
     pub counter_slots: (usize, usize),
@@ -138,6 +140,7 @@ impl Lower {
             experts: expert::Counts::default(),
             spare_selections: Vec::new(),
             parts: part::Parts::default(),
+            taken: edit::TakenOutputs::default(),
             resumed: Vec::new(),
             counter_slots: (0, 0),
             unplaced: Vec::new(),
@@ -195,7 +198,8 @@ impl Lower {
             Event::Nested(nested) => self.nested_call(nested),
             Event::Experts(experts) => self.experts(experts),
             Event::Part(part) => self.part(part),
-            Event::Cut(cut) => self.cut(cut),
+            Event::Edit(edit) => self.edit(edit),
+            Event::Taken(head, context) => self.taken(head, *context),
             Event::Graph(graph) => self.graph(graph),
             Event::Decode(decode) => self.decode(decode),
             Event::Topology(head, key, n_nodes) => self.topologies.begin(head, *key, *n_nodes, forgotten),
@@ -306,6 +310,7 @@ impl Lower {
     pub fn finish(&mut self) {
         self.drain_direct();
         self.send_parts();
+        self.send_all_taken();
         self.nested.drop_open();
         for graph in self.graphs.take_all() {
             self.experts.no_graph += graph.selections.as_ref().map_or(0, expert::Selections::len);

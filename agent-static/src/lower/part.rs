@@ -3,7 +3,7 @@
 use profinfer_wire::parts::Cursor;
 use profinfer_wire::record::Record;
 use profinfer_wire::record::control::level;
-use profinfer_wire::record::part::{Cut, PartBatch, PartLoss};
+use profinfer_wire::record::part::{PartBatch, PartLoss};
 
 use super::Lower;
 use crate::bpf::Totals;
@@ -103,13 +103,6 @@ impl Lower {
         (p.decode, p.len, p.count) = (decode, end, count);
         p.tokens += u64::from(e.part.n);
         true
-    }
-
-    /// Sends a removal of tokens.
-    pub(super) fn cut(&mut self, cut: &Cut) {
-        if self.levels & level::TOKEN != 0 {
-            self.emit.emit(&Record::Cut(*cut), Weight::Essential);
-        }
     }
 
     /// Sends the packed parts and restarts in the same memory.

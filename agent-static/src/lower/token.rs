@@ -161,5 +161,6 @@ impl Lower {
             status: e.status,
         };
         self.emit.emit(&Record::Decode(record), Weight::Essential);
+        self.returned(e.head.tgid, e.context, open.id);
     }
 }

@@ -2,8 +2,9 @@
 //! assigned.
 
 use profinfer_agent::bpf::ring::{Decode, Event, Part};
-use profinfer_trace::model::LlamaCallId;
+use profinfer_trace::model::{Edit, EditKind, LlamaCallId};
 use profinfer_wire::parts;
+use profinfer_wire::record::edit;
 
 use crate::run::{Run, TID, decode_call, head};
 
@@ -81,4 +82,46 @@ fn parts_of_no_call_are_counted() {
     let model = run.finish();
     assert!(model.parts.is_empty());
     assert_eq!(model.health.parts.map(|l| (l.tokens, l.sent, l.no_call)), Some((2, 0, 2)));
+}
+
+/// An output is of the last call of its context, whichever thread takes it.
+#[test]
+fn taken_outputs_are_of_the_last_call_of_their_context() {
+    let mut run = Run::new();
+    let taken = |run: &mut Run, tid: u32, context: u64| run.event(&Event::Taken(head(tid), context));
+    // Before any call.
+    taken(&mut run, TID, 0xc0);
+    for (start, context) in [(1_000, 0xc0), (2_000, 0xd0), (3_000, 0xc0), (4_000, 0xc0)] {
+        let call = Decode { context, ..decode_call(head(TID), start, 1) };
+        run.decode(call);
+        run.decode(Decode { end_ns: start + 500, ..call });
+        if start == 3_000 {
+            taken(&mut run, TID + 1, 0xc0);
+            taken(&mut run, TID, 0xd0);
+            taken(&mut run, TID, 0xc0);
+        }
+    }
+    taken(&mut run, TID, 0xc0);
+    assert_eq!(run.finish().taken, [(LlamaCallId(1), 1), (LlamaCallId(2), 2), (LlamaCallId(3), 1)]);
+}
+
+#[test]
+fn edits_of_the_memory_arrive_as_they_are() {
+    let mut run = Run::new();
+    let sent = edit::Edit {
+        pid: head(TID).tgid,
+        at_ns: 1_500,
+        memory: 0xe0,
+        kind: edit::kind::COPY,
+        seq: 0,
+        from: -1,
+        to: 30,
+        target: 3,
+    };
+    run.event(&Event::Edit(sent));
+    let edit::Edit { pid, at_ns, memory, seq, from, to, target, .. } = sent;
+    assert_eq!(
+        run.finish().edits,
+        [Edit { pid, at_ns, memory, kind: EditKind::Copy, seq, from, to, target }]
+    );
 }

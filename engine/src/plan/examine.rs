@@ -20,7 +20,7 @@ use crate::symbols::calls::Calls;
 use crate::symbols::names::BackendFunction;
 
 /// Functions whose entry and return are probed.
-const FUNCTIONS: [(ProbeKind, &[&str]); 17] = [
+const FUNCTIONS: [(ProbeKind, &[&str]); 25] = [
     // The names since 2025, and those before, which call the new ones today.
     (ProbeKind::LoadModel, &["llama_model_load_from_file", "llama_load_model_from_file"]),
     (ProbeKind::NewContext, &["llama_init_from_model", "llama_new_context_with_model"]),
@@ -35,7 +35,17 @@ const FUNCTIONS: [(ProbeKind, &[&str]); 17] = [
     (ProbeKind::BatchPosition, &["llama_batch_ext_set_pos"]),
     (ProbeKind::BatchOutput, &["llama_batch_ext_set_output_logits"]),
     (ProbeKind::BatchOutput, &["llama_batch_ext_set_output_embd"]),
-    (ProbeKind::SequenceCut, &["llama_memory_seq_rm"]),
+    // The names since 2025-06, since 2025-03, and those before, which have the context instead of its memory.
+    (ProbeKind::SequenceCut, &["llama_memory_seq_rm", "llama_kv_self_seq_rm", "llama_kv_cache_seq_rm"]),
+    (ProbeKind::SequenceCopy, &["llama_memory_seq_cp", "llama_kv_self_seq_cp", "llama_kv_cache_seq_cp"]),
+    (ProbeKind::MemoryClear, &["llama_memory_clear", "llama_kv_self_clear", "llama_kv_cache_clear"]),
+    (ProbeKind::OutputsTaken, &["llama_get_logits"]),
+    (ProbeKind::OutputTaken, &["llama_get_logits_ith"]),
+    (ProbeKind::OutputsTaken, &["llama_get_embeddings"]),
+    (ProbeKind::OutputTaken, &["llama_get_embeddings_ith"]),
+    (ProbeKind::OutputTaken, &["llama_get_embeddings_seq"]),
+    // A token that a backend sampled: then nobody takes logits.
+    (ProbeKind::OutputTaken, &["llama_get_sampled_token_ith"]),
     // The first one that exists: the second one calls it.
     (
         ProbeKind::SchedulerGraph,
@@ -158,6 +168,10 @@ impl EnginePlan {
                 | ProbeKind::LlamaProcess
                 | ProbeKind::LlamaEncode
                 | ProbeKind::SequenceCut
+                | ProbeKind::SequenceCopy
+                | ProbeKind::MemoryClear
+                | ProbeKind::OutputTaken
+                | ProbeKind::OutputsTaken
                 | ProbeKind::BatchClear
                 | ProbeKind::BatchAdd
                 | ProbeKind::BatchSequence

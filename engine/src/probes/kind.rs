@@ -25,6 +25,15 @@ pub enum ProbeKind {
     BatchOutput,
     /// Entry of `llama_memory_seq_rm`.
     SequenceCut,
+    /// Entry of `llama_memory_seq_cp`.
+    SequenceCopy,
+    /// Entry of `llama_memory_clear`.
+    MemoryClear,
+    /// Entry of a function that returns one output of a decode call, such as `llama_get_logits_ith`. Attached
+    /// before the decode calls themselves: of a recorded call, no taken output is missed.
+    OutputTaken,
+    /// Entry of a function that returns all outputs, such as `llama_get_logits`.
+    OutputsTaken,
     /// Entry and return of `ggml_backend_sched_graph_compute_async` (of old builds:
     /// `…_sched_graph_compute`).
     SchedulerGraph,
@@ -73,7 +82,9 @@ impl ProbeKind {
             Self::LoadModel | Self::NewContext => Level::Token,
             Self::LlamaDecode | Self::LlamaProcess | Self::LlamaEncode => Level::Token,
             Self::BatchClear | Self::BatchAdd | Self::BatchSequence => Level::Token,
-            Self::BatchPosition | Self::BatchOutput | Self::SequenceCut => Level::Token,
+            Self::BatchPosition | Self::BatchOutput => Level::Token,
+            Self::OutputTaken | Self::OutputsTaken => Level::Token,
+            Self::SequenceCut | Self::SequenceCopy | Self::MemoryClear => Level::Token,
             Self::SchedulerGraph | Self::CpuGraph | Self::BackendGraph => Level::Graph,
             Self::OpStart | Self::OpFused | Self::OpEnd | Self::OpFunction => Level::Operator,
             Self::BackendOp(_) | Self::NestedCall(_) => Level::Operator,
@@ -86,9 +97,9 @@ impl ProbeKind {
         matches!(self, Self::LoadModel | Self::NewContext)
     }
 
-    /// It observes how the engine fills a batch, or what it removes afterwards.
+    /// It observes how the engine fills a batch, which outputs it takes, or how it edits the memory.
     #[must_use]
-    pub const fn fills_batches(self) -> bool {
+    pub const fn around_calls(self) -> bool {
         matches!(
             self,
             Self::BatchClear
@@ -97,6 +108,10 @@ impl ProbeKind {
                 | Self::BatchPosition
                 | Self::BatchOutput
                 | Self::SequenceCut
+                | Self::SequenceCopy
+                | Self::MemoryClear
+                | Self::OutputTaken
+                | Self::OutputsTaken
         )
     }
 
@@ -113,6 +128,6 @@ impl ProbeKind {
     #[must_use]
     pub const fn has_return(self) -> bool {
         !matches!(self, Self::OpStart | Self::OpFused | Self::OpEnd | Self::BackendGraph)
-            && !self.fills_batches()
+            && !self.around_calls()
     }
 }

@@ -87,7 +87,7 @@ fn entry_is_untouched(site: &Site, file: &Path) {
             continue;
         }
         let harmless = ["endbr64", "mov", "test", "cmp", "lea", "xor", "movabs", "nop", "movzwl", "movzbl"];
-        let untouched = ["rdi", "edi", "rsi", "esi", "rdx", "edx", "rsp"];
+        let untouched = ["rdi", "edi", "rsi", "esi", "rdx", "edx", "rcx", "ecx", "r8", "r8d", "rsp"];
         let compares = ["test", "cmp"].iter().any(|m| line.mnemonic.starts_with(m));
         let written = if compares { "" } else { line.operands.rsplit(',').next().unwrap_or_default() };
         assert!(harmless.iter().any(|m| line.mnemonic.starts_with(m)), "{line:?} before {site:?}");
@@ -100,6 +100,11 @@ fn functions_are_probed_at_their_entry(engine: &Engine) {
         ProbeKind::LlamaDecode,
         ProbeKind::LlamaProcess,
         ProbeKind::LlamaEncode,
+        ProbeKind::SequenceCut,
+        ProbeKind::SequenceCopy,
+        ProbeKind::MemoryClear,
+        ProbeKind::OutputTaken,
+        ProbeKind::OutputsTaken,
         ProbeKind::SchedulerGraph,
         ProbeKind::CpuGraph,
     ] {
@@ -108,7 +113,14 @@ fn functions_are_probed_at_their_entry(engine: &Engine) {
             entry_is_untouched(site, file);
         }
     }
-    assert_eq!(engine.sites(ProbeKind::LlamaDecode).count(), 1);
+    for kind in
+        [ProbeKind::LlamaDecode, ProbeKind::SequenceCut, ProbeKind::SequenceCopy, ProbeKind::MemoryClear]
+    {
+        assert_eq!(engine.sites(kind).count(), 1, "{kind:?}");
+    }
+    // Logits and embeddings of a token, embeddings of a sequence; of the current engine, a sampled token too.
+    assert!((3..=4).contains(&engine.sites(ProbeKind::OutputTaken).count()));
+    assert_eq!(engine.sites(ProbeKind::OutputsTaken).count(), 2);
     assert_eq!(engine.sites(ProbeKind::SchedulerGraph).count(), 1);
     engine.has_one_in_each(ProbeKind::CpuGraph);
 }

@@ -74,7 +74,8 @@ pub struct SystemFacts {
     /// How often the kernel skipped a scheduler-level BPF program, because another program or a map
     /// was in use on that CPU. The skipped events are lost.
     pub sched_missed: Option<u64>,
-    /// Hits of the agent's probes on functions that fill a batch (`llama_batch_ext_*`).
+    /// Hits of the agent's probes on functions that fill a batch (`llama_batch_ext_*`), take an output
+    /// (`llama_get_logits_ith`) or edit the memory (`llama_memory_seq_rm`).
     pub batch_hits: Option<u64>,
 }
 

@@ -27,8 +27,8 @@ pub struct Cost {
     /// Part of `probe_pair_ns` that is within the operator's time, ns: the apparent duration of an
     /// operator that does nothing.
     pub probe_inside_ns: Option<u64>,
-    /// Hits of the probes on functions that fill a batch (`llama_batch_ext_*`); `null` without such
-    /// functions.
+    /// Hits of the probes on functions that fill a batch (`llama_batch_ext_*`), take an output
+    /// (`llama_get_logits_ith`) or edit the memory (`llama_memory_seq_rm`); `null` without any.
     pub batch_hits: Option<u64>,
     /// Estimated time of these hits, ns: each as half of `probe_pair_ns`. It lies between calls.
     pub batch_probes_ns: Option<u64>,

@@ -156,6 +156,9 @@ pub enum Begin {
     /// One token with output, at a position that the sequence already had: all of the prompt except
     /// its last token was in the cache. A context shift looks the same.
     Back,
+    /// The prompt of another sequence was copied: both answer it, and the time to the first token is that of
+    /// its computation.
+    Copied,
     /// The request was already generating when it was first seen.
     #[default]
     Unseen,

@@ -12,6 +12,7 @@ pub mod counter;
 pub mod cpu_use;
 pub mod direct;
 pub mod duty;
+pub mod edit;
 pub mod ending;
 pub mod expert;
 pub mod fact;
@@ -82,8 +83,10 @@ pub mod kind {
     pub const AGENT: u16 = 0x14;
     /// [`super::start_up::StartUp`].
     pub const START_UP: u16 = 0x15;
-    /// [`super::part::Cut`].
-    pub const CUT: u16 = 0x16;
+    /// [`super::edit::Edit`].
+    pub const EDIT: u16 = 0x16;
+    /// [`super::token::Taken`].
+    pub const TAKEN: u16 = 0x17;
     /// [`super::graph::Topology`].
     pub const TOPOLOGY: u16 = 0x20;
     /// [`super::graph::Tensors`].
@@ -267,8 +270,10 @@ records! {
     PartBatch = kind::PART_BATCH => part::PartBatch<'a>,
     /// Totals of the tokens in batches, and of those without sequence and position.
     PartLoss = kind::PART_LOSS => part::PartLoss,
-    /// The engine removed tokens of a sequence.
-    Cut = kind::CUT => part::Cut,
+    /// The engine edits the memory of a context.
+    Edit = kind::EDIT => edit::Edit,
+    /// Outputs of a decode call were taken.
+    Taken = kind::TAKEN => token::Taken,
     /// Head of a graph's topology.
     Topology = kind::TOPOLOGY => graph::Topology,
     /// A part of a graph's topology.

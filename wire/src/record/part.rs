@@ -25,21 +25,6 @@ impl<'a> PartBatch<'a> {
     }
 }
 
-/// The engine removed the tokens of a sequence from a position on, for example rejected guesses.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Cut {
-    /// Process.
-    pub pid: u32,
-    /// Time, ns.
-    pub at_ns: u64,
-    /// Address of the memory of a context.
-    pub memory: u64,
-    /// Sequence; negative: all.
-    pub seq: i32,
-    /// First removed position; negative: all.
-    pub pos: i32,
-}
-
 totals! {
     /// Totals of tokens in the batches of decode calls since the session began. The last record
     /// received is valid.

@@ -34,3 +34,13 @@ pub struct Decode {
     /// Return value of the call; 0 is success.
     pub status: i32,
 }
+
+/// Outputs of a decode call were taken: the engine read logits or embeddings, or tokens that a backend sampled.
+/// Comes once per call, after its [`Decode`], if there are any.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Taken {
+    /// Number of the decode call.
+    pub decode: u32,
+    /// Number of outputs, at most 65; all of them at once count as one.
+    pub outputs: u32,
+}

@@ -2,7 +2,9 @@
 
 use profinfer_wire::parts::{Cursor, MAX_PART_LEN, Part, Parts};
 use profinfer_wire::record::Record;
-use profinfer_wire::record::part::{Cut, PartBatch, PartLoss};
+use profinfer_wire::record::edit::{Edit, kind};
+use profinfer_wire::record::part::{PartBatch, PartLoss};
+use profinfer_wire::record::token::Taken;
 
 /// A token that continues an answer in slot 2, a prompt in slot 0, an image of 64 tokens after two
 /// lost ones, a token of two sequences, and a batch without lists.
@@ -23,8 +25,20 @@ fn packed() -> Vec<u8> {
 pub(super) fn with_records(check: &mut dyn FnMut(&str, &Record<'_>)) {
     let bytes = packed();
     check("part batch", &Record::PartBatch(PartBatch { decode: 1, count: 5, bytes: &bytes }));
-    let cut = Cut { pid: 4100, at_ns: 4_000_000_000, memory: 0x5500_0000_1000, seq: 2, pos: 304 };
-    check("cut", &Record::Cut(cut));
+    check("taken", &Record::Taken(Taken { decode: 2, outputs: 3 }));
+    let all = Edit {
+        pid: 4100,
+        at_ns: 4_000_000_000,
+        memory: 0x5500_0000_1000,
+        kind: kind::CLEAR,
+        seq: -1,
+        from: -1,
+        to: -1,
+        target: -1,
+    };
+    check("edit, clear", &Record::Edit(all));
+    check("edit, cut", &Record::Edit(Edit { kind: kind::CUT, seq: 2, from: 304, ..all }));
+    check("edit, copy", &Record::Edit(Edit { kind: kind::COPY, seq: 0, target: 3, ..all }));
     let loss = PartLoss {
         at_ns: 5_000_000_000,
         tokens: 1000,

@@ -253,8 +253,10 @@ pub enum Event<'a> {
     Nested(Nested),
     /// Tokens of one sequence in a batch.
     Part(Part),
-    /// The engine removed tokens of a sequence.
-    Cut(profinfer_wire::record::part::Cut),
+    /// The engine edited the memory of a context.
+    Edit(profinfer_wire::record::edit::Edit),
+    /// An output of the last call of a context (its address) was taken.
+    Taken(Head, u64),
     /// Experts that an operator uses.
     Experts(Experts<'a>),
     Switch(Switch),

@@ -4,7 +4,7 @@ use std::mem::offset_of;
 
 use profinfer_wire::parts;
 use profinfer_wire::record::counter::{SLOTS, why};
-use profinfer_wire::record::part::Cut;
+use profinfer_wire::record::edit::Edit;
 
 use super::{
     COUNTER_SLOTS, Counted, CpuUse, Decode, Event, Experts, Graph, Head, Interrupt, Nested, Op, Part, Switch,
@@ -18,7 +18,7 @@ macro_rules! begin_with {
     ($field:ident: $($record:ident),*) => { $(const _: () = assert!(offset_of!(types::$record, $field) == 0);)* };
 }
 begin_with!(head: event_process, event_decode, event_graph, event_topology, event_tensor, event_op, event_nested, event_experts,
-    event_part, event_cut, event_switch, event_wake, event_gap, event_interrupt, event_cpu_use);
+    event_part, event_edit, event_taken, event_switch, event_wake, event_gap, event_interrupt, event_cpu_use);
 begin_with!(op: event_op_counted);
 
 // The wire's codes for absent counters are those of the programs: a different number does not
@@ -137,14 +137,17 @@ fn experts(head: Head, b: &[u8]) -> Option<Experts<'_>> {
     })
 }
 
-fn cut(head: Head, b: &[u8]) -> Option<Cut> {
+fn edit(head: Head, b: &[u8]) -> Option<Edit> {
     let b = View::new(b)?;
-    Some(Cut {
+    Some(Edit {
         pid: head.tgid,
-        at_ns: field!(b, event_cut.at_ns)?,
-        memory: field!(b, event_cut.memory)?,
-        seq: field!(b, event_cut.seq)?,
-        pos: field!(b, event_cut.pos)?,
+        at_ns: field!(b, event_edit.at_ns)?,
+        memory: field!(b, event_edit.memory)?,
+        kind: u8::try_from(head.arg).ok()?,
+        seq: field!(b, event_edit.seq)?,
+        from: field!(b, event_edit.from)?,
+        to: field!(b, event_edit.to)?,
+        target: field!(b, event_edit.target)?,
     })
 }
 
@@ -245,7 +248,8 @@ impl<'a> Event<'a> {
             event_kind::EVENT_NESTED => Self::Nested(nested(head, b)?),
             event_kind::EVENT_EXPERTS => Self::Experts(experts(head, b)?),
             event_kind::EVENT_PART => Self::Part(part(head, b)?),
-            event_kind::EVENT_CUT => Self::Cut(cut(head, b)?),
+            event_kind::EVENT_EDIT => Self::Edit(edit(head, b)?),
+            event_kind::EVENT_TAKEN => Self::Taken(head, field!(View::new(b)?, event_taken.context)?),
             event_kind::EVENT_SWITCH => Self::Switch(switch(head, b)?),
             event_kind::EVENT_WAKE => Self::Wake(head, field!(View::new(b)?, event_wake.at_ns)?),
             event_kind::EVENT_MIGRATION => Self::Migration(head, field!(View::new(b)?, event_wake.at_ns)?),

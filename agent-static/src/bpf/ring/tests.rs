@@ -2,6 +2,7 @@
 
 use std::mem::offset_of;
 
+use profinfer_wire::record::edit::Edit;
 use proptest::prelude::*;
 
 use super::*;
@@ -67,6 +68,11 @@ fn every_kind_is_read_by_its_fields() {
     assert_eq!(Event::parse(&topology), Some(Event::Topology(HEAD, 1, 2)));
     let end = record!(EVENT_TOPOLOGY_END event_topology { topology: 1, n_nodes: 2, n_leafs: 3 });
     assert_eq!(Event::parse(&end), Some(Event::TopologyEnd(HEAD, 1, 3)));
+    let cut = record!(EVENT_EDIT event_edit { at_ns: 1, memory: 2, seq: 3, from: 4, to: -1, target: -1 });
+    let expected = Edit { pid: 12, at_ns: 1, memory: 2, kind: 13, seq: 3, from: 4, to: -1, target: -1 };
+    assert_eq!(Event::parse(&cut), Some(Event::Edit(expected)));
+    let taken = record!(EVENT_TAKEN event_taken { context: 1 });
+    assert_eq!(Event::parse(&taken), Some(Event::Taken(HEAD, 1)));
     let nested = record!(EVENT_NESTED event_nested { start_ns: 1, end_ns: 2, node: 3, graph: 4 });
     let expected = Nested { head: HEAD, start_ns: 1, end_ns: 2, node: 3, graph: 4 };
     assert_eq!(Event::parse(&nested), Some(Event::Nested(expected)));

@@ -87,8 +87,8 @@ impl Facts {
         agent::send_missed(missed, &mut Sender::now(emit, Weight::Essential));
     }
 
-    /// Sends how often the probes on functions that fill a batch were hit; called at the end of the
-    /// session.
+    /// Sends how often the probes on functions that fill a batch, take an output or edit the memory were
+    /// hit; called at the end of the session.
     pub fn batch_hits(&self, hits: u64, emit: &mut Emitter) {
         agent::send_batch_hits(hits, &mut Sender::now(emit, Weight::Essential));
     }

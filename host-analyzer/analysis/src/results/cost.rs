@@ -30,7 +30,7 @@ pub struct Cost {
     pub probe_inside_ns: Option<u64>,
     /// The value of [`Slowdown::Estimated`]; `None` where the slowdown was measured or is unknown.
     pub decode_slowdown: Option<f64>,
-    /// Hits of the probes on functions that fill a batch; `None` without such functions.
+    /// Hits of the probes on functions that fill a batch, take an output or edit the memory; `None` without any.
     pub batch_hits: Option<u64>,
     /// Time of these hits, ns: estimated, each as half of a pair of probes.
     pub batch_probes_ns: Option<u64>,
@@ -77,7 +77,7 @@ fn batch_hits(conditions: &Conditions) -> Option<u64> {
     conditions.system.batch_hits.value().copied().filter(|n| *n > 0)
 }
 
-/// Estimated time of the probes on functions that fill a batch, ns. A hit has one probe of the two that
+/// Estimated time of these probes, ns. A hit has one probe of the two that
 /// were measured.
 pub(crate) fn batch_probes_ns(model: &Model, conditions: &Conditions) -> Option<u64> {
     let pair_ns = model.health.probe_cost?.pair_ns;

@@ -4,7 +4,7 @@
 
 pub(crate) mod context;
 pub mod cpu_use;
-pub(crate) mod cut;
+pub(crate) mod edit;
 pub mod empty;
 pub mod execution;
 pub(crate) mod gather;
@@ -23,5 +23,6 @@ pub(crate) mod sessions;
 pub(crate) mod share;
 pub(crate) mod shift;
 pub(crate) mod steps;
+pub(crate) mod taken;
 pub mod tally;
 pub mod tracing;

@@ -40,6 +40,26 @@ pub(crate) fn model(calls: &[(u64, u64, &[Part])]) -> Model {
     m
 }
 
+/// An edit of sequence and first position, up to the end.
+fn edit(at: u64, kind: EditKind, (seq, from): (i32, i32), target: i32) -> Edit {
+    Edit { pid: 0, at_ns: START + at, memory: 1, kind, seq, from, to: -1, target }
+}
+
+/// The same calls of an engine that has ended, which took this many outputs of these.
+fn with_taken(calls: &[(u64, u64, &[Part])], taken: &[(u32, u32)]) -> Model {
+    let mut m = model(calls);
+    m.taken = taken.iter().map(|(call, outputs)| (LlamaCallId(*call), *outputs)).collect();
+    m.health.end = Some(End {
+        reason: EndReason::EngineEnded,
+        frames: 0,
+        bpf_run_ns: 0,
+        bpf_runs: 0,
+        agent_cpu_ns: 0,
+        agent_rss_bytes: 0,
+    });
+    m
+}
+
 fn server(calls: &[(u64, u64, &[Part])]) -> Server {
     Analysis::compute(&model(calls)).server
 }
@@ -168,14 +188,7 @@ fn the_last_guesses_of_an_answer_count_as_far_as_they_stay() {
         [(0, 10, &[(0, 0, 8, 1)]), (20, 10, &[(0, 8, 4, 4)]), (50, 10, &[(0, 0, 5, 1)])];
     let outputs = |cuts: &[(u64, i32, i32)]| {
         let mut m = model(&calls);
-        let cut = |(at, seq, pos): &(u64, i32, i32)| Cut {
-            pid: 0,
-            at_ns: START + at,
-            memory: 1,
-            seq: *seq,
-            pos: *pos,
-        };
-        m.cuts = cuts.iter().map(cut).collect();
+        m.edits = cuts.iter().map(|(at, seq, from)| edit(*at, EditKind::Cut, (*seq, *from), -1)).collect();
         let a = Analysis::compute(&m);
         let guesses =
             a.speculative.iter().map(|s| (s.drafted, s.accepted, s.open_rounds)).collect::<Vec<_>>();
@@ -189,6 +202,24 @@ fn the_last_guesses_of_an_answer_count_as_far_as_they_stay() {
     for cuts in [&[][..], &[(31, 1, 11)], &[(25, 0, 11)], &[(70, 0, 11)], &[(31, 0, 8)]] {
         assert_eq!(outputs(cuts), open, "{cuts:?}");
     }
+}
+
+/// An engine that ends after its last guesses cuts nothing. It took the outputs of the guesses that it accepted,
+/// and the one after them.
+#[test]
+fn the_last_guesses_count_as_far_as_their_outputs_are_taken() {
+    let calls: [(u64, u64, &[Part]); 3] =
+        [(0, 10, &[(0, 0, 8, 1)]), (20, 10, &[(0, 8, 4, 4)]), (40, 10, &[(0, 10, 4, 4)])];
+    let of = |taken: &[(u32, u32)]| {
+        let a = Analysis::compute(&with_taken(&calls, taken));
+        (a.server.requests[0].output_tokens, a.speculative[0].accepted, a.speculative[0].open_rounds)
+    };
+    assert_eq!(of(&[(0, 1), (1, 2), (2, 3)]), (Some(6), 3, 0));
+    assert_eq!(of(&[(0, 1), (1, 2), (2, 4)]), (Some(7), 4, 0));
+    // None is recorded; one, which may be all at once; more than there are.
+    assert_eq!(of(&[]), (Some(4), 1, 1));
+    assert_eq!(of(&[(0, 1), (1, 2), (2, 1)]), (Some(4), 1, 1));
+    assert_eq!(of(&[(0, 1), (1, 2), (2, 5)]), (Some(4), 1, 1));
 }
 
 /// A server keeps prompts in memory. All but the last token of one may come back into a sequence that had
@@ -216,6 +247,80 @@ fn a_prompt_that_comes_back_from_memory() {
     // A copy of another sequence, which goes on at the same position.
     let copied: [(u64, u64, &[Part]); 3] = [calls[0], calls[1], (30, 10, &[(0, 8, 1, 1), (1, 8, 1, 1)])];
     assert_eq!(begun(&copied), [first, (1, Begin::Unseen, None, None, Some(1))]);
+}
+
+/// The last token of a prompt may have a call of its own, and the last token of an answer one that nobody takes
+/// an output of.
+#[test]
+fn outputs_that_nobody_takes_are_none() {
+    let calls: [(u64, u64, &[Part]); 5] = [
+        (0, 100, &[(0, 0, 8, 1)]),
+        (110, 20, &[(0, 8, 1, 1)]),
+        (140, 20, &[(0, 9, 1, 1)]),
+        (170, 20, &[(0, 10, 1, 1)]),
+        (200, 20, &[(0, 11, 1, 1)]),
+    ];
+    let of = |m: &Model| figures(&Analysis::compute(m).server);
+    let all = [(0, Begin::Prompt, Some(0), Some(8), Some(5), Some(100), Some(0), Some(30))];
+    assert_eq!(of(&model(&calls)), all);
+    assert_eq!(of(&with_taken(&calls, &[0, 1, 2, 3, 4].map(|i| (i, 1)))), all);
+    // The output of its ninth token begins the answer, 130 after its begin, of which 10 between its calls.
+    let two = [(0, Begin::Prompt, Some(0), Some(9), Some(3), Some(130), Some(10), Some(30))];
+    assert_eq!(of(&with_taken(&calls, &[1, 2, 3].map(|i| (i, 1)))), two);
+    // The engine still runs: an output of the last call may be taken after the session.
+    let mut running = with_taken(&calls, &[1, 2, 3].map(|i| (i, 1)));
+    running.health.end = None;
+    assert_eq!(of(&running)[0].4, Some(4));
+    // Most tokens seem to be without effect: their outputs are taken in ways that are not seen.
+    assert_eq!(of(&with_taken(&calls, &[(1, 1)])), all);
+}
+
+/// Several answers to one prompt: its sequence is copied after its last call.
+#[test]
+fn a_copied_prompt_has_several_answers() {
+    let calls: [(u64, u64, &[Part]); 4] = [
+        (0, 5, &[(0, 0, 2, 1)]),
+        (10, 40, &[(0, 0, 8, 1)]),
+        (60, 10, &[(0, 8, 1, 1), (1, 8, 1, 1)]),
+        (80, 10, &[(0, 9, 1, 1), (1, 9, 1, 1)]),
+    ];
+    let of = |edits: &[Edit]| {
+        let mut m = model(&calls);
+        m.edits = edits.to_vec();
+        let a = Analysis::compute(&m);
+        let outputs = |r: &profinfer_analysis::request::Request| r.generated + u64::from(r.ttft_ns.is_some());
+        (figures(&a.server), a.token.requests.iter().map(outputs).collect::<Vec<_>>())
+    };
+    let first = (0, Begin::Prompt, Some(0), Some(8), Some(3), Some(40), Some(0), Some(20));
+    let second = (1, Begin::Copied, Some(8), Some(0), Some(3), Some(40), Some(0), Some(20));
+    assert_eq!(of(&[edit(55, EditKind::Copy, (0, -1), 1)]), (vec![first, second], vec![3, 3]));
+    // Of another sequence; before the prompt; from a later position; after the answer began.
+    let unseen = (1, Begin::Unseen, None, None, Some(2), None, None, Some(20));
+    for (at, seq, from) in [(55, 2, -1), (7, 0, -1), (55, 0, 3), (75, 0, -1)] {
+        let copy = edit(at, EditKind::Copy, (seq, from), 1);
+        assert_eq!(of(&[copy]).0, [first, unseen], "{copy:?}");
+    }
+    // A part of the prompt.
+    let part = Edit { to: 5, ..edit(55, EditKind::Copy, (0, 0), 1) };
+    assert_eq!(of(&[part]).0, [first, unseen]);
+}
+
+/// A program tries its batches before it measures: a text without any output, after which it clears the memory.
+#[test]
+fn a_trial_of_the_program_is_no_request() {
+    let calls: [(u64, u64, &[Part]); 3] =
+        [(0, 10, &[(0, 0, 16, 0)]), (20, 10, &[(0, 0, 8, 1)]), (40, 10, &[(0, 8, 1, 1)])];
+    let prompts = |calls: &[(u64, u64, &[Part])], edits: &[Edit]| -> Vec<_> {
+        let mut m = model(calls);
+        m.edits = edits.to_vec();
+        Analysis::compute(&m).server.requests.iter().map(|r| r.prompt_tokens).collect()
+    };
+    let clear = |at| [edit(at, EditKind::Clear, (-1, -1), -1)];
+    assert_eq!(prompts(&calls, &clear(12)), [Some(8)]);
+    // It is kept for later; or it has an output, which is of use.
+    assert_eq!(prompts(&calls, &clear(32)), [Some(16), Some(8)]);
+    let used = [(0, 10, &[(0, 0, 16, 1)][..]), calls[1], calls[2]];
+    assert_eq!(prompts(&used, &clear(12)), [Some(16), Some(8)]);
 }
 
 /// The tokens of an image have one position (M-RoPE), and the text behind it begins after its height.

@@ -107,6 +107,54 @@ fn a_hybrid_model() {
     are_what_the_server_says(&trace, &told);
 }
 
+/// The server reads the prompt in one slot and copies it to two others, which answer it as well.
+#[test]
+fn several_answers_to_a_prompt() {
+    let ask = |address: Address| {
+        let body = serde_json::json!({
+            "prompt": prompt(30, 1), "n_predict": 9, "n_cmpl": 3, "ignore_eos": true, "temperature": 0,
+        });
+        let answers = address.post("/completion", &body);
+        let told = |answer: &serde_json::Value| answer["timings"]["predicted_n"].as_u64().unwrap();
+        answers.as_array().unwrap().iter().map(told).collect::<Vec<_>>()
+    };
+    let Some((trace, told)) = serve("smollm2", &["-np", "4", "-c", "4096"], ask) else { return };
+    assert_eq!(told, [9; 3]);
+    let mut ours: Vec<_> = Analysis::compute(&trace).token.requests.iter().map(tokens).collect();
+    ours.sort_unstable();
+    assert_eq!(ours, [(Some(0), 30, 9), (Some(30), 0, 9), (Some(30), 0, 9)]);
+}
+
+/// What a tool writes to its log while it is traced.
+fn traced_log(name: &str, options: &[&str]) -> Option<(Model, String)> {
+    let parts = parts()?;
+    let program = tool(name)?;
+    let dir = tempfile::tempdir().unwrap();
+    let log = dir.path().join("log");
+    let own = ["-m", &model(&parts, "smollm2"), "-t", "2", "--log-file", log.to_str().unwrap()];
+    let (trace, _) = record(&parts, &LEVELS, &[&[program.to_str().unwrap()][..], &own, options].concat());
+    Some((trace, std::fs::read_to_string(&log).unwrap()))
+}
+
+/// The number that follows a word in a log.
+fn number_after(log: &str, word: &str) -> u64 {
+    let (_, rest) = log.rsplit_once(word).unwrap_or_else(|| panic!("no '{word}' in {log}"));
+    let digits = |c: char| !c.is_ascii_digit();
+    rest.trim_start_matches(digits).split(digits).next().unwrap().parse().unwrap()
+}
+
+/// The last token of the prompt has a call of its own. The call before has an output, too, which nobody takes.
+#[test]
+fn a_prompt_whose_last_token_has_a_call() {
+    let text = "the quick brown fox jumps over the lazy dog ".repeat(3);
+    let guess = ["-c", "1024", "-n", "24", "--spec-draft-n-max", "8", "--logit-bias", "301+100"];
+    let options = [&guess[..], &["--temp", "0", "--ignore-eos", "-p", &text]].concat();
+    let Some((trace, log)) = traced_log("llama-lookup", &options) else { return };
+    let ours: Vec<_> = Analysis::compute(&trace).token.requests.iter().map(tokens).collect();
+    let told = (Some(0), number_after(&log, "encoded"), number_after(&log, "n_predict"));
+    assert_eq!(ours, [told]);
+}
+
 /// Texts that are only read: each is a request without an answer.
 #[test]
 fn embeddings_are_texts() {

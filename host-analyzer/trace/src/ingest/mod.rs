@@ -12,6 +12,7 @@ mod counter;
 mod damage;
 mod direct;
 mod duty;
+mod edit;
 mod ending;
 mod expert;
 mod fact;
@@ -37,6 +38,7 @@ mod weight;
 use std::collections::HashMap;
 
 use profinfer_wire::record::Record;
+use profinfer_wire::record::token::Taken;
 
 use crate::decode::Found;
 use crate::model::totals::Totals;
@@ -64,6 +66,7 @@ pub struct Ingest {
     batches: Batches,
     selections: Selections,
     parts: part::Batches,
+    taken: Vec<Taken>,
     gauges: gauge::Gauges,
     nested: nested::Calls,
     sched: sched::Records,
@@ -205,7 +208,8 @@ impl Ingest {
             Record::ExpertBatch(r) => self.selections.add(r, offset, &mut self.damages),
             Record::ExpertLoss(r) => self.selections.loss(r),
             Record::PartBatch(r) => self.parts.add(r, offset, &mut self.damages),
-            Record::Cut(r) => part::cut(&mut self.model.cuts, r),
+            Record::Edit(r) => edit::add(&mut self.model.edits, r),
+            Record::Taken(r) => self.taken.push(*r),
             Record::PartLoss(r) => self.parts.loss(r),
             Record::ProbesUsed(r) => direct::used(&mut self.model.health, r),
             Record::DirectLoss(r) => self.model.health.direct = Some(direct::totals(r)),
@@ -282,7 +286,12 @@ impl Ingest {
         self.tokens.add_graphs(&mut self.calls, model, &topologies.ids);
         let llama_calls = self.tokens.finish(&self.calls, calls_lost, &mut model.llama_calls);
         self.parts.finish(&llama_calls, &mut model.parts, &mut model.health, damages);
-        model.cuts.sort_by_key(|cut| cut.at_ns);
+        model.edits.sort_by_key(|edit| edit.at_ns);
+        if !calls_lost {
+            let of = |r: &Taken| Some((*llama_calls.get(&r.decode)?, r.outputs));
+            model.taken = self.taken.iter().filter_map(of).collect();
+            model.taken.sort_unstable();
+        }
         let calls =
             self.calls.finish(&llama_calls, &topologies.ids, &self.texts, &mut model.graph_calls, damages);
         // If spans may be missing, the time between two spans need not be a wait.

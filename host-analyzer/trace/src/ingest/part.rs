@@ -3,16 +3,11 @@
 use std::collections::HashMap;
 
 use profinfer_wire::parts::Part;
-use profinfer_wire::record::part::{self as wire, PartBatch, PartLoss};
+use profinfer_wire::record::part::{PartBatch, PartLoss};
 
 use super::damage::Damages;
 use crate::model::totals::Totals;
-use crate::model::{Cut, DamageKind, Health, LlamaCallId, PartLedger, Parts};
-
-pub(super) fn cut(rows: &mut Vec<Cut>, r: &wire::Cut) {
-    let wire::Cut { pid, at_ns, memory, seq, pos } = *r;
-    rows.push(Cut { pid, at_ns, memory, seq, pos });
-}
+use crate::model::{DamageKind, Health, LlamaCallId, PartLedger, Parts};
 
 /// Parts in order of arrival, with the number of their call and their offset in the stream.
 #[derive(Debug, Default)]

@@ -12,6 +12,7 @@ pub mod controller;
 pub mod counter;
 pub mod direct;
 pub mod duty;
+pub mod edit;
 pub mod ending;
 pub mod expert;
 pub mod fact;
@@ -49,6 +50,7 @@ pub use controller::{ControllerLimit, ControllerStep, MeasuredSlowdown, StepReas
 pub use counter::{Absence, Counter, Counts};
 pub use direct::{DirectTotals, NotDirect, OperatorProbes, Why};
 pub use duty::{Duty, ProbeSwitch, SwitchReason, Traced};
+pub use edit::{Edit, EditKind};
 pub use ending::{EndingKind, EndingRow, MAX_ENDINGS};
 pub use expert::{Experts, Selection};
 pub use fact::{Fact, FactScope, FactValue, Facts};
@@ -65,7 +67,7 @@ pub use loss::{
 };
 pub use nested::NestedCalls;
 pub use op::{SpanId, Spans, WAIT_UNKNOWN};
-pub use part::{Cut, Parts};
+pub use part::Parts;
 pub use refusal::Refusal;
 pub use sched::{
     CpuUse, InterruptKind, Interrupts, OTHER_TASKS, Sched, Task, TaskId, ThreadState, ThreadStates, Turns,
@@ -122,8 +124,11 @@ pub struct Model {
     pub facts: Facts,
     /// How engines ended, and why nothing was traced; empty in recordings of older agents.
     pub endings: Vec<EndingRow>,
-    /// Removals of tokens from sequences, by time.
-    pub cuts: Vec<Cut>,
+    /// Edits of the memory of contexts, by time.
+    pub edits: Vec<Edit>,
+    /// Calls of which outputs were taken, in their order, and the number of these outputs. Empty if calls may
+    /// be missing: then what is not in it shows nothing.
+    pub taken: Vec<(LlamaCallId, u32)>,
     /// Samples between the exec of processes and their first calls, by time.
     pub start_ups: Vec<StartSample>,
     /// Losses and damage.

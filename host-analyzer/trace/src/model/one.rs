@@ -69,7 +69,12 @@ impl Model {
             board_memory: self.board_memory,
             accelerators: self.accelerators.clone(),
             facts: self.facts.clone(),
-            cuts: self.cuts.iter().filter(|c| c.pid == pid).copied().collect(),
+            edits: self.edits.iter().filter(|e| e.pid == pid).copied().collect(),
+            taken: self
+                .taken
+                .iter()
+                .filter_map(|(id, outputs)| Some((LlamaCallId(place(&decode_ids, id.0)?), *outputs)))
+                .collect(),
             start_ups: self.start_ups.iter().filter(|s| s.pid == pid).copied().collect(),
             endings: self.endings.iter().filter(|e| e.pid == pid).cloned().collect(),
             health: super::Health {

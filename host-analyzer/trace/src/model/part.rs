@@ -3,21 +3,6 @@
 use super::rows::rows;
 use super::token::LlamaCallId;
 
-/// The engine removed the tokens of a sequence from a position on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Cut {
-    /// Process.
-    pub pid: u32,
-    /// Time, ns.
-    pub at_ns: u64,
-    /// Address of the memory of a context.
-    pub memory: u64,
-    /// Sequence; negative: all.
-    pub seq: i32,
-    /// First removed position; negative: all.
-    pub pos: i32,
-}
-
 /// Columns, one row per part: ordered by decode call, then index; no token of a batch twice. Calls
 /// without rows have no recorded parts.
 #[derive(Debug, Default, Clone)]

@@ -275,6 +275,17 @@ pub fn part_loss(at: u64, totals: [u64; 7]) -> Record {
     record(0x12, totals.into_iter().fold(Fields::default().uint(at), Fields::uint))
 }
 
+/// An edit of memory 9: its kind, then sequence, first position, position after the last one, and target.
+pub fn edit(pid: u32, at: u64, kind: u8, numbers: [i64; 4]) -> Record {
+    let f = Fields::default().uint(pid.into()).uint(at).uint(9).byte(kind);
+    record(0x16, numbers.into_iter().fold(f, Fields::int))
+}
+
+/// Outputs of a decode call were taken.
+pub fn taken(decode: u32, outputs: u64) -> Record {
+    record(0x17, Fields::default().uint(decode.into()).uint(outputs))
+}
+
 /// A run of a router's selection.
 #[derive(Debug, Clone)]
 pub struct Run {

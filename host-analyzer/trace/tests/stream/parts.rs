@@ -2,12 +2,12 @@
 //! reported.
 
 use profinfer_analysis::Analysis;
-use profinfer_trace::model::{DamageKind, Model};
+use profinfer_trace::model::{DamageKind, EditKind, LlamaCallId, Model};
 use proptest::prelude::*;
 
 use crate::{read, write_views};
 use profinfer_trace::test_support::bytes::{Fields, frame, hello};
-use profinfer_trace::test_support::records::{self, Part, Record, part_batch, part_loss};
+use profinfer_trace::test_support::records::{self, Part, Record, edit, part_batch, part_loss, taken};
 use profinfer_trace::test_support::truth::Decode;
 
 const PID: u32 = 500;
@@ -87,6 +87,26 @@ fn what_does_not_fit_is_damage_and_no_row() {
     // Parts of a call that was running when the session ended.
     let running = model(&[part_batch(7, &[of(5, 0, 0)])]);
     assert_eq!((rows(&running).len(), damage(&running)), (0, vec![]));
+}
+
+/// Edits of the memory are ordered by time. One of a kind that is not known is left out.
+#[test]
+fn edits_are_by_time() {
+    let copy = edit(PID, 2_950, 1, [0, -1, 30, 3]);
+    let m = model(&[copy, edit(PID, 2_910, 0, [2, 304, -1, -1]), edit(PID, 2_920, 9, [0; 4])]);
+    let rows: Vec<_> =
+        m.edits.iter().map(|e| (e.at_ns, e.memory, e.kind, e.seq, e.from, e.to, e.target)).collect();
+    assert_eq!(rows, [(2_910, 9, EditKind::Cut, 2, 304, -1, -1), (2_950, 9, EditKind::Copy, 0, -1, 30, 3)]);
+    assert_eq!(damage(&m), []);
+}
+
+/// If calls are missing, so may be what was taken of others.
+#[test]
+fn taken_outputs_show_something_only_if_none_is_missing() {
+    let m = model(&[taken(2, 3), taken(1, 1), taken(7, 1)]);
+    assert_eq!(m.taken, [(LlamaCallId(0), 1), (LlamaCallId(1), 3)]);
+    let unknown = (0x1fe, vec![1]);
+    assert_eq!(model(&[taken(1, 1), unknown]).taken, []);
 }
 
 #[test]

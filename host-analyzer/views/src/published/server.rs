@@ -23,5 +23,5 @@ fields! {
 }
 
 names! {
-    server::Begin => Begin { Prompt, Back, Unseen }
+    server::Begin => Begin { Prompt, Back, Copied, Unseen }
 }

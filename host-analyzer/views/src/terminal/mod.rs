@@ -153,7 +153,11 @@ fn cost(cost: &Cost, duration_ns: u64, out: &mut Sheet<'_>) -> io::Result<()> {
         parts.push(format!("probes {pair} ns per operator, {inside} ns of it within the operator's time"));
     }
     if let (Some(hits), Some(ns)) = (cost.batch_hits, cost.batch_probes_ns) {
-        parts.push(format!("reading batches about {} ({} probe hits)", duration(ns), count(hits)));
+        parts.push(format!(
+            "reading batches and outputs about {} ({} probe hits)",
+            duration(ns),
+            count(hits)
+        ));
     }
     parts.extend(words::capture::slowdown(&cost.slowdown));
     if let Some(ns) = cost.agent_cpu_ns {

@@ -91,12 +91,18 @@ fn notes(server: &Server, context: &ServerContext, out: &mut Sheet<'_>) -> io::R
     )?;
     let of = server.requests.iter().filter(|r| r.pid == context.pid && r.context == context.context);
     let with = |begin: Begin| of.clone().filter(|r| r.begin == begin).map(|_| 1_u64).sum::<u64>();
-    let (back, unseen) = (with(Begin::Back), with(Begin::Unseen));
+    let (back, copied, unseen) = (with(Begin::Back), with(Begin::Copied), with(Begin::Unseen));
     if back > 0 {
         out.sentence(&format!(
             "{} requests begin with one token at an earlier position of their slot: the prompt was cached, or the engine shifted \
              a full context",
             count(back)
+        ))?;
+    }
+    if copied > 0 {
+        out.sentence(&format!(
+            "{} requests answer a prompt that was copied from another slot",
+            count(copied)
         ))?;
     }
     if unseen > 0 {

@@ -39,7 +39,7 @@ pub struct System {
     /// How often the kernel skipped one of the agent's scheduler programs, because another program
     /// or a map was in use on that CPU. Their events are missing.
     pub sched_missed: Reading<u64>,
-    /// Hits of the agent's probes on functions that fill a batch.
+    /// Hits of the agent's probes on functions that fill a batch, take an output or edit the memory.
     pub batch_hits: Reading<u64>,
 }
 

@@ -15,7 +15,7 @@ mod spread;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::shared::cut::Cuts;
+use crate::shared::edit::Edits;
 use crate::shared::group::context_name;
 use crate::shared::outer::OuterGraphs;
 use crate::shared::phase::logits::computed;
@@ -86,7 +86,7 @@ impl Server {
         let logits = computed(model);
         let outer = OuterGraphs::compute(model);
         let mut ends: BTreeMap<u32, u64> = BTreeMap::new();
-        let cuts = Cuts::compute(model);
+        let edits = Edits::compute(model);
         // The engine warms up each context before its first prompt.
         let mut from_start: BTreeSet<(u32, u64)> = BTreeSet::new();
         for i in (0..d.len()).filter(|i| d.status[*i] == 0) {
@@ -119,7 +119,9 @@ impl Server {
                 shifted: shifts[i],
                 lists_sequences: model.parts.has_sequences(i),
                 cells: phases.contexts[i].n_kv,
-                cuts: &cuts,
+                untaken: edits.untaken(i),
+                single: rows.len() <= 1,
+                edits: &edits,
             };
             let slots = contexts.entry(key).or_default();
             slots.from_start = from_start.contains(&key);
@@ -127,6 +129,7 @@ impl Server {
                 Some(part) => slots.implied(&call, part),
                 None => slots.call(&call, &model.parts, rows),
             }
+            edits.copies(i).for_each(|copy| slots.copy(copy));
         }
         let mut server = Self::default();
         for ((pid, context), slots) in contexts {

@@ -8,6 +8,8 @@ pub enum Begin {
     /// One token with an output, at a position that the sequence already had: a prompt that was
     /// cached except for its last token. An engine that shifts its full context looks the same.
     Back,
+    /// The prompt of another sequence was copied after its last call: both answer it, from its output on.
+    Copied,
     /// Its first record was part of the answer: earlier calls are unknown.
     Unseen,
 }
@@ -24,7 +26,7 @@ pub struct SlotRequest {
     pub slot: i32,
     /// Row of its first call in `llama_calls`.
     pub first_call: u32,
-    /// Start of that call, ns from the start of the session.
+    /// Start of that call, ns from the start of the session; of the first call of a copied prompt.
     pub start_ns: u64,
     /// End of its last call, ns from the start of the session.
     pub end_ns: u64,

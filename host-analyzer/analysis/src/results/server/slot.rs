@@ -4,13 +4,18 @@
 //! part is a token from an earlier output, and requests the next output; with a draft, it is
 //! several tokens that all request one. A part that neither continues a prompt nor is such a token
 //! begins a request. A model with an encoder reads its prompt with that; its decoder begins at position 0.
+//!
+//! An output that nobody takes is none: the prompt goes on, or the answer had ended before. A sequence that is
+//! copied after its prompt gives several answers to it.
+
+mod copied;
 
 use std::collections::BTreeMap;
 use std::ops::Range;
 
 use super::batch::{Batches, Composition};
 use super::request::{Begin, SlotRequest};
-use crate::shared::cut::Cuts;
+use crate::shared::edit::{Copied, Edits};
 use crate::shared::share::SequenceShare;
 use profinfer_trace::model::Parts;
 
@@ -41,8 +46,12 @@ pub(super) struct Call<'a> {
     pub(super) lists_sequences: bool,
     /// Cells that its attention covers, if known.
     pub(super) cells: Option<u64>,
-    /// What the engine removed after it.
-    pub(super) cuts: &'a Cuts,
+    /// It is known that nobody takes its outputs.
+    pub(super) untaken: bool,
+    /// Its tokens are consecutive ones of one sequence.
+    pub(super) single: bool,
+    /// What the engine did after each call.
+    pub(super) edits: &'a Edits,
 }
 
 impl Call<'_> {
@@ -50,11 +59,11 @@ impl Call<'_> {
         self.start_ns.saturating_add(self.duration_ns)
     }
 
-    /// Tokens of a sequence's part that the engine kept; `None` if it removed none.
+    /// Tokens of a sequence's part that the engine kept; `None` if nothing shows it.
     fn kept(&self, seq: i32, part: SequencePart) -> Option<i64> {
         let (pos, n) = (u32::try_from(part.pos).ok(), u32::try_from(part.n).ok()?);
         let share = SequenceShare { seq: Some(seq).filter(|_| self.lists_sequences), pos, n, outputs: None };
-        self.cuts.kept(self.row as usize, &share).map(i64::from)
+        self.edits.kept(self.row as usize, &share, self.single).map(i64::from)
     }
 }
 
@@ -95,6 +104,8 @@ pub(super) struct Slots {
 #[derive(Default)]
 struct State {
     open: Option<Open>,
+    /// The prompt of another sequence was copied to it, and no token of it came since.
+    copied: Option<copied::Prompt>,
     /// A call was not completely recorded since its last part.
     gap: bool,
 }
@@ -134,10 +145,12 @@ struct Open {
     before_ns: u64,
     /// Several outputs of one call are draft tokens, of which only some are accepted.
     guesses: bool,
-    /// Tokens of the last part that the engine kept, if it removed some.
+    /// Tokens of the last part that the engine kept, where known.
     kept: Option<i64>,
     /// The last part was of the answer.
     answering: bool,
+    /// Nobody took its output.
+    untaken: bool,
 }
 
 impl Slots {
@@ -196,6 +209,15 @@ impl Slots {
         }
     }
 
+    /// Adds a copy of a sequence, after its last call.
+    pub(super) fn copy(&mut self, copy: Copied) {
+        let source = self.slots.get(&copy.seq).filter(|state| !state.gap);
+        let prompt = source.and_then(|state| state.open.as_ref()?.as_prompt(copy.until));
+        if let Some(prompt) = prompt {
+            self.slots.entry(copy.target).or_default().copied = Some(prompt);
+        }
+    }
+
     /// Adds the next call of a context whose batches show no sequences.
     pub(super) fn implied(&mut self, call: &Call<'_>, part: SequencePart) {
         self.part(0, call, part, true);
@@ -215,6 +237,7 @@ impl Slots {
         let from_start = self.from_start;
         let state = self.slots.entry(seq).or_default();
         let gap = std::mem::take(&mut state.gap);
+        let prompt = state.copied.take().filter(|prompt| prompt.answers(part));
         if let Some(open) = state.open.as_mut().filter(|open| call.shifted && open.is_full(call)) {
             open.shift(part);
         }
@@ -237,8 +260,11 @@ impl Slots {
         // If nothing before this is missing, tokens that nobody computed came from a prompt that the server
         // keeps in memory.
         let copied = from_start && !gap && part.n == 1 && alone;
-        let open = Open::new(call, part, if copied { i64::MAX } else { held });
-        let is_prompt = open.begin != Begin::Unseen;
+        let open = match prompt {
+            Some(prompt) => Open::copied(call, part, &prompt),
+            None => Open::new(call, part, if copied { i64::MAX } else { held }),
+        };
+        let is_prompt = open.prompt_calls > 0;
         if let Some(done) = state.open.replace(open) {
             self.done.push((seq, done));
         }
@@ -296,6 +322,7 @@ impl Open {
             guesses: unseen && part.n > 1,
             kept: None,
             answering: unseen,
+            untaken: unseen && call.untaken,
         };
         if !unseen {
             open.prompt(call, part);
@@ -392,7 +419,7 @@ impl Open {
         // Accepted tokens that are computed again give no further output.
         if self.is_replay(part) {
             self.last = (part.pos, part.next);
-            (self.answering, self.guesses) = (true, false);
+            (self.answering, self.guesses, self.untaken) = (true, false, false);
             return false;
         }
         // Two parts of one call are one step.
@@ -400,7 +427,7 @@ impl Open {
             self.before_ns = end_before;
         }
         self.last = (part.pos, part.next);
-        (self.answering, self.guesses) = (true, part.n > 1);
+        (self.answering, self.guesses, self.untaken) = (true, part.n > 1, call.untaken);
         false
     }
 
@@ -430,7 +457,7 @@ impl Open {
         self.last = (part.pos, part.next);
         (self.last_n, self.last_ns, self.last_same) = (part.n, call.duration_ns, part.same && part.n > 1);
         self.guesses = drafted;
-        if part.outputs > 0 {
+        if part.outputs > 0 && !call.untaken {
             let behind = if drafted { part.pos + 1 } else { part.next };
             self.answered = Some((behind, call.end_ns().saturating_add(call.draft_reads_ns)));
         }
@@ -451,6 +478,7 @@ impl Open {
         let kept = self.kept.filter(|_| self.guesses);
         let outputs = self.answered.map(|(behind, _)| {
             let steps = match (self.answering, kept) {
+                (true, _) if self.untaken => (self.last.0 - behind).max(0),
                 (true, kept) => (self.last.0 - behind).max(0) + kept.unwrap_or(1),
                 (false, kept) => kept.map_or(0, |kept| kept - 1),
             };
@@ -459,6 +487,7 @@ impl Open {
         // How many draft tokens of the last call were accepted is unknown, so the time ends before
         // it.
         let (until, outputs_until) = match (self.guesses && kept.is_none(), outputs) {
+            (_, Some(outputs)) if self.untaken => (self.before_ns, outputs),
             (true, Some(outputs)) => (self.before_ns, outputs.saturating_sub(1)),
             (false, Some(outputs)) => (self.end_ns, outputs),
             (_, None) => (0, 0),

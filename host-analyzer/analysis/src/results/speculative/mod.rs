@@ -9,7 +9,7 @@ mod round;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::shared::cut::Cuts;
+use crate::shared::edit::Edits;
 use crate::shared::group::context_name;
 use crate::shared::phase::{Pair, Phase, Phases};
 use crate::stats::percentile::percentile;
@@ -91,9 +91,9 @@ pub struct Verified {
 /// Output tokens of each `llama_decode` call that verified guesses, as far as known.
 pub(crate) fn emitted(model: &Model, phases: &Phases) -> Vec<Option<u32>> {
     let mut all = vec![None; model.llama_calls.len()];
-    let cuts = Cuts::compute(model);
-    let pairs = phases.pairs.iter().flat_map(|pair| rounds(model, phases, &cuts, pair));
-    let alone = single(model, phases).into_iter().flat_map(|of| without_draft(model, phases, &cuts, of));
+    let edits = Edits::compute(model);
+    let pairs = phases.pairs.iter().flat_map(|pair| rounds(model, phases, &edits, pair));
+    let alone = single(model, phases).into_iter().flat_map(|of| without_draft(model, phases, &edits, of));
     for round in pairs.chain(alone) {
         all[round.call] = round.emitted();
     }
@@ -127,10 +127,10 @@ pub fn speculative(model: &Model, phases: &Phases) -> Vec<Speculative> {
         let (draft, target) = (draft.and_then(context_name), context_name(target));
         Speculative { pid, draft, target, ..figures(rounds, ones) }
     };
-    let cuts = Cuts::compute(model);
-    let pair = |p: &Pair| of(&rounds(model, phases, &cuts, p), (p.pid, Some(p.draft), p.target));
+    let edits = Edits::compute(model);
+    let pair = |p: &Pair| of(&rounds(model, phases, &edits, p), (p.pid, Some(p.draft), p.target));
     let alone = single(model, phases).into_iter().filter_map(|(pid, context)| {
-        let rounds = without_draft(model, phases, &cuts, (pid, context));
+        let rounds = without_draft(model, phases, &edits, (pid, context));
         (!rounds.is_empty()).then(|| of(&rounds, (pid, None, context)))
     });
     phases.pairs.iter().map(pair).chain(alone).collect()

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::shared::cut::Cuts;
+use crate::shared::edit::Edits;
 use crate::shared::phase::{Pair, Phase, Phases, Role};
 use crate::shared::share::{LONGEST_DRAFT, SequenceShare};
 use profinfer_trace::model::Model;
@@ -103,12 +103,13 @@ impl Rounds {
         self.found.push(round);
     }
 
-    /// Where no later call shows the outcome, the engine's removal of rejected guesses does.
-    fn close(mut self, cuts: &Cuts) -> Vec<Round> {
+    /// Where no later call shows the outcome, the engine's removal of rejected guesses does, or the outputs that it
+    /// took.
+    fn close(mut self, edits: &Edits) -> Vec<Round> {
         for round in &mut self.found {
-            let call = round.call;
+            let (call, only) = (round.call, round.alone && round.guesses.len() == 1);
             for guess in round.guesses.iter_mut().filter(|g| g.emitted.is_none()) {
-                guess.emitted = cuts.kept(call, &guess.share);
+                guess.emitted = edits.kept(call, &guess.share, only);
             }
         }
         self.found
@@ -118,9 +119,9 @@ impl Rounds {
 /// The rounds of a pair, by start.
 ///
 /// The next call of the target with tokens of a sequence shows the outcome of a round. The last round before
-/// another prompt, and the last of a session, have no such call: `cuts` show it. A call of one token after draft
+/// another prompt, and the last of a session, have no such call: cuts show it. A call of one token after draft
 /// calls is a round too: no draft token was good enough to be verified.
-pub(super) fn rounds(model: &Model, phases: &Phases, cuts: &Cuts, pair: &Pair) -> Vec<Round> {
+pub(super) fn rounds(model: &Model, phases: &Phases, edits: &Edits, pair: &Pair) -> Vec<Round> {
     let (d, contexts) = (&model.llama_calls, &phases.contexts);
     let mut rounds = Rounds::default();
     let (mut draft_calls, mut draft_ns) = (0_u32, 0_u64);
@@ -148,7 +149,7 @@ pub(super) fn rounds(model: &Model, phases: &Phases, cuts: &Cuts, pair: &Pair) -
             (draft_calls, draft_ns) = (0, 0);
         }
     }
-    rounds.close(cuts)
+    rounds.close(edits)
 }
 
 /// The rounds of a context that guesses tokens without a draft model, for example from n-grams of
@@ -157,7 +158,7 @@ pub(super) fn rounds(model: &Model, phases: &Phases, cuts: &Cuts, pair: &Pair) -
 pub(super) fn without_draft(
     model: &Model,
     phases: &Phases,
-    cuts: &Cuts,
+    edits: &Edits,
     (pid, context): (u32, u64),
 ) -> Vec<Round> {
     let d = &model.llama_calls;
@@ -182,7 +183,7 @@ pub(super) fn without_draft(
             answers.insert(share.seq, next.filter(|_| share.outputs.is_none_or(|n| n > 0)));
         }
     }
-    let found = rounds.close(cuts);
+    let found = rounds.close(edits);
     // Where batches list their sequences, each of these is known to be a round.
     let told = found.iter().any(|r| r.guesses.iter().any(|g| g.share.seq.is_some()));
     let outcomes = || found.iter().filter_map(Round::emitted);

@@ -62,7 +62,7 @@ export interface Batches {
 }
 
 /** How the beginning of a request was recognized. */
-export type Begin = "prompt" | "back" | "unseen";
+export type Begin = "prompt" | "back" | "copied" | "unseen";
 
 /** What limits the speed of an operator. */
 export interface Bound {
