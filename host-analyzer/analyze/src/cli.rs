@@ -339,9 +339,14 @@ pub(crate) struct Predict {
 /// Capture or read a stream, and write the views.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct Record {
-    /// Board profile of a capture; a recording contains its own
-    #[arg(long)]
+    /// Board profile, for example rk3588 or "Raspberry Pi 5" (default: recognised in a recording)
+    ///
+    /// `analyze boards` lists them. A capture also takes its counters and sensors from it.
+    #[arg(long, value_name = "NAME")]
     pub(crate) board: Option<String>,
+    /// Use the board profile although it is for another type of machine
+    #[arg(long)]
+    pub(crate) force_board: bool,
     /// Folder of additional board profiles; they take precedence over ~/.config/profinfer/boards
     #[arg(long, value_name = "DIR")]
     pub(crate) boards: Option<PathBuf>,

@@ -19,6 +19,7 @@
 mod accelerator;
 mod analyse;
 mod args;
+mod board;
 mod capture;
 mod ceilings;
 mod cli;

@@ -87,6 +87,7 @@ pub(crate) fn capture(
     let link = address.connect_within(Duration::from_secs(options.wait), observer)?;
     let mut capture = Capture {
         address,
+        board,
         options,
         link,
         request: request(board, levels, (&counters, &gauges), options, address)?,
@@ -104,6 +105,7 @@ pub(crate) fn capture(
 
 struct Capture<'a> {
     address: &'a Address,
+    board: Option<&'a Board>,
     options: &'a Record,
     link: Link,
     request: Vec<u8>,
@@ -194,6 +196,12 @@ impl Capture<'_> {
                 observer.last(last);
             }
             let live = self.recording.live();
+            if let Some(board) = self.board
+                && let Err(e) = crate::board::check(board, live.machine, self.options)
+            {
+                let _ = self.send(&WireRecord::Stop(Stop {}));
+                return Err(e);
+            }
             if self.receiver.nonce().is_none() {
                 observer.say("the agent has not answered yet");
             } else if live.waiting {
