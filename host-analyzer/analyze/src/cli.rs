@@ -11,6 +11,7 @@ use crate::args::format::{Format, FormatArgs};
 use crate::args::numbered::Numbered;
 use crate::args::share::Share;
 use crate::capture::rotate::Limit;
+use crate::command::push::Options;
 use crate::write::names;
 use profinfer_analysis::compare::{PRACTICAL, SPREAD, WARM_UP};
 use profinfer_analysis::tune;
@@ -37,6 +38,18 @@ pub(crate) enum Command {
     /// the same recording and reports as a capture without `watch`. With --format json, prints one
     /// JSON object per line instead.
     Watch(Box<Watch>),
+    /// Put the agent on a board, start it, and forward its port; or remove it
+    ///
+    /// Prints the command that captures. Shows every command before it runs. Run it again at any time: it
+    /// does only what is missing, and ends no capture in progress. docs/deploy.md describes each way.
+    ///
+    ///   analyze push ssh USER@BOARD                     serve; analyze names the engine
+    ///   analyze push adb -- --name 'llama*'             trace the engine of this name
+    ///   analyze push hdc -- /data/llama-cli -m M.gguf   start this command when analyze connects
+    ///   analyze push ssh USER@BOARD --file -- COMMAND   record there, fetch the file
+    ///   analyze push adb --stop                         remove everything
+    #[command(verbatim_doc_comment)]
+    Push(Box<Options>),
     /// List the frames and records of a recording with their offsets; reads damaged files
     Inspect {
         /// The recording
@@ -145,6 +158,7 @@ impl Cli {
             Some(Command::Export {
                 what: Export::ExpertPins { format, .. } | Export::Ftrace { format, .. },
             }) => *format,
+            Some(Command::Push(_)) => return Format::Text,
             Some(Command::Fleet { arguments }) => return Format::of_fleet(arguments),
         };
         args.format

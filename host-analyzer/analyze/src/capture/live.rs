@@ -29,6 +29,8 @@ const STOP_PATIENCE: Duration = Duration::from_secs(5);
 /// A serial line does not report that the agent ended. The agent sends a heartbeat every second, so
 /// after this time it is gone.
 const SILENCE: Duration = Duration::from_secs(15);
+/// After this time without a heartbeat, something is wrong with the link.
+const QUIET: Duration = Duration::from_secs(5);
 /// On a serial line, `analyze` sends the request again if no hello arrives within this time,
 /// because noise may have destroyed the request.
 const ASK_AGAIN: Duration = Duration::from_secs(3);
@@ -204,6 +206,9 @@ impl Capture<'_> {
             }
             if self.receiver.nonce().is_none() {
                 observer.say("the agent has not answered yet");
+            } else if self.receiver.heard().elapsed() > QUIET {
+                let silent = self.receiver.heard().elapsed().as_secs();
+                observer.say(&format!("nothing received for {silent} s: the board or the link may be down"));
             } else if live.waiting {
                 observer.say("the agent is ready and waits for the engine");
             } else if stopped.is_none() {
