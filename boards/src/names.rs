@@ -28,11 +28,12 @@ pub(crate) fn similar<'a>(boards: impl Iterator<Item = &'a Board>, name: &str) -
     let distance = |n: &str| strsim::damerau_levenshtein(&wanted, &key(n));
     let names = boards.flat_map(|board| all(board).map(move |n| (n, board)));
     let (distance, name, board) = names.map(|(n, b)| (distance(n), n, b)).min_by_key(|(d, ..)| *d)?;
-    let model = if name == board.name { board.models.first() } else { None };
+    // A bare number of a chip says little.
+    let model = board.models.iter().find(|model| !same_board(model, name));
     (distance * 3 <= wanted.chars().count()).then(|| match model {
-        Some(model) if key(model) != key(name) => format!("`{name}` ({model})"),
         _ if name != board.name => format!("`{name}` (profile {})", board.name),
-        _ => format!("`{name}`"),
+        Some(model) => format!("`{name}` ({model})"),
+        None => format!("`{name}`"),
     })
 }
 
