@@ -105,7 +105,7 @@ fn put(host: &Host, connector: &mut dyn Connector, options: &Options, store: &St
         return resume(&mut board, &files, &machine.profile, doing, earlier, options, store);
     }
     if doing == Doing::Capturing && !options.replace && !host.dry {
-        return Err(serve::in_progress(board.connector.target()));
+        return Err(serve::in_progress(options.way.name(), board.connector.target()));
     }
     let ports = state::ports(options, earlier.as_ref());
     let forwards = !options.file && options.key.is_none();

@@ -130,12 +130,12 @@ pub(super) fn remove(board: &Board<'_>, files: &Files) -> Result<()> {
 }
 
 /// The error for a capture that only --replace may end.
-pub(super) fn in_progress(target: &str) -> Diagnostic {
+pub(super) fn in_progress(way: &str, target: &str) -> Diagnostic {
     Diagnostic::new(
         "looking at the agent that runs on the board",
         "a capture is in progress",
         format!(
-            "wait for its end. If its connection broke: analyze push … {target} --resume continues it. --replace ends it, and the engine that the agent started"
+            "wait for its end. If its connection broke: analyze push {way} {target} --resume continues it. --replace ends it, and the engine that the agent started"
         ),
     )
 }
