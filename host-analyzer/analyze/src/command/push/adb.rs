@@ -4,8 +4,9 @@ use std::path::Path;
 use std::thread::sleep;
 use std::time::Duration;
 
-use super::connector::{Connector, Forwarding, Ports, there};
+use super::connector::{Connector, Forwarding, there};
 use super::run::{Answer, Call, Host};
+use super::state::Ports;
 use crate::{Diagnostic, Result};
 
 /// Time for the daemon to start anew.

@@ -3,15 +3,9 @@
 use std::path::Path;
 
 use super::run::{Answer, Call, Host};
+use super::state::{Ports, Pushed};
 use crate::shell::{Quoting, shown};
 use crate::{Diagnostic, Result};
-
-/// A port of this machine, and the port of the board to which it is forwarded.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Ports {
-    pub(super) here: u16,
-    pub(super) there: u16,
-}
 
 /// Who uses a port of this machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -61,10 +55,8 @@ pub(super) trait Connector {
     /// Removes a rule that [`Self::forward`] made.
     fn unforward(&mut self, host: &Host, ports: Ports) -> Result<()>;
 
-    /// The process of this machine that forwards, where the connection needs one.
-    fn tunnel(&self) -> Option<u32> {
-        None
-    }
+    /// Adds to the record of a push what the connection needs next time.
+    fn remember(&self, _pushed: &mut Pushed) {}
 
     /// Ends the connection, if it is only for this program.
     fn close(&mut self, host: &Host) -> Result<()>;

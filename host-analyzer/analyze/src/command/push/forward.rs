@@ -5,8 +5,9 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use super::board::Board;
-use super::connector::{Forwarding, Ports};
+use super::connector::Forwarding;
 use super::run::{Call, Host};
+use super::state::Ports;
 use crate::{Diagnostic, Result};
 
 /// How long a connection to a forwarded port, or to a board, may take.

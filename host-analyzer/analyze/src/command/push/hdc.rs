@@ -5,9 +5,9 @@ use std::path::Path;
 use std::thread::sleep;
 use std::time::Duration;
 
-use super::connector::{Connector, Forwarding, Ports, there};
+use super::connector::{Connector, Forwarding, there};
 use super::run::{Answer, Call, Host};
-use super::state::Store;
+use super::state::{Ports, Store};
 use crate::shell::Quoting;
 use crate::{Diagnostic, Result};
 

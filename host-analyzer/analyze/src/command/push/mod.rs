@@ -123,8 +123,10 @@ fn put(host: &Host, connector: &mut dyn Connector, options: &Options, store: &St
         dir: files.dir.clone(),
         port: earlier.as_ref().and_then(|p| p.port),
         board_port: earlier.as_ref().map_or(ports.there, |p| p.board_port),
-        tunnel: board.connector.tunnel(),
+        tunnel: None,
+        ssh_options: Vec::new(),
     };
+    board.connector.remember(&mut pushed);
     keep(&pushed, host, store)?;
     if options.file {
         interrupts::count()?;
@@ -156,7 +158,7 @@ fn put(host: &Host, connector: &mut dyn Connector, options: &Options, store: &St
     (pushed.port, pushed.board_port) = (Some(ports.here), ports.there);
     keep(&pushed, host, store)?;
     let made = forward::forward(&mut board, ports, forwarded);
-    pushed.tunnel = board.connector.tunnel();
+    board.connector.remember(&mut pushed);
     if made.is_err() {
         pushed.port = None;
     }
@@ -204,14 +206,16 @@ fn resume(
     let forwarded = forward::check(board, ports)?;
     forward::forward(board, ports, forwarded)?;
     let target = board.connector.target().to_owned();
-    let pushed = Pushed {
+    let mut pushed = Pushed {
         way: options.way.name().to_owned(),
         target,
         dir: files.dir.clone(),
         port: Some(ports.here),
         board_port: ports.there,
-        tunnel: board.connector.tunnel(),
+        tunnel: None,
+        ssh_options: Vec::new(),
     };
+    board.connector.remember(&mut pushed);
     keep(&pushed, host, store)?;
     if doing == Doing::Capturing {
         host.note("a capture is in progress: the analyze that waits for it goes on");

@@ -84,7 +84,9 @@ pub(crate) struct Options {
     /// Network address of the board (default: that of TARGET)
     #[arg(long, value_name = "HOST", requires = "key")]
     pub(crate) address: Option<String>,
-    /// Options of ssh, for example '-p 2222 -i KEY'; ~/.ssh/config may have them too
+    /// Options of ssh, for example '-p 2222 -i KEY' (default: those of the last push to this board)
+    ///
+    /// ~/.ssh/config may have them too.
     #[arg(long, value_name = "OPTIONS", allow_hyphen_values = true)]
     pub(crate) ssh_options: Option<String>,
     /// Longest time for one answer of the board, in seconds; copies get more, by their size
@@ -107,9 +109,9 @@ impl Options {
         command.then(|| "--".to_owned()).into_iter().chain(self.what.iter().cloned()).collect()
     }
 
-    /// The extra words of every `ssh`.
-    pub(super) fn ssh_words(&self) -> Vec<String> {
-        self.ssh_options.iter().flat_map(|text| text.split_whitespace()).map(str::to_owned).collect()
+    /// The extra words of `ssh`.
+    pub(super) fn ssh_words(&self) -> Option<Vec<String>> {
+        Some(self.ssh_options.as_ref()?.split_whitespace().map(str::to_owned).collect())
     }
 }
 

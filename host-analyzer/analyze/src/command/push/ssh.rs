@@ -5,10 +5,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::connector::{Connector, Forwarding, Ports, there};
+use super::connector::{Connector, Forwarding, there};
 use super::local;
 use super::run::{Answer, Call, Host};
-use super::state::{Pushed, Store, crc};
+use super::state::{Ports, Pushed, Store, crc};
 use crate::shell::{Quoting, shown};
 use crate::{Diagnostic, Result};
 
@@ -30,11 +30,12 @@ pub(super) struct Ssh {
     /// The background connection existed before.
     connected: bool,
     /// The process that forwards, where there is no background connection.
-    pub(super) tunnel: Option<u32>,
+    tunnel: Option<u32>,
 }
 
 impl Ssh {
-    pub(super) fn new(target: Option<&str>, options: Vec<String>, store: &Store) -> Result<Self> {
+    /// Without options, those of the last push to this board count.
+    pub(super) fn new(target: Option<&str>, options: Option<Vec<String>>, store: &Store) -> Result<Self> {
         let Some(target) = target else {
             return Err(Diagnostic::new(
                 "choosing the board",
@@ -43,6 +44,8 @@ impl Ssh {
             ));
         };
         let earlier = store.of(super::Way::Ssh, Some(target));
+        let last = || earlier.last().map(|p| p.ssh_options.clone()).unwrap_or_default();
+        let options = options.unwrap_or_else(last);
         let control = local::SSH_SHARES.then(|| control(target, &options, store)).flatten();
         let tunnel = earlier.iter().find_map(|p| p.tunnel);
         Ok(Self { target: target.to_owned(), options, control, earlier, connected: false, tunnel })
@@ -247,7 +250,8 @@ impl Connector for Ssh {
         self.drop_connection(host)
     }
 
-    fn tunnel(&self) -> Option<u32> {
-        self.tunnel
+    fn remember(&self, pushed: &mut Pushed) {
+        pushed.tunnel = self.tunnel;
+        pushed.ssh_options.clone_from(&self.options);
     }
 }

@@ -6,9 +6,15 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use super::connector::Ports;
 use super::options::{PORT, Way};
 use crate::{Diagnostic, Result, user_state};
+
+/// A port of this machine, and the port of the board to which it is forwarded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Ports {
+    pub(super) here: u16,
+    pub(super) there: u16,
+}
 
 /// An agent on a board.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -24,6 +30,9 @@ pub(super) struct Pushed {
     /// Process of this machine that forwards, where the connection needs one.
     #[serde(default)]
     pub(super) tunnel: Option<u32>,
+    /// Options of ssh, so that --resume and --stop need not repeat them.
+    #[serde(default)]
+    pub(super) ssh_options: Vec<String>,
 }
 
 impl Pushed {
@@ -122,7 +131,7 @@ mod tests {
 
     fn pushed(way: &str, target: &str, port: u16) -> Pushed {
         let (way, target, dir) = (way.to_owned(), target.to_owned(), "/tmp/profinfer".to_owned());
-        Pushed { way, target, dir, port: Some(port), board_port: 7817, tunnel: None }
+        Pushed { way, target, dir, port: Some(port), board_port: 7817, tunnel: None, ssh_options: Vec::new() }
     }
 
     #[test]

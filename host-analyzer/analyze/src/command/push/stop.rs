@@ -2,11 +2,11 @@
 
 use super::agent::Files;
 use super::board::Board;
-use super::connector::{Connector, Ports};
+use super::connector::Connector;
 use super::options::Options;
 use super::run::Host;
 use super::serve;
-use super::state::{Pushed, Store};
+use super::state::{Ports, Pushed, Store};
 use crate::{Diagnostic, Result};
 
 /// The board to stop on: the named one, else the only one of earlier pushes. `None`: the connector
