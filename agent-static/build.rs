@@ -144,7 +144,14 @@ fn gauge(w: &GaugeRequest<'_>) -> String {
 }
 
 fn board_plan(text: &mut String, board: &Board) -> Result<(), Box<dyn Error>> {
-    writeln!(text, "Board {{ name: {:?}, levels: {:?}, sets: &[", board.name, board.levels.join(","))?;
+    let names: Vec<&String> = board.aliases.iter().chain(&board.models).collect();
+    writeln!(
+        text,
+        "Board {{ name: {:?}, other_names: &{names:?}, machine: {:?}, levels: {:?}, sets: &[",
+        board.name,
+        board.machine,
+        board.levels.join(",")
+    )?;
     let names: Vec<Option<&str>> = match board.set_names() {
         none if none.is_empty() => vec![None],
         names => names.into_iter().map(Some).collect(),

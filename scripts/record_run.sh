@@ -5,7 +5,7 @@
 
 # need_agent: build the agent unless one is named
 need_agent() {
-	[ -z "$on" ] || [ -n "$agent" ] || die "--on needs --agent" "Give the agent's path on that machine (scripts/push.sh puts it there)"
+	[ -z "$on" ] || [ -n "$agent" ] || die "--on needs --agent" "Give the agent's path on that machine (analyze push puts it there)"
 	[ -z "$agent" ] || return 0
 	say "building the agent"
 	(cd "$REPO" && cargo build -q --locked --release -p profinfer-agent)

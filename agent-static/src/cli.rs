@@ -256,8 +256,11 @@ pub struct Record {
     /// Board profile that gives the levels and the default counter set
     ///
     /// Default: no profile, all levels, no counters.
-    #[arg(long)]
+    #[arg(long, value_name = "NAME")]
     pub board: Option<String>,
+    /// Use the board profile although it is for another type of machine
+    #[arg(long)]
+    pub force_board: bool,
     /// Levels to capture: token, graph, op, expert, sched, all
     #[arg(long, value_parser = crate::request::plan::levels)]
     pub levels: Option<u32>,

@@ -7,6 +7,8 @@ use serde::Deserialize;
 use crate::error::nearest;
 use crate::{Backend, BoardError, Core, Cpus, Event, Memory, Provenance, Sensor};
 
+/// The machine type of a profile for every machine.
+const ANY: &str = "any";
 /// The kernel's own events, which every machine can count.
 pub(crate) const SOFTWARE: [&str; 2] = ["minor-faults", "major-faults"];
 
@@ -24,6 +26,8 @@ pub struct Board {
     /// Parts of the model name in the device tree of such machines, for
     /// [`crate::Catalog::by_machine`].
     pub models: Vec<String>,
+    /// Short names that people use for it, beside `name` and `models`.
+    pub aliases: Vec<String>,
     /// Levels to capture when the command line names none.
     pub levels: Vec<String>,
     /// Counter set to use when the command line names none; `None` where no hardware counter
@@ -97,6 +101,13 @@ impl Board {
     #[must_use]
     pub fn cores(&self) -> &[Arc<Core>] {
         &self.cores
+    }
+
+    /// Whether the profile cannot be that of a machine of this type (`uname -m`). An unknown type
+    /// contradicts nothing.
+    #[must_use]
+    pub fn contradicts(&self, machine: &str) -> bool {
+        self.machine != ANY && !machine.is_empty() && self.machine != machine
     }
 
     /// Checks that an event can be counted on it: an event of one of its cores, or one of the

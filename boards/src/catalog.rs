@@ -8,7 +8,7 @@ use std::sync::Arc;
 use crate::board::Board;
 use crate::error::{BoardError, nearest};
 use crate::parse::{BoardFile, File, stem};
-use crate::{Backend, Core, link, shipped};
+use crate::{Backend, Core, link, names, shipped};
 
 /// All known profiles.
 #[derive(Debug, Clone, Default)]
@@ -94,13 +94,17 @@ impl Catalog {
         self.files.backends.values().map(|file| &file.value)
     }
 
-    /// The board of that name.
+    /// The board that people call so: by its name, an alias or a model, without regard to case,
+    /// spaces and punctuation. A user's profile precedes a shipped one.
     ///
     /// # Errors
     /// With the known names, nearest first.
     pub fn find(&self, name: &str) -> Result<&Board, BoardError> {
-        self.boards.get(name).ok_or_else(|| BoardError::Unknown {
+        let layer = |board: &&Board| self.files.boards.get(&board.name).map_or(0, |f| f.layer);
+        let called = || self.boards.values().filter(|b| names::is_called(b, name)).max_by_key(layer);
+        self.boards.get(name).or_else(called).ok_or_else(|| BoardError::Unknown {
             name: name.to_owned(),
+            meant: names::similar(self.boards.values(), name),
             candidates: nearest(name, self.boards.keys().map(String::as_str)),
         })
     }
@@ -139,6 +143,7 @@ impl Files {
         self.backends.values().try_for_each(link::check_backend)?;
         let cores = shared(&self.cores);
         let backends = shared(&self.backends);
+        names::check(&self.boards)?;
         self.boards.iter().map(|(n, f)| Ok((n.clone(), link::board(f, &cores, &backends)?))).collect()
     }
 }

@@ -4,10 +4,12 @@
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum BoardError {
     /// No profile of this name.
-    #[error("there is no board profile `{name}`; known profiles: {}", candidates.join(", "))]
+    #[error("there is no board profile `{name}`{}; known profiles: {}", meant.as_deref().map(|m| format!("; did you mean {m}?")).unwrap_or_default(), candidates.join(", "))]
     Unknown {
         /// The requested name.
         name: String,
+        /// A name that differs by few letters, for people.
+        meant: Option<String>,
         /// The known names, nearest first.
         candidates: Vec<String>,
     },

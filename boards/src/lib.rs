@@ -21,6 +21,7 @@ mod gauge;
 mod guess;
 mod link;
 mod memory;
+mod names;
 mod parse;
 mod plan;
 mod provenance;

@@ -78,6 +78,8 @@ pub(crate) struct BoardFile {
     pub(crate) machine: String,
     #[serde(default)]
     pub(crate) models: Vec<String>,
+    #[serde(default)]
+    pub(crate) aliases: Vec<Spanned<String>>,
     pub(crate) levels: Vec<Spanned<String>>,
     pub(crate) counter_set: Option<Spanned<String>>,
     /// The possible core types where the clusters are not known; `*` for all.

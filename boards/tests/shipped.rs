@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use profinfer_boards::{Catalog, Unit};
+use profinfer_boards::{BoardError, Catalog, Unit};
 
 fn crate_folder() -> PathBuf {
     // At run time: another clone may share the build cache.
@@ -171,6 +171,49 @@ fn boards_are_known_by_what_they_say() {
     assert_eq!(guess("", &[a76; 4]), None);
     assert_eq!(guess("", &[a76; 2]), None);
     assert_eq!(guess("", &[]), None);
+}
+
+#[test]
+fn boards_have_the_names_that_people_use() {
+    let catalog = Catalog::shipped().unwrap();
+    for (name, board) in [
+        ("rpi5", "bcm2712"),
+        ("pi5", "bcm2712"),
+        ("Pi 5", "bcm2712"),
+        ("Raspberry Pi 5", "bcm2712"),
+        ("raspberry-pi-5", "bcm2712"),
+        ("RK3588", "rk3588"),
+        ("orangepi5", "rk3588"),
+        ("Orange Pi 5 Plus", "rk3588"),
+        ("rock5b", "rk3588"),
+        ("DAYU200", "rk3568"),
+        ("rubik_pi_3", "qcs6490"),
+        ("Generic AArch64", "generic-aarch64"),
+    ] {
+        assert_eq!(catalog.find(name).unwrap().name, board, "{name}");
+    }
+    for name in ["", "-", "pi", "raspberry pi 4"] {
+        assert!(catalog.find(name).is_err(), "{name}");
+    }
+    let meant = |name: &str| match catalog.find(name) {
+        Err(BoardError::Unknown { meant, .. }) => meant,
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(meant("rk3589").as_deref(), Some("`rk3588` (Orange Pi 5)"));
+    assert_eq!(meant("rasberry pi 5").as_deref(), Some("`Raspberry Pi 5` (profile bcm2712)"));
+    assert_eq!(meant("genric-arch64").as_deref(), Some("`generic-aarch64`"));
+    assert_eq!(meant("jetson orin"), None);
+    assert_eq!(meant(""), None);
+}
+
+#[test]
+fn a_profile_is_for_one_type_of_machine() {
+    let catalog = Catalog::shipped().unwrap();
+    let contradicts = |name: &str, machine: &str| catalog.find(name).unwrap().contradicts(machine);
+    assert!(contradicts("rk3588", "x86_64") && contradicts("generic-aarch64", "x86_64"));
+    assert!(
+        !contradicts("rk3588", "aarch64") && !contradicts("rk3588", "") && !contradicts("host", "x86_64")
+    );
 }
 
 /// The agent knows a split's backend by these four bytes.

@@ -100,3 +100,22 @@ fn after_an_error_the_catalog_is_as_before() {
     assert!(catalog.find("mine").is_err() && catalog.find("rk3588").is_ok());
     assert!(add(&mut catalog, &[("mine.toml", BOARD), ("cores/a73.toml", CORE)]).is_ok());
 }
+
+#[test]
+fn aliases_of_ones_own() {
+    let mut catalog = Catalog::shipped().unwrap();
+    let with = |name: &str, alias: &str| {
+        BOARD.replace("name = \"mine\"", &format!("name = \"{name}\"\naliases = [\"{alias}\"]"))
+    };
+    // A shipped board has this alias too: the user's comes first.
+    let files = [("mine.toml", &*with("mine", "rpi 5")), ("cores/a73.toml", CORE)];
+    add(&mut catalog, &files).unwrap();
+    assert_eq!(catalog.find("RPi5").unwrap().name, "mine");
+    assert_eq!(catalog.find("pi5").unwrap().name, "bcm2712");
+    let other = with("other", "RPI-5");
+    let twice = [("mine.toml", &*with("mine", "rpi 5")), ("other.toml", &*other), ("cores/a73.toml", CORE)];
+    let e = add(&mut catalog, &twice).unwrap_err();
+    assert!(matches!(&e, BoardError::File { path, line: 2, .. } if path == "other.toml"), "{e}");
+    let empty = with("mine", "-");
+    assert!(add(&mut catalog, &[("mine.toml", &empty), ("cores/a73.toml", CORE)]).is_err());
+}

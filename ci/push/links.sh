@@ -28,7 +28,7 @@ rewritten_by_adb() {
 
 stopped_recording() {
 	local push
-	PUSH_SSH_OPTIONS=$ssh_options "$REPO/scripts/push.sh" ssh root@127.0.0.1 --agent "$agent" --out "$dir/stopped.pfi" --file -- --name nodes >"$dir/next" 2>"$dir/push.err" &
+	"$analyze" push ssh root@127.0.0.1 --ssh-options "$ssh_options" --agent "$agent" --out "$dir/stopped.pfi" --file -- --name nodes >"$dir/next" 2>"$dir/push.err" &
 	push=$!
 	# shellcheck disable=SC2086  # words
 	ready "$push" $board run "grep -qs $READY /tmp/profinfer/profinfer-agent.pfi" || { cat "$dir/push.err"; return 1; }

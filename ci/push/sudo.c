@@ -1,4 +1,4 @@
-// sudo for the emulated board: setuid root, without a password for everyone. It takes what scripts/push.sh
+// sudo for the emulated board: setuid root, without a password for everyone. It takes what analyze push
 // uses, `sudo -n COMMAND...`, and nothing else.
 #include <stdio.h>
 #include <string.h>

@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
-# test.sh      scripts/push.sh on an emulated board, each way, and every refusal
+# test.sh      analyze push on an emulated board, each way, and every refusal
 #
 # ssh: the board's dropbear. adb: Android's own adbd, running on the board, and Debian's adb. hdc:
 # ci/push/hdc, a stand-in that only knows the commands of hdc, because no package contains the real
 # one. For each way: push, capture through the forwarded port, again, record to a file, stop. Then
-# the errors of push.sh (refusals.sh), and those of analyze for recordings that a link damaged
-# (links.sh).
+# the errors of push (refusals.sh), and those of analyze for recordings that a link damaged
+# (links.sh). What hdc does when boards vanish and when several are connected is tested without a
+# board: host-analyzer/analyze/tests/oracle/push.rs.
 set -eu
 . "$(dirname "$0")/../../scripts/lib.sh"
 . "$REPO/ci/tests.sh"
@@ -31,7 +32,6 @@ begin
 
 agent=$("$REPO/scripts/build-agent.sh")
 tests_build
-# shellcheck disable=SC2034  # for whole.sh
 analyze=$ANALYZE
 boot --adb || die "the emulated board does not boot"
 run=$CACHE/board/run/$(cut -d" " -f3 <<<"$board")
@@ -41,16 +41,17 @@ ssh_options="-p $(cat "$run/ssh-port") -i $key -o IdentitiesOnly=yes -o StrictHo
 adb_serial=127.0.0.1:$(cat "$run/adb-port")
 # Keys and server of this test alone: a user's adb stays as it is.
 export ADB_VENDOR_KEYS=$dir/adb ANDROID_ADB_SERVER_PORT=15037
-mkdir -p "$dir/adb" "$dir/hdc" "$dir/bin"
+mkdir -p "$dir/adb" "$dir/hdc" "$dir/bin" "$dir/state"
+export XDG_STATE_HOME=$dir/state
 ln -s "$REPO/ci/push/hdc" "$dir/bin/hdc"
 export HDC_STATE=$dir/hdc HDC_SSH="ssh $ssh_options root@127.0.0.1"
 hdc_key=7001005458323933328a
 echo "$hdc_key Connected" >"$dir/hdc/targets"
 export PATH=$dir/bin:$PATH
 
-push_ssh() { PUSH_SSH_OPTIONS=$ssh_options "$REPO/scripts/push.sh" ssh root@127.0.0.1 --port "$port" "$@"; }
-push_adb() { "$REPO/scripts/push.sh" adb "$adb_serial" --port "$port" "$@"; }
-push_hdc() { "$REPO/scripts/push.sh" hdc --port "$port" "$@"; } # the only one: it needs no key
+push_ssh() { "$analyze" push ssh root@127.0.0.1 --ssh-options "$ssh_options" --port "$port" "$@"; }
+push_adb() { "$analyze" push adb "$adb_serial" --port "$port" "$@"; }
+push_hdc() { "$analyze" push hdc --port "$port" "$@"; } # the only one: it needs no key
 
 whole ssh /tmp/profinfer -- /engine/nodes -m /model.gguf -t 2 -p 8 -n 4
 check "ssh: a key instead of a forwarded port" keyed /tmp/profinfer
@@ -60,5 +61,5 @@ refusals
 links
 
 # shellcheck disable=SC2154  # check.sh's
-printf '%s\n' "${rows[@]}" "scripts/push.sh: ${#rows[@]} checks in $SECONDS s, $failed failed"
+printf '%s\n' "${rows[@]}" "analyze push: ${#rows[@]} checks in $SECONDS s, $failed failed"
 [ "$failed" = 0 ]

@@ -23,7 +23,7 @@ pushes() {
 	says "$dir/push.err" "  \$ " "profinfer-agent --version"
 }
 
-# The command that push.sh printed, run as it is. Where the agent does not start the engine, the engine starts meanwhile.
+# The command that push printed, run as it is. Where the agent does not start the engine, the engine starts meanwhile.
 captures() {
 	local out=$dir/profile-$1 words
 	rm -rf "$out" "$dir/capture.err"
@@ -73,7 +73,7 @@ again() {
 	local start=$SECONDS
 	pushes "$1" || return 1
 	says "$dir/push.err" "the board has this file already" "port $port is forwarded already" || return 1
-	[ $((SECONDS - start)) -lt 20 ] || { echo "it took $((SECONDS - start)) s"; return 1; }
+	[ $((SECONDS - start)) -lt 30 ] || { echo "it took $((SECONDS - start)) s"; return 1; }
 }
 
 records() {
@@ -84,12 +84,8 @@ records() {
 	"$analyze" "$file" -o "$dir/profile-file" && arrived "$dir/profile-file/summary.json"
 }
 
-# No process of ssh's holds push.sh's connection to the board (its socket is named by board and options)
-disconnected() {
-	local socket
-	socket=$CACHE/push/push-$(printf %s "root@127.0.0.1 $ssh_options" | sha256sum | cut -c1-8)
-	[ ! -S "$socket" ] && ! pgrep -af "ssh -S $socket"
-}
+# No process of ssh's holds the connection of push to the board
+disconnected() { [ -z "$(find "$XDG_STATE_HOME" -type s)" ] && ! pgrep -af "ssh -S $XDG_STATE_HOME"; }
 
 # stops WAY DIR: no process, no file, no port
 stops() {
@@ -100,7 +96,7 @@ stops() {
 	case $2 in */profinfer) $board run "! ls -d $2" ;; esac
 }
 
-# keyed DIR: no forwarding: the agent listens at the board's network, for who has the key that push.sh made
+# keyed DIR: no forwarding: the agent listens at the board's network, for who has the key that push made
 keyed() {
 	local file=$dir/push.key words out=$dir/profile-keyed there
 	there=$(free_port 7960)

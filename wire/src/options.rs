@@ -53,6 +53,18 @@ fn decimal(text: &str, places: usize) -> Option<u64> {
     Some(value)
 }
 
+/// Whether two names of a board are the same. People write them in many ways, so only letters and
+/// digits count: `Raspberry Pi 5` is `raspberry-pi5`.
+#[must_use]
+pub fn same_board(a: &str, b: &str) -> bool {
+    board_letters(a).eq(board_letters(b)) && board_letters(a).next().is_some()
+}
+
+/// The characters of a board's name that count.
+pub fn board_letters(name: &str) -> impl Iterator<Item = char> + '_ {
+    name.chars().filter(|c| c.is_ascii_alphanumeric()).map(|c| c.to_ascii_lowercase())
+}
+
 /// The parts of a filter's text.
 pub fn parts(text: &str) -> impl Iterator<Item = &str> {
     text.strip_prefix("tid:").unwrap_or(text).split(',').map(str::trim)

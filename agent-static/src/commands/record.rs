@@ -80,6 +80,9 @@ pub(super) fn record(options: &Record) -> Result<i32> {
 /// The capture plan from the board profile and the options.
 fn plan_of(options: &Record) -> Result<Plan> {
     let board = options.board.as_deref().map(Board::find).transpose()?;
+    if let Some(board) = board.filter(|_| !options.force_board) {
+        board.check()?;
+    }
     let counters = match (board, &*options.counters) {
         (None, []) => Vec::new(),
         (Some(board), []) => board.counters(None).unwrap_or_default(),

@@ -2,6 +2,7 @@
 
 use crate::error::{Diagnostic, Result};
 use crate::request::plan::{self, CounterRequest, GaugeRequest};
+use profinfer_wire::options::same_board;
 use profinfer_wire::record::control;
 use profinfer_wire::record::gauge::{GaugeKind, GaugeParse, GaugeUnit};
 
@@ -9,6 +10,9 @@ use profinfer_wire::record::gauge::{GaugeKind, GaugeParse, GaugeUnit};
 pub struct Board {
     /// Name of the profile.
     pub name: &'static str,
+    other_names: &'static [&'static str],
+    /// `uname -m`, or `any`.
+    machine: &'static str,
     /// A list for [`plan::levels`].
     levels: &'static str,
     sets: &'static [Set],
@@ -25,11 +29,14 @@ struct Set {
 const BOARDS: &[Board] = include!(concat!(env!("OUT_DIR"), "/plans.rs"));
 
 impl Board {
+    /// The profile that people call so.
     ///
     /// # Errors
     /// If the name is unknown; the error lists the known names.
     pub fn find(name: &str) -> Result<&'static Self> {
-        BOARDS.iter().find(|b| b.name == name).ok_or_else(|| {
+        let called =
+            |b: &&Self| same_board(b.name, name) || b.other_names.iter().any(|n| same_board(n, name));
+        BOARDS.iter().find(called).ok_or_else(|| {
             let names: Vec<_> = BOARDS.iter().map(|b| b.name).collect();
             Diagnostic::new(
                 format!("looking for the board profile `{name}`"),
@@ -37,6 +44,22 @@ impl Board {
                 "use one of them; to use a custom profile, run `serve` here and `analyze --board` on the host",
             )
         })
+    }
+
+    /// Checks that it can be the profile of this machine.
+    ///
+    /// # Errors
+    /// If the machine is of another type.
+    pub fn check(&self) -> Result<()> {
+        let here = std::env::consts::ARCH;
+        if [here, "any"].contains(&self.machine) {
+            return Ok(());
+        }
+        Err(Diagnostic::new(
+            format!("using the board profile `{}`", self.name),
+            format!("it is for {}, and this machine is {here}", self.machine),
+            "leave --board out, or use the profile nevertheless with --force-board",
+        ))
     }
 
     #[must_use]
@@ -95,11 +118,18 @@ mod tests {
         }
         assert_eq!(Board::generic_gauges(100).len(), 2);
         assert_eq!(Board::find("rk3588").unwrap().gauges(100).len(), 9);
+        assert_eq!(Board::find("Orange Pi 5").unwrap().name, "rk3588");
+        assert_eq!(Board::find("RPi5").unwrap().name, "bcm2712");
         assert_eq!(Board::find(plan::UNKNOWN).unwrap().name, plan::UNKNOWN);
     }
 
     #[test]
     fn unknown_boards_and_sets() {
+        assert!(Board::find("").is_err() && Board::find("host").unwrap().check().is_ok());
+        let foreign = if cfg!(target_arch = "aarch64") { "x86_64" } else { "aarch64" };
+        for board in BOARDS {
+            assert_eq!(board.check().is_err(), board.machine == foreign, "{}", board.name);
+        }
         let e = Board::find("rk3599").unwrap_err();
         assert!(e.answer.contains("rk3588") && e.tried.contains("rk3599"), "{e}");
         assert!(Board::find("rk3588").unwrap().counters(Some("nonsense")).is_none());

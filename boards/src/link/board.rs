@@ -40,6 +40,7 @@ pub(crate) fn board(
         soc: b.soc.clone(),
         machine: b.machine.clone(),
         models: b.models.clone(),
+        aliases: b.aliases.iter().map(|a| a.as_ref().clone()).collect(),
         levels: b.levels.iter().map(|l| l.as_ref().clone()).collect(),
         counter_set: b.counter_set.as_ref().map(|s| s.as_ref().clone()),
         provenance: b.provenance.clone(),

@@ -11,6 +11,7 @@ use crate::args::format::{Format, FormatArgs};
 use crate::args::numbered::Numbered;
 use crate::args::share::Share;
 use crate::capture::rotate::Limit;
+use crate::command::push::Options;
 use crate::write::names;
 use profinfer_analysis::compare::{PRACTICAL, SPREAD, WARM_UP};
 use profinfer_analysis::ladder::Question;
@@ -38,6 +39,18 @@ pub(crate) enum Command {
     /// the same recording and reports as a capture without `watch`. With --format json, prints one
     /// JSON object per line instead.
     Watch(Box<Watch>),
+    /// Put the agent on a board, start it, and forward its port; or remove it
+    ///
+    /// Prints the command that captures. Shows every command before it runs. Run it again at any time: it
+    /// does only what is missing, and ends no capture in progress. docs/deploy.md describes each way.
+    ///
+    ///   analyze push ssh USER@BOARD                     serve; analyze names the engine
+    ///   analyze push adb -- --name 'llama*'             trace the engine of this name
+    ///   analyze push hdc -- /data/llama-cli -m M.gguf   start this command when analyze connects
+    ///   analyze push ssh USER@BOARD --file -- COMMAND   record there, fetch the file
+    ///   analyze push adb --stop                         remove everything
+    #[command(verbatim_doc_comment)]
+    Push(Box<Options>),
     /// List the frames and records of a recording with their offsets; reads damaged files
     Inspect {
         /// The recording
@@ -146,6 +159,7 @@ impl Cli {
             Some(Command::Export {
                 what: Export::ExpertPins { format, .. } | Export::Ftrace { format, .. },
             }) => *format,
+            Some(Command::Push(_)) => return Format::Text,
             Some(Command::Fleet { arguments }) => return Format::of_fleet(arguments),
         };
         args.format
@@ -366,9 +380,14 @@ pub(crate) struct Predict {
 /// Capture or read a stream, and write the views.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct Record {
-    /// Board profile of a capture; a recording contains its own
-    #[arg(long)]
+    /// Board profile, for example rk3588 or "Raspberry Pi 5" (default: recognised in a recording)
+    ///
+    /// `analyze boards` lists them. A capture also takes its counters and sensors from it.
+    #[arg(long, value_name = "NAME")]
     pub(crate) board: Option<String>,
+    /// Use the board profile although it is for another type of machine
+    #[arg(long)]
+    pub(crate) force_board: bool,
     /// Folder of additional board profiles; they take precedence over ~/.config/profinfer/boards
     #[arg(long, value_name = "DIR")]
     pub(crate) boards: Option<PathBuf>,

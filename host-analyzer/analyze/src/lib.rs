@@ -6,6 +6,7 @@
 //! analyze PIECE... | FOLDER      a recording in pieces
 //! analyze watch [SOURCE]         a capture, live on the terminal
 //! analyze inspect FILE           frames and records with their offsets
+//! analyze push WAY BOARD         the agent on a board: copied, started, its port forwarded
 //! analyze boards [NAME]          the board profiles
 //! analyze findings [CODE]        the rules and the meaning of each finding
 //! analyze engine PATH...         the places of probes in an engine
@@ -19,6 +20,7 @@
 mod accelerator;
 mod analyse;
 mod args;
+mod board;
 mod capture;
 mod ceilings;
 mod cli;
@@ -29,6 +31,8 @@ mod progress;
 #[cfg(test)]
 mod sample;
 mod scratch;
+mod shell;
+mod user_state;
 mod write;
 
 use std::io::Write;
@@ -39,7 +43,7 @@ use profinfer_cli::{Diagnostic, Result};
 
 use cli::{Cli, Command};
 use command::{
-    backends, boards, compare, engine, export, findings, fleet, inspect, predict, record, tune, watch,
+    backends, boards, compare, engine, export, findings, fleet, inspect, predict, push, record, tune, watch,
 };
 
 /// The command line, for man pages and completions.
@@ -75,6 +79,7 @@ pub fn main() -> ExitCode {
         Some(Command::Boards { name, boards, .. }) => {
             boards::boards(name.as_deref(), boards.as_deref(), format).map(done)
         }
+        Some(Command::Push(options)) => push::push(options),
         Some(Command::Fleet { arguments }) => fleet::fleet(arguments),
         Some(Command::Watch(options)) => watch::watch((**options).clone()),
         None => record::record(&cli.record),

@@ -9,6 +9,7 @@ use std::process::{Command, Output, Stdio};
 use profinfer_wire::accumulator::{Accumulator, Found};
 use profinfer_wire::frame::MAX_ENCODED;
 use profinfer_wire::hello::Hello;
+use profinfer_wire::record::session::Session;
 use profinfer_wire::record::{Record, control};
 
 const REAL: &[u8] = include_bytes!("../../tests/data/demo.pfi");
@@ -197,7 +198,8 @@ fn a_live_session_is_kept_and_analysed() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let source = format!("tcp:{}", listener.local_addr().unwrap());
     let agent = std::thread::spawn(move || serve(&listener, REAL));
-    let output = analyze(folder.path(), &["--board", "rk3588", "--levels", "token,op", &source], &[]);
+    let output =
+        analyze(folder.path(), &["--board", "RK3588", "--force-board", "--levels", "token,op", &source], &[]);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let (board, levels, requests, _) = agent.join().unwrap();
     assert_eq!((&*board, levels), ("rk3588", control::level::TOKEN | control::level::OP));
@@ -249,8 +251,8 @@ fn gauges_are_the_boards_or_those_of_many_kernels() {
     for (arguments, expected) in [
         (&[][..], &generic[..]),
         (&["--board", "host"], &generic),
-        (&["--board", "rk3568", "--sample-hz", "50"], &rk3568),
-        (&["--board", "rk3568", "--sample-hz", "0"], &[]),
+        (&["--board", "rk3568", "--force-board", "--sample-hz", "50"], &rk3568),
+        (&["--board", "rk3568", "--force-board", "--sample-hz", "0"], &[]),
     ] {
         let folder = tempfile::tempdir().unwrap();
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -265,11 +267,11 @@ fn gauges_are_the_boards_or_those_of_many_kernels() {
 #[test]
 fn counters_are_the_boards_or_the_users() {
     for (arguments, expected) in [
-        (&["--board", "rk3588", "--counters", "none"][..], &[][..]),
+        (&["--board", "rk3588", "--force-board", "--counters", "none"][..], &[][..]),
         (&[], &[]),
         (&["--board", "host"], &["minor-faults 0x0 0x0", "major-faults 0x0 0x0"]),
         (
-            &["--board", "rk3588", "--counters", "L3D_CACHE_REFILL,minor-faults"],
+            &["--board", "rk3588", "--force-board", "--counters", "L3D_CACHE_REFILL,minor-faults"],
             &["L3D_CACHE_REFILL 0x0 0xff00fff0", "minor-faults 0x0 0x0"],
         ),
     ] {
@@ -313,6 +315,67 @@ fn boards_are_listed_and_shown() {
     }
     assert!(said(&["boards", "host"]).contains("page faults only"));
     fails(&["boards", "rk3599"], &[], &["no board profile `rk3599`", "known profiles: rk3568, rk3588"]);
+}
+
+/// The demo is of an x86-64 machine.
+#[test]
+fn a_board_of_another_machine_is_refused() {
+    let words = ["board profile `rk3588`", "aarch64", "x86_64", "--force-board"];
+    fails(&["--board", "orange pi 5", "-"], REAL, &words);
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let source = format!("tcp:{}", listener.local_addr().unwrap());
+    let agent = std::thread::spawn(move || serve(&listener, REAL));
+    fails(&["--board", "rk3588", &source], &[], &words);
+    agent.join().unwrap();
+    let board = |arguments: &[&str], input: &[u8]| {
+        let folder = tempfile::tempdir().unwrap();
+        let output = analyze(folder.path(), arguments, input);
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let summary = std::fs::read(folder.path().join("profile/summary.json")).unwrap();
+        let summary: serde_json::Value = serde_json::from_slice(&summary).unwrap();
+        summary["session"]["board"].clone()
+    };
+    assert_eq!(board(&["-"], REAL), "host");
+    assert_eq!(board(&["--board", "rk3588", "--force-board", "-"], REAL), "rk3588");
+    fails(&["--board", "rasberry pi 5", "-"], REAL, &["did you mean `Raspberry Pi 5` (profile bcm2712)?"]);
+}
+
+/// Session records of other machines.
+#[test]
+fn a_board_is_recognised() {
+    for (machine, cpu_model, recorded, found) in [
+        ("aarch64", "Raspberry Pi 5 Model B Rev 1.0", "generic-aarch64", "bcm2712"),
+        ("aarch64", "Xunlong Orange Pi 5 Plus", "", "rk3588"),
+        ("aarch64", "Raspberry Pi 4 Model B Rev 1.4", "generic-aarch64", "generic-aarch64"),
+        // Named in the capture: the person knows better.
+        ("aarch64", "Raspberry Pi 5 Model B Rev 1.0", "qemu-a76", "qemu-a76"),
+        // A wrong name of an earlier agent.
+        ("x86_64", "Intel(R) Xeon(R) Processor", "rk3588", ""),
+        ("x86_64", "A copy of Raspberry Pi 5", "host", "host"),
+    ] {
+        let record = Record::Session(Session {
+            wire_version: 1,
+            agent: "0.1.0",
+            kernel: "6.12.0",
+            machine,
+            cpu_model,
+            board: recorded,
+            cpus: 4,
+            levels: 1,
+            start_ns: 0,
+            start_unix_ns: 0,
+        });
+        let mut frame = [0; MAX_ENCODED];
+        let hello = Hello { wire_version: 1, agent_version: [0, 1, 0], build: [0; 8], nonce: [0; 16] };
+        let stream = [&hello.to_bytes()[..], record.encode_frame(0, &mut frame).unwrap()].concat();
+        let folder = tempfile::tempdir().unwrap();
+        let output = analyze(folder.path(), &["-"], &stream);
+        let said = String::from_utf8_lossy(&output.stderr);
+        let summary = std::fs::read(folder.path().join("profile/summary.json")).unwrap();
+        let summary: serde_json::Value = serde_json::from_slice(&summary).unwrap();
+        assert_eq!(summary["session"]["board"].as_str().unwrap_or_default(), found, "{cpu_model}: {said}");
+        assert_eq!(said.contains("note: "), machine == "x86_64" && recorded == "rk3588", "{said}");
+    }
 }
 
 #[test]

@@ -29,6 +29,8 @@ const STOP_PATIENCE: Duration = Duration::from_secs(5);
 /// A serial line does not report that the agent ended. The agent sends a heartbeat every second, so
 /// after this time it is gone.
 const SILENCE: Duration = Duration::from_secs(15);
+/// After this time without a heartbeat, something is wrong with the link.
+const QUIET: Duration = Duration::from_secs(5);
 /// On a serial line, `analyze` sends the request again if no hello arrives within this time,
 /// because noise may have destroyed the request.
 const ASK_AGAIN: Duration = Duration::from_secs(3);
@@ -87,6 +89,7 @@ pub(crate) fn capture(
     let link = address.connect_within(Duration::from_secs(options.wait), observer)?;
     let mut capture = Capture {
         address,
+        board,
         options,
         link,
         request: request(board, levels, (&counters, &gauges), options, address)?,
@@ -104,6 +107,7 @@ pub(crate) fn capture(
 
 struct Capture<'a> {
     address: &'a Address,
+    board: Option<&'a Board>,
     options: &'a Record,
     link: Link,
     request: Vec<u8>,
@@ -194,8 +198,17 @@ impl Capture<'_> {
                 observer.last(last);
             }
             let live = self.recording.live();
+            if let Some(board) = self.board
+                && let Err(e) = crate::board::check(board, live.machine, self.options)
+            {
+                let _ = self.send(&WireRecord::Stop(Stop {}));
+                return Err(e);
+            }
             if self.receiver.nonce().is_none() {
                 observer.say("the agent has not answered yet");
+            } else if self.receiver.heard().elapsed() > QUIET {
+                let silent = self.receiver.heard().elapsed().as_secs();
+                observer.say(&format!("nothing received for {silent} s: the board or the link may be down"));
             } else if live.waiting {
                 observer.say("the agent is ready and waits for the engine");
             } else if stopped.is_none() {

@@ -10,7 +10,7 @@
 
 mod best;
 mod file;
-mod machine;
+pub(crate) mod machine;
 pub(crate) mod store;
 #[cfg(test)]
 mod tests;
@@ -19,8 +19,7 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-use crate::command::boards;
-use crate::{Diagnostic, Result};
+use crate::{Diagnostic, Result, board};
 use machine::Machine;
 use profinfer_trace::model::{BoardMemory, Ceiling, CeilingSource, Model};
 use profinfer_views::words;
@@ -164,9 +163,7 @@ fn add_kept(model: &mut Model, kept: Vec<Ceiling>) -> Option<String> {
 /// The memory's bandwidth by the profile of the board that the recording names, else that its model
 /// or its cores identify. A profile that cannot be read is no error here.
 fn board_memory(model: &Model, folder: Option<&Path>) -> Option<BoardMemory> {
-    let catalog = boards::catalog(folder).ok()?;
-    let named = catalog.find(&model.session.board).ok().filter(|board| board.memory.is_some());
-    let board = named.or_else(|| catalog.by_machine(&model.session.cpu_model, &Machine::midrs(model)))?;
+    let board = board::with_memory(model, folder)?;
     let memory = board.memory.as_ref()?;
     let measured = || memory.measured.iter().map(|m| m.bytes_per_second);
     let theoretical = memory.theoretical_bytes_per_second;

@@ -8,7 +8,7 @@ use std::time::SystemTime;
 
 use super::file::File;
 use super::machine::Machine;
-use crate::{Diagnostic, Result};
+use crate::{Diagnostic, Result, user_state};
 use profinfer_trace::model::Ceiling;
 
 /// Names the folder instead; empty for no store.
@@ -30,10 +30,7 @@ impl Store {
         if let Some(folder) = env::var_os(VARIABLE) {
             return (!folder.is_empty()).then(|| Self::at(folder.into()));
         }
-        // XDG specification: ignore a relative or empty path.
-        let given = env::var_os("XDG_STATE_HOME").map(PathBuf::from).filter(|p| p.is_absolute());
-        let state = given.or_else(|| Some(PathBuf::from(env::var_os("HOME")?).join(".local/state")));
-        state.map(|state| Self::at(state.join("profinfer/ceilings")))
+        user_state::folder("ceilings").map(Self::at)
     }
 
     pub(crate) const fn at(folder: PathBuf) -> Self {

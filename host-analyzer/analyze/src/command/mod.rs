@@ -9,6 +9,7 @@ pub(crate) mod findings;
 pub(crate) mod fleet;
 pub(crate) mod inspect;
 pub(crate) mod predict;
+pub(crate) mod push;
 pub(crate) mod record;
 pub(crate) mod tune;
 pub(crate) mod watch;

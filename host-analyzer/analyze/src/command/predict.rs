@@ -7,6 +7,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use crate::cli::Predict;
+use crate::command::boards;
 use crate::command::compare::{file, runs};
 use crate::{Diagnostic, Result, command::record, json, write};
 use profinfer_analysis::ceiling::Ceilings;
@@ -26,14 +27,19 @@ const MOST: usize = 100;
 const CONTEXT: u64 = 512;
 
 pub(crate) fn predict(options: &Predict) -> Result<ExitCode> {
+    // Recordings have the profile's name. A profile that this machine lacks may be in them too.
+    let board = options.board.as_ref().map(|name| {
+        let catalog = boards::catalog(None).ok();
+        catalog.and_then(|c| Some(c.find(name).ok()?.name.clone())).unwrap_or_else(|| name.clone())
+    });
     let blueprint = header(&options.model)?;
     let mut names = Names { model: options.model.display().to_string(), ..Names::default() };
     let answer = if let Some(ceilings) = &options.ceilings {
         names.recordings.push(ceilings.display().to_string());
-        bracket(&blueprint, ceilings, options)?
+        bracket(&blueprint, ceilings, board.as_ref(), options)?
     } else {
         let runs = recordings(options, &mut names)?;
-        let ask = Query { context: options.context, prompt: options.prompt, board: options.board.clone() };
+        let ask = Query { context: options.context, prompt: options.prompt, board };
         Prediction::compute(&blueprint, &runs, &ask)
             .map_or_else(Answer::Refused, |p| Answer::Predicted(Box::new(p)))
     };
@@ -86,11 +92,11 @@ fn recordings(options: &Predict, names: &mut Names) -> Result<Vec<Run>> {
 }
 
 /// A bracket from ceilings alone.
-fn bracket(blueprint: &Blueprint, path: &Path, options: &Predict) -> Result<Answer> {
+fn bracket(blueprint: &Blueprint, path: &Path, asked: Option<&String>, options: &Predict) -> Result<Answer> {
     const HELP: &str = "give a file that `profinfer-agent bench --out FILE` wrote on the board, or a recording made with --bench";
     let model = record::recording(&[path.to_owned()])?;
     let board = &model.session.board;
-    if let Some(asked) = options.board.as_ref().filter(|asked| !board.is_empty() && *asked != board) {
+    if let Some(asked) = asked.filter(|asked| !board.is_empty() && *asked != board) {
         return Ok(Answer::Refused(Refusal::Board { asked: asked.clone(), found: board.clone() }));
     }
     let census = match Census::new(blueprint, options.context.unwrap_or(CONTEXT)) {

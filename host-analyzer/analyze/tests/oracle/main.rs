@@ -53,6 +53,7 @@ mod planted;
 mod predict;
 mod privacy;
 mod privileges;
+mod push;
 mod reasons;
 mod requests;
 mod restart;

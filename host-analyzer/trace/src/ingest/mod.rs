@@ -76,6 +76,8 @@ pub struct Ingest {
 /// Progress of a running session.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Live<'a> {
+    /// Type of the machine, for example `aarch64`; empty if unknown.
+    pub machine: &'a str,
     /// Bytes up to the end of the last frame or damage.
     pub bytes: u64,
     /// Operator spans.
@@ -100,12 +102,25 @@ pub struct Live<'a> {
 }
 
 impl Live<'_> {
-    /// The same without the agent's reason.
+    /// The same without what it borrows.
     #[must_use]
     pub const fn counts(&self) -> Live<'static> {
         let Self { bytes, spans, nested, sched, experts, llama_calls, graph_calls, waiting, ended, .. } =
             *self;
-        Live { bytes, spans, nested, sched, experts, llama_calls, graph_calls, waiting, ended, refused: None }
+        let (machine, refused) = ("", None);
+        Live {
+            machine,
+            bytes,
+            spans,
+            nested,
+            sched,
+            experts,
+            llama_calls,
+            graph_calls,
+            waiting,
+            ended,
+            refused,
+        }
     }
 }
 
@@ -252,6 +267,7 @@ impl Ingest {
     pub fn live(&self) -> Live<'_> {
         let health = &self.model.health;
         Live {
+            machine: &self.model.session.machine,
             bytes: health.bytes,
             spans: health.spans_received,
             nested: health.nested_received,

@@ -19,8 +19,8 @@ use crate::cli::Record;
 use crate::json::{self, Object};
 use crate::progress::Progress;
 use crate::{
-    Diagnostic, Result, accelerator, capture::interrupts, capture::live, ceilings, command::boards,
-    diagnostic, scratch, write,
+    Diagnostic, Result, accelerator, board, capture::interrupts, capture::live, ceilings, diagnostic,
+    scratch, write,
 };
 use profinfer_analysis::ladder::LadderSums;
 use profinfer_trace::decode::Decoder;
@@ -37,7 +37,7 @@ const DEFAULT_SOURCE: &str = "tcp:127.0.0.1:7817";
 const NOTHING_TRACED: u8 = 3;
 
 pub(crate) fn record(options: &Record) -> Result<ExitCode> {
-    let board = board(options)?;
+    let board = board::named(options)?;
     if let Some(folder) = &options.scratch {
         scratch::begin(folder)?;
     }
@@ -69,7 +69,7 @@ pub(crate) fn record(options: &Record) -> Result<ExitCode> {
             Input::new(files(&source)?, source.paths)
         }
     };
-    write_views(input, measured, options, |recorded| json::print(&Object::new(recorded)))
+    write_views(input, measured, board.as_ref(), options, |recorded| json::print(&Object::new(recorded)))
 }
 
 /// A complete stream, and its files.
@@ -91,13 +91,6 @@ impl Input {
         let reported = recording.clone();
         Self { model, reported, recording, ladders: None, messages: Vec::new(), link: None }
     }
-}
-
-/// The named board. Reads profiles only if a board is named, so that an error in a profile does not
-/// prevent reading a recording.
-pub(crate) fn board(options: &Record) -> Result<Option<Board>> {
-    let Some(name) = options.board.as_deref() else { return Ok(None) };
-    boards::find(&boards::catalog(options.boards.as_deref())?, name).cloned().map(Some)
 }
 
 /// The first source of the command line, or the default.
@@ -138,6 +131,7 @@ fn print_messages(messages: &[String]) {
 pub(crate) fn write_views(
     input: Input,
     measured: Option<Measured>,
+    board: Option<&Board>,
     options: &Record,
     print: impl FnOnce(Recorded) -> Result<()>,
 ) -> Result<ExitCode> {
@@ -149,6 +143,7 @@ pub(crate) fn write_views(
         let [tried, answer, help] = [tried, answer, help].map(views::words::one_line);
         return Err(Diagnostic::new(format!("on the board, {tried}"), answer, help));
     }
+    board::settle(&mut model, board, options)?;
     let said = ceilings::settle(&mut model, &sources(measured.as_ref(), options));
     print_messages(&said);
     messages.extend(said);

@@ -11,6 +11,7 @@ use std::process::{self, Command, Stdio};
 
 use super::candidate::Candidate;
 use super::{Diagnostic, Result};
+use crate::shell::Quoting;
 use crate::{cli::Trials, diagnostic};
 use profinfer_views::words::one_line;
 
@@ -29,7 +30,7 @@ impl<'a> Recorder<'a> {
     pub(super) fn new(trials: &'a Trials, words: &[String]) -> Self {
         let mut command = match words {
             [line] => line.clone(),
-            _ => words.iter().map(|w| quoted(w)).collect::<Vec<_>>().join(" "),
+            _ => Quoting::Intact.line(words),
         };
         if !command.contains("{threads}") {
             command.push_str(" -t {threads}");
@@ -95,8 +96,9 @@ impl<'a> Recorder<'a> {
 
     /// Records to a file on the other machine first: a slow link must not slow the engine down.
     fn script(&self, command: &str) -> String {
-        let (agent, levels) = (quoted(&self.agent.to_string_lossy()), quoted(&self.trials.levels));
-        let run = quoted(&format!("exec {command}"));
+        let word = |text: &str| Quoting::Intact.word(text);
+        let (agent, levels) = (word(&self.agent.to_string_lossy()), word(&self.trials.levels));
+        let run = word(&format!("exec {command}"));
         let file = format!("/tmp/profinfer-run.{}.pfi", process::id());
         format!(
             "{agent} record --levels {levels} --out {file} -- sh -c {run} >&2 </dev/null && cat {file}; s=$?; rm -f {file}; exit $s"
@@ -138,11 +140,6 @@ fn beside() -> PathBuf {
     own.filter(|path| path.exists()).unwrap_or_else(|| NAME.into())
 }
 
-/// A word, quoted for a shell.
-fn quoted(word: &str) -> String {
-    format!("'{}'", word.replace('\'', r"'\''"))
-}
-
 /// The last non-empty lines.
 fn last_lines(text: &str) -> String {
     let lines: Vec<String> = text.lines().filter(|l| !l.trim().is_empty()).map(one_line).collect();
@@ -154,8 +151,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_for_a_shell() {
-        assert_eq!(quoted("it's $HOME"), r"'it'\''s $HOME'");
+    fn the_last_lines_are_shown() {
         assert_eq!(last_lines("a\n\n b\u{1b}[1m\nc\nd\ne\nf\n").lines().count(), LINES);
     }
 }

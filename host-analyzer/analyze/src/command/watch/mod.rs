@@ -20,7 +20,7 @@ use std::time::Duration;
 use crate::capture::link::Address;
 use crate::capture::rotate::{Limit, Window};
 use crate::cli;
-use crate::{Diagnostic, Result, capture::interrupts, capture::live, command::record};
+use crate::{Diagnostic, Result, board, capture::interrupts, capture::live, command::record};
 use display::Display;
 use lines::Lines;
 
@@ -46,7 +46,7 @@ pub(crate) fn watch(mut options: cli::Watch) -> Result<ExitCode> {
         let help = "run it in a terminal of at least 80x24, or use --format json; `analyze` captures without a live view";
         return Err(Diagnostic::new("showing the live view", "standard output is not a terminal", help));
     }
-    let (board, measured) = (record::board(options)?, record::measured(options)?);
+    let (board, measured) = (board::named(options)?, record::measured(options)?);
     interrupts::count()?;
     let buffer = Window::new(window, MOST);
     if is_json {
@@ -54,13 +54,13 @@ pub(crate) fn watch(mut options: cli::Watch) -> Result<ExitCode> {
         let captured = live::capture(&address, board.as_ref(), options, &mut lines, Some(buffer));
         lines.end();
         let input = record::received(captured?, options)?;
-        return record::write_views(input, measured, options, lines::print_result);
+        return record::write_views(input, measured, board.as_ref(), options, lines::print_result);
     }
     let mut display = Display::begin(&address.to_string(), &options.out, window, measured.clone())?;
     let captured = live::capture(&address, board.as_ref(), options, &mut display, Some(buffer));
     let shown = display.end();
     let input = record::received(captured?, options)?;
-    let status = record::write_views(input, measured, options, |_| Ok(()))?;
+    let status = record::write_views(input, measured, board.as_ref(), options, |_| Ok(()))?;
     let out = options.out.display();
     let _ = writeln!(io::stdout(), "the recording is in {out}; `analyze {out} --out FOLDER` reads it again");
     // If the terminal is gone, the capture ends, but the report is written.

@@ -1,0 +1,58 @@
+//! The names of a board: that of its profile, aliases, models.
+
+use std::collections::BTreeMap;
+
+use profinfer_wire::options::{board_letters, same_board};
+
+use crate::board::Board;
+use crate::error::BoardError;
+use crate::parse::{BoardFile, File};
+
+fn key(name: &str) -> String {
+    board_letters(name).collect()
+}
+
+/// Every name of the board.
+fn all(board: &Board) -> impl Iterator<Item = &str> {
+    let others = board.aliases.iter().chain(&board.models).map(String::as_str);
+    std::iter::once(board.name.as_str()).chain(others)
+}
+
+pub(crate) fn is_called(board: &Board, name: &str) -> bool {
+    all(board).any(|n| same_board(n, name))
+}
+
+/// The most similar name, if a slip of the hand explains the difference: one letter in three.
+pub(crate) fn similar<'a>(boards: impl Iterator<Item = &'a Board>, name: &str) -> Option<String> {
+    let wanted = key(name);
+    let distance = |n: &str| strsim::damerau_levenshtein(&wanted, &key(n));
+    let names = boards.flat_map(|board| all(board).map(move |n| (n, board)));
+    let (distance, name, board) = names.map(|(n, b)| (distance(n), n, b)).min_by_key(|(d, ..)| *d)?;
+    // A bare number of a chip says little.
+    let model = board.models.iter().find(|model| !same_board(model, name));
+    (distance * 3 <= wanted.chars().count()).then(|| match model {
+        _ if name != board.name => format!("`{name}` (profile {})", board.name),
+        Some(model) => format!("`{name}` ({model})"),
+        None => format!("`{name}`"),
+    })
+}
+
+/// Checks that no two profiles of a folder have an alias in common. Models may overlap: they are
+/// parts of longer names.
+pub(crate) fn check(files: &BTreeMap<String, File<BoardFile>>) -> Result<(), BoardError> {
+    let mut taken: BTreeMap<(u32, String), &str> = BTreeMap::new();
+    for file in files.values() {
+        for alias in &file.value.aliases {
+            let key = key(alias.as_ref());
+            if key.is_empty() {
+                return Err(file.wrong(alias.span(), "an alias needs letters or digits".to_owned()));
+            }
+            let name = file.value.name.as_str();
+            if let Some(other) = taken.insert((file.layer, key), name).filter(|other| *other != name) {
+                let what = format!("the profile `{other}` has the alias `{}` too", alias.as_ref());
+                return Err(file.wrong(alias.span(), what));
+            }
+        }
+    }
+    Ok(())
+}
