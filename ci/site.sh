@@ -36,8 +36,8 @@ report() {
 }
 # Pictures of at most 150 kB: text needs few colours.
 shots() {
-	local out picture
-	out=$(mktemp -d)
+	local picture
+	out=$(mktemp -d) # not local: the trap runs after the function
 	trap 'rm -rf "$out"' EXIT
 	need_pkgs pngquant
 	report "$out"
