@@ -29,7 +29,7 @@ done
 invoked=$PWD
 cd "$REPO"
 out=$(cd "$invoked" && realpath -m "$out")
-kept=$REPO/host-analyzer/tests/data/demo.pfi
+kept=$REPO/host-analyzer/tests/data/sample.pfi
 
 scripts/setup.sh
 say "building analyze (the first time takes a minute or two)"

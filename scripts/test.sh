@@ -2,7 +2,7 @@
 # test.sh [--all | --only PATTERN]      set up, check and test
 #
 #   (no option)      the checks of every change: format, lints, all tests of the workspace, the static agent
-#   --all            also the checks of a release: documentation, fleets, all supported engines, kernels and transports, recordings of
+#   --all            also the checks of a release: documentation, site, fleets, all supported engines, kernels and transports, recordings of
 #                    earlier versions, soak, fuzzing, other compilers, preemptible kernels, the container build, the supply chain
 #   --only PATTERN   only the tests whose names contain PATTERN, and what they need
 #
@@ -81,6 +81,7 @@ step() {
 compiling() {
 	step "cross build" ci/cross/run.sh
 	step "documentation" docs
+	step "site" ci/site.sh
 	step "features of the agent" agent_features
 	step "wire on bare metal" ci/no-std.sh
 	step "fleets" ci/fleet/test.sh
@@ -119,7 +120,7 @@ shell_scripts() {
 	local files
 	mapfile -t files < <(git ls-files -co --exclude-standard '*.sh' .ci/run)
 	printf '%s\0' "${files[@]}" | xargs -0 -P "$(nproc)" -n 16 shellcheck &&
-		python3 -B ci/no-prose.py && ci/causes.sh --test && ci/scenarios.sh --test
+		python3 -B ci/no-prose.py && ci/causes.sh --test && ci/scenarios.sh --test && ci/site.sh --links
 }
 # The agent without features, and with one of them, must compile without warnings.
 agent_features() {
@@ -207,7 +208,7 @@ printf '%-22s %6s  %6s  %7s\n' step result time "of CPU"
 cat "$dir/summary"
 failed=$(grep -c ' FAILED ' "$dir/summary" || true)
 sed -n 's/^==> fetched in/fetching, meanwhile:   /p' "$CACHE/fetch.log"
-[ -n "$all" ] || echo "left out without --all: documentation, bare metal, other engines, kernels and transports, earlier versions, soak, fuzzing, fleets, other compilers, container build, supply chain"
+[ -n "$all" ] || echo "left out without --all: documentation, site, bare metal, other engines, kernels and transports, earlier versions, soak, fuzzing, fleets, other compilers, container build, supply chain"
 if [ -z "${PROFINFER_NO_BPF:-}" ]; then echo "BPF: can be used here"; else echo "BPF: cannot be used here ($PROFINFER_NO_BPF), so real traces were not tested"; fi
 sort -u "$PROFINFER_SKIPS" >"$dir/skipped"
 echo "skipped: $(wc -l <"$dir/skipped")$([ "${PROFINFER_REQUIRE:-}" != 1 ] || echo ' (PROFINFER_REQUIRE=1: each is a failure)')"

@@ -59,7 +59,10 @@ fn section(name: &str, schema: &Value) -> String {
         return out + &keys(&fields(schema));
     }
     for one in several {
-        out += &format!("* {}", if fields(one).is_empty() { kind(one) } else { alternative(one) });
+        let name = if fields(one).is_empty() { kind(one) } else { alternative(one) };
+        // `[text]: …` at the start of a line would define a link, for every other `[text]` of the page.
+        let definition = name.starts_with('[') && !name.contains("](");
+        out += &format!("* {}{name}", if definition { "\\" } else { "" });
         let text = doc(one);
         out += &if text.is_empty() { "\n".to_owned() } else { format!(": {text}\n") };
     }

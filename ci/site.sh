@@ -1,0 +1,93 @@
+#!/usr/bin/env bash
+# site.sh [--links | --shots]      build the documents as a site and check it
+#
+#   (no option)  build the site in ~/.cache/profinfer/site/html, and check: links and anchors, the case studies against their
+#                data and against a battery of this commit, the commands of Start that can run here, and in Chromium the search
+#                and the sample report
+#   --links      only what needs neither mdBook nor a build: links and anchors of the Markdown files, the case studies,
+#                the tests of these scripts (2 s; part of scripts/test.sh)
+#   --shots      make the pictures of docs/ again, from the sample recording
+#
+# mdBook is built once into the cache. Nothing is fetched by the checks.
+set -eu
+. "$(dirname "$0")/../scripts/lib.sh"
+. "$REPO/ci/tests.sh"
+MDBOOK=0.5.4
+sample=$REPO/host-analyzer/tests/data/sample.pfi
+site=$CACHE/site
+cd "$REPO"
+
+sources() {
+	python3 -B ci/site/links.py && python3 -B ci/site/commands.py && python3 -B ci/site/studies/write.py --check &&
+		python3 -B ci/site/studies/check.py "$CACHE/causes/$(git rev-parse --short=12 HEAD)" &&
+		(cd ci/site && python3 -B -m unittest discover -q -t . -s tests)
+}
+mdbook() {
+	local program=$CACHE/tools/bin/mdbook
+	if ! [ -x "$program" ] || [ "$("$program" --version)" != "mdbook v$MDBOOK" ]; then
+		say "mdBook $MDBOOK (once)"
+		cargo install -q --locked --root "$CACHE/tools" --no-default-features --features search --version "=$MDBOOK" mdbook >&2 ||
+			die "cargo could not install mdBook" "Is the package registry of Rust reachable from here?"
+	fi
+	"$program" "$@"
+}
+report() {
+	PROFINFER_CEILINGS='' "$ANALYZE" "$sample" --out "$1" --only report.html >/dev/null
+}
+# Pictures of at most 150 kB: text needs few colours.
+shots() {
+	local picture
+	out=$(mktemp -d) # not local: the trap runs after the function
+	trap 'rm -rf "$out"' EXIT
+	need_pkgs pngquant
+	report "$out"
+	mkdir -p "$out/understand" docs/understand
+	node ci/site/shots.mjs "$out/report.html" "$out"
+	(cd "$out" && find . -name '*.png') | while read -r picture; do
+		pngquant --force --speed 1 --output "docs/$picture" 32 "$out/$picture"
+		[ "$(stat -c %s "docs/$picture")" -le 150000 ] || die "docs/$picture is larger than 150 kB" "Show less of the page: ci/site/shots.json"
+	done
+}
+# The commands of Start, with the programs and an engine where the pages expect them.
+commands() {
+	local path=$site/path engine
+	! cannot_trace "commands of Start" || return 0
+	engine=${PROFINFER_ENGINE_DIR:-$(scripts/engine.sh)}
+	rm -rf "$path"
+	mkdir -p "$path"
+	ln -s "$ANALYZE" "$path/analyze"
+	ln -s "${PROFINFER_AGENT:-$CARGO_TARGET_DIR/debug/profinfer-agent}" "$path/profinfer-agent"
+	ln -s "$engine"/llama-* "$path/"
+	# In a container, where one is root already
+	have sudo || { printf '#!/bin/sh\nexec "$@"\n' >"$path/sudo" && chmod +x "$path/sudo"; }
+	PROFINFER_CEILINGS='' MODEL=$(scripts/model.sh smollm2) PATH=$path:$PATH python3 -B ci/site/commands.py --run
+}
+
+case ${1:-} in
+-h | --help) usage_from_head "$0"; exit ;;
+--links) sources; exit ;;
+--shots | '') ;;
+*) die "unknown argument '$1'" "$(usage_from_head "$0" | head -n 1)" ;;
+esac
+if [ -n "${PROFINFER_ANALYZE:-}" ]; then ANALYZE=$PROFINFER_ANALYZE; else tests_build; fi
+if [ "${1:-}" = --shots ]; then shots; exit; fi
+
+failed=0
+check() {
+	local name=$1
+	shift
+	if "$@"; then printf '%-34s ok\n' "$name"; else
+		printf '%-34s FAILED\n' "$name"
+		failed=1
+	fi
+}
+check "links, case studies" sources
+check "source of the book" python3 -B ci/site/stage.py "$site"
+report "$site/src/sample"
+rm -rf "$site/html"
+check "mdBook" mdbook build "$site"
+check "links of the site" python3 -B ci/site/links.py "$site/html"
+check "commands of Start" commands
+check "search and sample in Chromium" node ci/site/search.mjs "$site/html"
+echo "the site: $site/html/index.html ($(du -sh "$site/html" | cut -f 1))"
+[ "$failed" = 0 ]

@@ -1,0 +1,75 @@
+#!/usr/bin/env python3
+"""The commands that the pages of Start show.
+
+A comment above a block of `sh` says how it is tested:
+  <!-- runs -->             commands.py --run executes it, with `analyze`, `profinfer-agent` and a small engine in PATH
+  <!-- runs-in: SCRIPT -->  that script of the repository executes these commands
+  <!-- untested: REASON --> nothing here can execute it; the site shows the reason
+
+commands.py          complains about blocks without such a comment, and about scripts that do not exist
+commands.py --run    executes the blocks of the first kind, each page in a folder of its own, and stops at the first failure
+"""
+
+import re
+import subprocess
+import sys
+import tempfile
+
+import markdown
+import places
+
+COMMENT = re.compile(r"^<!-- (runs|runs-in: (\S+)|untested: (.+)) -->$")
+#: Pages whose commands a newcomer types.
+FOLDER = "docs/start"
+
+
+def of_pages(repo=places.REPO):
+    """(page, line, match of COMMENT or None, content) of each block of `sh`."""
+    for file in sorted((repo / FOLDER).glob("*.md")):
+        page = file.relative_to(repo).as_posix()
+        for line, above, language, content in markdown.blocks(file.read_text(encoding="utf-8")):
+            if language == "sh":
+                yield page, line, COMMENT.match(above), content
+
+
+def complaints(repo=places.REPO):
+    for page, line, how, _ in of_pages(repo):
+        if not how:
+            yield f"{page}:{line}: no comment above says how these commands are tested"
+        elif how[2] and not (repo / how[2]).is_file():
+            yield f"{page}:{line}: there is no {how[2]}"
+
+
+def with_notes(text):
+    """A page that shows which commands are not tested."""
+    note = lambda found: f"*Not tested: {found[1]}.*"
+    return re.sub(r"^<!-- untested: (.+) -->$", note, text, flags=re.M)
+
+
+def run(repo=places.REPO):
+    """Executes what can run here. The folder of a page has the recording trace.pfi and a link to the repository's scripts."""
+    by_page = {}
+    for page, line, how, content in of_pages(repo):
+        if how and how[1] == "runs":
+            by_page.setdefault(page, []).append((line, content))
+    for page, contents in by_page.items():
+        with tempfile.TemporaryDirectory() as folder:
+            subprocess.run(["cp", repo / "host-analyzer/tests/data/sample.pfi", f"{folder}/trace.pfi"], check=True)
+            for line, content in contents:
+                done = subprocess.run(["bash", "-euc", content], cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=300)
+                if done.returncode:
+                    raise SystemExit(f"{page}:{line}: exit status {done.returncode}\n{content}{done.stdout[-1500:]}{done.stderr[-1500:]}")
+                print(f"{page}:{line}: ran")
+
+
+def main():
+    wrong = list(complaints())
+    for line in wrong:
+        print(line, file=sys.stderr)
+    if not wrong and "--run" in sys.argv:
+        run()
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,100 @@
+#!/usr/bin/env python3
+"""collect.py RESULTS-DIR      takes the results of the battery (ci/causes.sh --keep DIR) into data/, for the case studies
+
+RESULTS-DIR is the folder of one commit in the cache. The recordings that its results name must exist; PROFINFER_ANALYZE names the `analyze` that
+reads them. A study without a result, or whose result does not support it (check.py), keeps its old data, and is named.
+"""
+
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+sys.path += [str(HERE), str(HERE.parent.parent / "causes")]
+
+import check  # noqa: E402
+import score  # noqa: E402
+import study  # noqa: E402
+import truth  # noqa: E402
+
+
+#: What follows the ladder of a question.
+NEXT = re.compile(r"[a-z][a-z -]*: [\d.,]+ m?s |\S+, \w+ \d+:|The\b")
+
+
+def first_screen(text, question):
+    """The terminal's output up to the end of the ladder of the question, or None without one."""
+    lines = text.splitlines()
+    begin = next((i for i, line in enumerate(lines) if line.startswith(study.LADDERS[question])), None)
+    if begin is None:
+        return None
+    end = next((i for i in range(begin + 1, len(lines)) if not lines[i].strip() or NEXT.match(lines[i])), len(lines))
+    return re.sub(r"\n{3,}", "\n\n", "\n".join(line.rstrip() for line in lines[:end]).strip("\n"))
+
+
+def without_paths(text):
+    """No folders of the machine: the cache as its default is named."""
+    return text.replace(os.environ.get("CACHE", str(Path.home() / ".cache/profinfer")), "~/.cache/profinfer")
+
+
+def analyzed(recording):
+    """What `analyze` prints, and its summary."""
+    with tempfile.TemporaryDirectory() as out:
+        environment = dict(os.environ, PROFINFER_CEILINGS="")
+        done = subprocess.run([os.environ["PROFINFER_ANALYZE"], recording, "--out", out], env=environment, check=True, stdout=subprocess.PIPE, text=True)
+        return done.stdout, json.loads((Path(out) / "summary.json").read_text(encoding="utf-8"))
+
+
+def finding_of(summary, codes, question):
+    """Title and remedy of the finding of the cause, as the page shows them."""
+    for finding in summary["findings"]["found"]:
+        questions = [effect["question"] for effect in finding.get("effects") or []] or ["decode"]
+        if finding["code"] in codes and (question in questions or (question == "first_token" and "prompt" in questions)):
+            return {key: finding[key] for key in ("code", "title", "action")}
+    return None
+
+
+def data_of(result, commit):
+    """Everything that a page shows, of one case."""
+    case, expected = result["case"], result["case"]["expected"]
+    pairs = [[run["planted_ns"], run["remedied_ns"]] for run in result["pairs"]]
+    typical = result["pairs"][truth.typical(pairs)]
+    row = score.planted_case(expected, result)
+    text, summary = analyzed(typical["recording"])
+    screen = first_screen(text, case["question"])
+    return {
+        "case": case["name"], "commit": commit, "at": result["at"][:10], "question": case["question"],
+        "setup": case["setup"], "remedied": case["remedied"], "pairs": pairs, "predicted": row["predicted"], "first": row["first"],
+        "found_in": row["found_in"], "finding": json.loads(without_paths(json.dumps(finding_of(summary, expected["codes"], case["question"])))),
+        "screen": without_paths(screen) if screen else None,
+    }
+
+
+def main():
+    folder, left = Path(sys.argv[1]), []
+    for one in study.all_studies():
+        path = folder / f"{one['case']}.json"
+        if not path.exists():
+            left.append(f"{one['case']}: no result")
+            continue
+        result = json.loads(path.read_text(encoding="utf-8"))
+        if "error" in result:
+            left.append(f"{one['case']}: {result['error']}")
+            continue
+        data = data_of(result, folder.name)
+        wrong = check.complaints(data)
+        if wrong:
+            left += wrong
+            continue
+        study.data_file(one["case"]).write_text(json.dumps(data, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+        print(f"{one['case']}: taken")
+    for line in left:
+        print(f"    {line}", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    main()
