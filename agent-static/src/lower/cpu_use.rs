@@ -47,19 +47,19 @@ impl Lower {
             start_ns: used.from_ns,
             duration_ns: used.to_ns.saturating_sub(used.from_ns),
         };
-        let mut first = true;
-        let mut row = |lower: &mut Self, who, busy_ns| {
-            if busy_ns > 0 {
-                lower.push_used(&Used { window, first, who, busy_ns });
-                first = false;
-            }
-        };
-        row(self, Some(Who::Task(IDLE)), used.idle_ns);
+        let mut rows: heapless::Vec<(Option<Who>, u64), MAX_ROWS> = heapless::Vec::new();
+        let _ = rows.push((Some(Who::Task(IDLE)), used.idle_ns));
         for (who, busy_ns) in used.tasks() {
-            let who = self.who(who);
-            row(self, Some(who), busy_ns);
+            let _ = rows.push((Some(self.who(who)), busy_ns));
         }
-        row(self, None, used.others_ns);
+        rows.retain(|(_, ns)| *ns > 0);
+        // A window of which no task is known has this row alone.
+        if used.others_ns > 0 || rows.is_empty() {
+            let _ = rows.push((None, used.others_ns));
+        }
+        for (i, (who, busy_ns)) in rows.into_iter().enumerate() {
+            self.push_used(&Used { window, first: i == 0, who, busy_ns });
+        }
     }
 
     fn push_used(&mut self, used: &Used) {

@@ -97,3 +97,15 @@ fn dropped_windows_are_counted_and_a_gap() {
     assert!((0..seen).all(|n| here.contains(&(n * 100)) || unknown(n * 100 + 100)));
     assert!(here.len() as u64 == ledger.sent && ledger.sent < seen);
 }
+
+#[test]
+fn a_window_of_which_no_task_is_known_arrives_too() {
+    let mut run = Run::new();
+    begin(&mut run);
+    run.event(&Event::CpuUse(CpuUse::idle(1, 1000, 1100, 0)));
+    let totals = CpuUseTotals { windows: 1, ..CpuUseTotals::default() };
+    run.lower.emit_cpu_use_loss(9000, &totals, Weight::Essential);
+    let model = run.finish();
+    assert_eq!(rows(&model).iter().map(|r| (r.0, r.1, r.2, r.4)).collect::<Vec<_>>(), [(1, 1000, 100, 0)]);
+    assert!(model.health.cpu_use.unwrap().nothing_lost());
+}

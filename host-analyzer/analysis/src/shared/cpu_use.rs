@@ -67,7 +67,13 @@ impl<'m> CpuUseIndex<'m> {
 
     /// Time between two times that is in windows of `cpu` and not that of traced engines, ns. What of it no
     /// task [had](Self::busy_beside) is unknown.
-    pub fn covered_beside(&self, cpu: u16, from_ns: u64, to_ns: u64, engine: impl Fn(u64, u64) -> u64) -> u64 {
+    pub fn covered_beside(
+        &self,
+        cpu: u16,
+        from_ns: u64,
+        to_ns: u64,
+        engine: impl Fn(u64, u64) -> u64,
+    ) -> u64 {
         let rows = self.between(cpu, from_ns, to_ns);
         let mut windows: Vec<(u64, u64)> = rows.map(|i| (self.rows.start_ns[i], self.ends[i])).collect();
         windows.dedup();

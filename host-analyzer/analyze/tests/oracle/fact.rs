@@ -41,7 +41,7 @@ impl Engine {
         let gguf = model(parts, "dense-q8");
         let child = Command::new("sh")
             .args(["-c", &script, "sh", nodes.to_str().unwrap(), "-m", &gguf])
-            .args(["-t", "2", "-p", "5", "-n", "100", "-r", "100000"])
+            .args(["-t", "2", "-p", "5", "-n", "100", "-r", "100000", "--fresh"])
             .envs([("OMP_WAIT_POLICY", "passive"), ("GGML_TEST", "a b"), ("MY_OWN_SECRET", SECRET)])
             .env("LLAMA_API_KEY", SECRET)
             .stdout(Stdio::null())

@@ -54,7 +54,7 @@ fn what_is_not_needed_is_given_up() {
         "-m",
         &gguf,
     ]);
-    command.args(["-t", "1", "-p", "5", "-n", "100", "-r", "100000"]);
+    command.args(["-t", "1", "-p", "5", "-n", "100", "-r", "100000", "--fresh"]);
     let (mut agent, engine) = started(&mut command, &out, 200_000);
     let (own, of_agent, of_engine) =
         (Status::new(std::process::id()), Status::new(agent.id()), Status::new(engine.pid()));

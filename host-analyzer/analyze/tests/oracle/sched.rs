@@ -156,7 +156,7 @@ fn a_planted_task_is_the_culprit_by_the_kernels_own_accounts() {
             "0",
         ])
         .arg(driver)
-        .args(["-m", &gguf, "-t", "2", "-p", "5", "-n", "100", "-r", "100000"])
+        .args(["-m", &gguf, "-t", "2", "-p", "5", "-n", "100", "-r", "100000", "--fresh"])
         .stdout(Stdio::null())
         .spawn();
     let mut agent = Killed(agent.unwrap());
