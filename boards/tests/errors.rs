@@ -73,7 +73,7 @@ fn cpus() {
     {
         board("cpus = \"0-3\"", &format!("cpus = \"{list}\""), &["is not a list of CPUs", why, "`0-3`"]);
     }
-    board("cpus = \"4-5\"", "cpus = \"3-5\"", &["CPU 3 is in two clusters", "in line 13"]);
+    board("cpus = \"4-5\"", "cpus = \"3-5\"", &["CPU 3 is in two clusters", "in line 14"]);
 }
 
 #[test]

@@ -51,7 +51,7 @@ fn rounds_go_to_and_fro() {
     let run = ["--run", "--agent", agent, "--threads", "1,3", "--cpus", "1 0-2,5 all", "--rounds", "2", "--"];
     let output = tune(here, &[&run[..], &["engine", "-p", "it's"]].concat());
     assert!(output.status.success(), "{}", text(&output.stderr));
-    let run = |bound: &str, n: u32| format!("exec {bound}'engine' '-p' 'it'\\''s' -t {n}");
+    let run = |bound: &str, n: u32| format!("exec {bound}engine -p 'it'\\''s' -t {n}");
     let mut order =
         vec![run("taskset 2 ", 1), run("taskset 27 ", 1), run("taskset 27 ", 3), run("", 1), run("", 3)];
     order.extend(order.clone().into_iter().rev());
