@@ -48,11 +48,11 @@ archs_hash() { hash_of "$REPO"/scripts/gen_*.py "$REPO"/scripts/archs/*.py "$REP
 
 # generated FOLDER HASH NAME SCRIPT: model NAME of a script with the arguments FOLDER NAME, made unless it is there by the recipe of that hash
 generated() {
-	local folder=$1 hash=$2 name=$3
-	mkdir -p "$folder"
-	with_lock "model-$name" generated_alone "$@"
+	mkdir -p "$1"
+	with_lock "model-$3" generated_alone "$@"
 }
 generated_alone() {
+	local folder=$1 hash=$2 name=$3
 	[ "$(cat "$folder/.$name.recipe" 2>/dev/null)" != "$hash" ] || return 0
 	PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=$REPO/scripts "$VENV/bin/python" "$4" "$folder" "$name" </dev/null || die "model $name could not be generated"
 	echo "$hash" >"$folder/.$name.recipe"
