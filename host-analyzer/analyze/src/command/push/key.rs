@@ -50,7 +50,7 @@ pub(super) fn copy(board: &Board<'_>, path: &Path, files: &Files) -> Result<()> 
     if !closed.ok() {
         return Err(closed.error(format!("setting the mode of {there}"), "choose another folder: --dir DIR"));
     }
-    if board.host.dry || agent::is_same(board, path, &there, false)? {
+    if board.host.dry || agent::is_same(board, path, &there, true)? {
         return Ok(());
     }
     Err(Diagnostic::new(
