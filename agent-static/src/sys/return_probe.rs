@@ -1,6 +1,6 @@
 //! Whether a seccomp filter ends a process at its first return probe.
 //!
-//! From Linux 6.11 on, x86-64 returns from a probed function by a system call of its own, uretprobe(2).
+//! From Linux 6.11 on, a probed function on x86-64 returns through a special system call, uretprobe(2).
 //! A filter with a list of allowed calls refuses it, and the process crashes. Later kernels (6.14, and
 //! updates of those before it) do not pass this call to filters.
 

@@ -116,38 +116,25 @@ impl<'a> Holders<'a> {
         // If no program had one of them, the one that was idle longest.
         let most = cpus.iter().map(held).max_by_key(|(_, h)| (foreign(h), std::cmp::Reverse(h.own)));
         let Some((cpu, held)) = most else { return known(Cause::TooManyThreads) };
-        let mut left = length;
-        let mut holders = Vec::new();
         let idle = (Holder::Known(Cause::IdleTeam), held.idle);
         let own = (Holder::Known(Cause::TooManyThreads), held.own);
         let unknown = held.unknown.saturating_add(tasks.unknown(from, to));
         let unknown = (Holder::Known(Cause::SharedCpu), unknown);
-        for (holder, ns) in held.foreign.into_iter().chain([idle, own, unknown]) {
-            let ns = ns.min(left);
-            left -= ns;
-            if ns > 0 {
-                holders.push((holder, ns));
-            }
-        }
+        let (mut holders, left) = fitting(length, held.foreign.into_iter().chain([idle, own, unknown]));
         if left > 0 {
             holders.push((Holder::Known(Cause::Placement), left));
         }
         HeldCpu { cpu: Some(cpu), holders }
     }
 
-    /// Who had `cpu` from `from` to `to`, while a thread of process `pid` waited for it and no switch shows
-    /// behind whom. Their times sum to that.
+    /// Who had `cpu` from `from` to `to`, while a thread of process `pid` waited for it and no recorded switch
+    /// names the task that ran. The times sum to the length of the wait.
     pub(super) fn of(&self, pid: u32, cpu: u16, (from, to): (u64, u64)) -> Vec<(Holder, u64)> {
         let foreign = self.tasks.as_ref().map(|t| self.held(t, cpu, (pid, &|_| false), (from, to)).foreign);
-        let mut holders = Vec::new();
-        let mut left = to.saturating_sub(from);
-        for (holder, ns) in foreign.into_iter().flatten() {
-            let ns = ns.min(left);
-            left -= ns;
-            holders.push((holder, ns));
+        let (mut holders, left) = fitting(to.saturating_sub(from), foreign.into_iter().flatten());
+        if left > 0 {
+            holders.push((Holder::Known(Cause::UnknownHolder), left));
         }
-        holders.push((Holder::Known(Cause::UnknownHolder), left));
-        holders.retain(|(_, ns)| *ns > 0);
         holders
     }
 
@@ -185,6 +172,19 @@ impl<'a> Holders<'a> {
         }
         held
     }
+}
+
+/// As much of each holder's time as fits into `length`, in order, and what is left of it, ns.
+fn fitting(length: u64, all: impl Iterator<Item = (Holder, u64)>) -> (Vec<(Holder, u64)>, u64) {
+    let (mut holders, mut left) = (Vec::new(), length);
+    for (holder, ns) in all {
+        let ns = ns.min(left);
+        left -= ns;
+        if ns > 0 {
+            holders.push((holder, ns));
+        }
+    }
+    (holders, left)
 }
 
 /// Who had one CPU, ns.
