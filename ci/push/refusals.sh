@@ -196,7 +196,7 @@ refusals_of_hdc() {
 	push_hdc --stop >/dev/null 2>&1 || true
 	personality "chmod -x /data/local/tmp/profinfer-agent 2>/dev/null; getenforce() { echo Enforcing; }; dmesg() { echo '$avc'; };"
 	check "hdc: SELinux" refused "which SELinux may forbid" "getenforce: Enforcing" "avc:  denied" "setenforce 0" -- push_hdc --agent "$agent"
-	personality 'cksum() { return 127; };'
+	personality 'sha256sum() { return 127; };'
 	check "a board without checksums: the size counts" push_hdc --agent "$agent"
 	push_hdc --stop >/dev/null 2>&1 || true
 	# shellcheck disable=SC2016  # for the board's shell

@@ -4,6 +4,8 @@ use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use sha2::{Digest as _, Sha256};
+
 use super::board::Board;
 use super::options::Options;
 use super::run::Answer;
@@ -111,33 +113,20 @@ fn number_of(machine: &str) -> Option<u16> {
     }
 }
 
-/// What `cksum` prints of these bytes: POSIX's checksum and the size.
-fn cksum(bytes: &[u8]) -> (u32, u64) {
-    let crc = crc::Crc::<u32>::new(&crc::CRC_32_CKSUM);
-    let mut digest = crc.digest();
-    digest.update(bytes);
-    let size = bytes.len() as u64;
-    // The size follows the bytes, without leading zeros.
-    let length = size.to_le_bytes();
-    digest.update(&length[..8 - size.leading_zeros() as usize / 8]);
-    (digest.finalize(), size)
-}
-
-/// Whether a file of the board is equal to one of this machine. A board without `cksum` compares the
+/// Whether a file of the board is equal to one of this machine. A board without `sha256sum` compares the
 /// size, which is enough for a file that was just sent.
 pub(super) fn is_same(board: &Board<'_>, here: &Path, there: &str, just_sent: bool) -> Result<bool> {
-    let answer = board.there(&format!("cksum <{there} 2>/dev/null || wc -c <{there}"))?;
+    let answer = board.there(&format!("sha256sum <{there} 2>/dev/null || wc -c <{there}"))?;
     let bytes = fs::read(here).unwrap_or_default();
-    Ok(answer.ok() && equal(&answer, cksum(&bytes), just_sent))
+    Ok(answer.ok() && equal(&answer, &bytes, just_sent))
 }
 
-fn equal(answer: &Answer, (crc, size): (u32, u64), just_sent: bool) -> bool {
-    let numbers: Vec<u64> = answer.text.split_whitespace().map_while(|word| word.parse().ok()).collect();
-    match *numbers {
-        [theirs, length, ..] => theirs == u64::from(crc) && length == size,
-        [length] => just_sent && length == size,
-        [] => false,
+fn equal(answer: &Answer, bytes: &[u8], just_sent: bool) -> bool {
+    let Some(word) = answer.text.split_whitespace().next() else { return false };
+    if word.len() == 2 * Sha256::output_size() {
+        return word == format!("{:x}", Sha256::digest(bytes));
     }
+    just_sent && word.parse() == Ok(bytes.len() as u64)
 }
 
 /// Copies the agent, unless the board has this file already.
@@ -248,7 +237,7 @@ mod tests {
     use std::collections::BTreeMap;
     use std::path::PathBuf;
 
-    use super::{Answer, candidates, cksum, equal, kind};
+    use super::{Answer, candidates, equal, kind};
 
     #[test]
     fn places_of_the_agent() {
@@ -271,26 +260,15 @@ mod tests {
         assert_eq!(built.last().map(String::as_str), Some("/c/out/aarch64/profinfer-agent"));
     }
 
-    /// Printed by `cksum` of coreutils 9.1.
-    #[test]
-    fn checksums() {
-        assert_eq!(cksum(b""), (4_294_967_295, 0));
-        assert_eq!(cksum(b"123456789"), (930_766_865, 9));
-        assert_eq!(cksum(&[b'a'; 300]), (1_664_553_091, 300));
-    }
-
+    /// The digest is the one that `sha256sum` of coreutils 9.1 prints.
     #[test]
     fn files_that_are_equal() {
-        let of =
-            |text: &str, sent| equal(&Answer { text: text.to_owned(), status: 0 }, (930_766_865, 9), sent);
-        assert!(of("930766865 9", false) && of("930766865 9 -", true) && !of("930766866 9", true));
-        assert!(
-            of("9", true)
-                && !of("9", false)
-                && !of("8", true)
-                && !of("", true)
-                && !of("cksum: not found", true)
-        );
+        const DIGEST: &str = "15e2b0d3c33891ebb0f1ef609ec419420c20e320ce94c65fbc8c3312448eb225";
+        let of = |text: &str, sent| equal(&Answer { text: text.to_owned(), status: 0 }, b"123456789", sent);
+        assert!(of(&format!("{DIGEST}  -"), false) && of(DIGEST, true));
+        assert!(!of(&DIGEST.replace("15e2", "15e3"), true));
+        assert!(of("9", true) && !of("9", false) && !of("8", true));
+        assert!(!of("", true) && !of("sha256sum: not found", true));
     }
 
     #[test]
