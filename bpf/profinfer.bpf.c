@@ -3,6 +3,7 @@
 #include "loading.bpf.c"
 #include "token.bpf.c"
 #include "edit.bpf.c"
+#include "housekeeping.bpf.c"
 #include "graph.bpf.c"
 #include "expert.bpf.c"
 #include "op.bpf.c"

@@ -26,6 +26,7 @@ enum event_kind {
 	EVENT_PART = 13,
 	EVENT_EDIT = 14,
 	EVENT_TAKEN = 15,
+	EVENT_HOUSEKEEPING = 16,
 	EVENT_LOADING = 19,
 	EVENT_NESTED = 20,
 	EVENT_SWITCH = 30,
@@ -208,6 +209,15 @@ struct event_taken {
 	__u64 context;
 };
 
+/* HOUSEKEEPING: the engine copied the state of a sequence, or allocated the memory of a graph; head.arg is
+ * wire's housekeeping::kind. */
+struct event_housekeeping {
+	struct event_head head;
+	__u64 start_ns;
+	__u64 end_ns;
+	__u64 bytes; /* copied */
+};
+
 /* EXPERTS: a consecutive range of a router's selection; head.arg is the number of experts. */
 struct event_experts {
 	struct event_head head;
@@ -320,6 +330,7 @@ struct generated {
 	struct event_part part;
 	struct event_edit edit;
 	struct event_taken taken;
+	struct event_housekeeping housekeeping;
 	struct event_switch switch_;
 	struct event_wake wake;
 	struct event_gap gap;

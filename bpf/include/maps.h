@@ -197,6 +197,8 @@ struct thread {
 	__u64 taken_context;
 	__s32 taken_index;
 	__u32 taken_n;
+	/* Start of the running function of bpf/housekeeping.bpf.c, 0 if none. */
+	__u64 housekeeping_start;
 	/* Walk over a graph's nodes, see topology.bpf.c. */
 	__u32 walk_n;
 	__u32 walk_i;

@@ -54,6 +54,13 @@ impl<'s> Bpf<'s> {
             AttachPoint::Engine(ProbeKind::SequenceCut) => (&p.sequence_cut, None),
             AttachPoint::Engine(ProbeKind::SequenceCopy) => (&p.sequence_copy, None),
             AttachPoint::Engine(ProbeKind::MemoryClear) => (&p.memory_clear, None),
+            AttachPoint::Engine(ProbeKind::SaveState) => (&p.housekeeping_enter, Some(&p.save_state_return)),
+            AttachPoint::Engine(ProbeKind::RestoreState) => {
+                (&p.housekeeping_enter, Some(&p.restore_state_return))
+            }
+            AttachPoint::Engine(ProbeKind::AllocateGraph) => {
+                (&p.housekeeping_enter, Some(&p.allocate_graph_return))
+            }
             AttachPoint::Engine(ProbeKind::OutputTaken) => (&p.output_taken, None),
             AttachPoint::Engine(ProbeKind::OutputsTaken) => (&p.outputs_taken, None),
             AttachPoint::Engine(ProbeKind::SchedulerGraph) => {
@@ -177,6 +184,10 @@ impl<'s> Bpf<'s> {
             p.sequence_cut.as_fd(),
             p.sequence_copy.as_fd(),
             p.memory_clear.as_fd(),
+            p.housekeeping_enter.as_fd(),
+            p.save_state_return.as_fd(),
+            p.restore_state_return.as_fd(),
+            p.allocate_graph_return.as_fd(),
             p.output_taken.as_fd(),
             p.outputs_taken.as_fd(),
             p.scheduler_graph_enter.as_fd(),

@@ -1,8 +1,10 @@
-//! What the engine does between two decode calls: it takes outputs, and edits the memory of a context.
+//! What the engine does between two decode calls: it takes outputs, edits the memory of a context, and copies
+//! the state of sequences.
 
 use profinfer_wire::record::Record;
 use profinfer_wire::record::control::level;
 use profinfer_wire::record::edit::Edit;
+use profinfer_wire::record::housekeeping::Housekeeping;
 use profinfer_wire::record::token::Taken;
 
 use super::Lower;
@@ -14,6 +16,13 @@ impl Lower {
     pub(super) fn edit(&mut self, edit: &Edit) {
         if self.levels & level::TOKEN != 0 {
             self.emit.emit(&Record::Edit(*edit), Weight::Essential);
+        }
+    }
+
+    /// Sends what the engine did for itself.
+    pub(super) fn housekeeping(&mut self, done: &Housekeeping) {
+        if self.levels & level::TOKEN != 0 {
+            self.emit.emit(&Record::Housekeeping(*done), Weight::Essential);
         }
     }
 

@@ -199,6 +199,7 @@ impl Lower {
             Event::Experts(experts) => self.experts(experts),
             Event::Part(part) => self.part(part),
             Event::Edit(edit) => self.edit(edit),
+            Event::Housekeeping(done) => self.housekeeping(done),
             Event::Taken(head, context) => self.taken(head, *context),
             Event::Graph(graph) => self.graph(graph),
             Event::Decode(decode) => self.decode(decode),

@@ -2,9 +2,9 @@
 //! assigned.
 
 use profinfer_agent::bpf::ring::{Decode, Event, Part};
-use profinfer_trace::model::{Edit, EditKind, LlamaCallId};
+use profinfer_trace::model::{Edit, EditKind, Housekeeping, HousekeepingKind, LlamaCallId};
 use profinfer_wire::parts;
-use profinfer_wire::record::edit;
+use profinfer_wire::record::{edit, housekeeping};
 
 use crate::run::{Run, TID, decode_call, head};
 
@@ -124,4 +124,21 @@ fn edits_of_the_memory_arrive_as_they_are() {
         run.finish().edits,
         [Edit { pid, at_ns, memory, kind: EditKind::Copy, seq, from, to, target }]
     );
+}
+
+#[test]
+fn copies_of_states_arrive_as_they_are() {
+    let mut run = Run::new();
+    let done = housekeeping::Housekeeping {
+        pid: head(TID).tgid,
+        tid: TID,
+        kind: housekeeping::kind::RESTORE_STATE,
+        start_ns: 1_500,
+        duration_ns: 70,
+        bytes: 4_096,
+    };
+    run.event(&Event::Housekeeping(done));
+    let kind = HousekeepingKind::RestoreState;
+    let housekeeping::Housekeeping { pid, tid, start_ns, duration_ns, bytes, .. } = done;
+    assert_eq!(run.finish().housekeeping, [Housekeeping { pid, tid, kind, start_ns, duration_ns, bytes }]);
 }

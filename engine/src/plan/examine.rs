@@ -20,7 +20,7 @@ use crate::symbols::calls::Calls;
 use crate::symbols::names::BackendFunction;
 
 /// Functions whose entry and return are probed.
-const FUNCTIONS: [(ProbeKind, &[&str]); 25] = [
+const FUNCTIONS: [(ProbeKind, &[&str]); 28] = [
     // The names since 2025, and those before, which call the new ones today.
     (ProbeKind::LoadModel, &["llama_model_load_from_file", "llama_load_model_from_file"]),
     (ProbeKind::NewContext, &["llama_init_from_model", "llama_new_context_with_model"]),
@@ -39,6 +39,10 @@ const FUNCTIONS: [(ProbeKind, &[&str]); 25] = [
     (ProbeKind::SequenceCut, &["llama_memory_seq_rm", "llama_kv_self_seq_rm", "llama_kv_cache_seq_rm"]),
     (ProbeKind::SequenceCopy, &["llama_memory_seq_cp", "llama_kv_self_seq_cp", "llama_kv_cache_seq_cp"]),
     (ProbeKind::MemoryClear, &["llama_memory_clear", "llama_kv_self_clear", "llama_kv_cache_clear"]),
+    // The first one that exists: the second one calls it.
+    (ProbeKind::SaveState, &["llama_state_seq_get_data_ext", "llama_state_seq_get_data"]),
+    (ProbeKind::RestoreState, &["llama_state_seq_set_data_ext", "llama_state_seq_set_data"]),
+    (ProbeKind::AllocateGraph, &["ggml_gallocr_reserve_n"]),
     (ProbeKind::OutputsTaken, &["llama_get_logits"]),
     (ProbeKind::OutputTaken, &["llama_get_logits_ith"]),
     (ProbeKind::OutputsTaken, &["llama_get_embeddings"]),
@@ -170,6 +174,8 @@ impl EnginePlan {
                 | ProbeKind::SequenceCut
                 | ProbeKind::SequenceCopy
                 | ProbeKind::MemoryClear
+                | ProbeKind::SaveState
+                | ProbeKind::RestoreState
                 | ProbeKind::OutputTaken
                 | ProbeKind::OutputsTaken
                 | ProbeKind::BatchClear
@@ -177,7 +183,7 @@ impl EnginePlan {
                 | ProbeKind::BatchSequence
                 | ProbeKind::BatchPosition
                 | ProbeKind::BatchOutput => Role::Token,
-                ProbeKind::SchedulerGraph | ProbeKind::BackendGraph => Role::Graph,
+                ProbeKind::SchedulerGraph | ProbeKind::BackendGraph | ProbeKind::AllocateGraph => Role::Graph,
                 _ => Role::CpuGraph,
             }));
             self.sites.extend(site);

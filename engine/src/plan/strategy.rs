@@ -72,9 +72,7 @@ fn strategy(plan: &EnginePlan, level: Level) -> Strategy {
 }
 
 fn ways(plan: &EnginePlan, level: Level, missing: Option<&Missing>) -> Result<Vec<Way>, NoWay> {
-    // Whether a level can be traced does not depend on the functions of the loader and of batches.
-    let sites =
-        || plan.sites.iter().filter(|s| s.kind.level() == level && !s.kind.loads() && !s.kind.around_calls());
+    let sites = || plan.sites.iter().filter(|s| s.kind.level() == level && !s.kind.is_extra());
     if let (Level::Operator, Err(reason), Some(_)) = (level, &plan.layout, sites().next()) {
         return Err(NoWay::NoLayout(*reason));
     }

@@ -29,6 +29,12 @@ pub enum ProbeKind {
     SequenceCopy,
     /// Entry of `llama_memory_clear`.
     MemoryClear,
+    /// Entry and return of `llama_state_seq_get_data_ext`, or of the older `llama_state_seq_get_data`.
+    SaveState,
+    /// Entry and return of `llama_state_seq_set_data_ext`, or of the older `llama_state_seq_set_data`.
+    RestoreState,
+    /// Entry and return of `ggml_gallocr_reserve_n`, which allocates the memory of a graph anew.
+    AllocateGraph,
     /// Entry of a function that returns one output of a decode call, such as `llama_get_logits_ith`. Attached
     /// before the decode calls themselves: of a recorded call, no taken output is missed.
     OutputTaken,
@@ -85,6 +91,7 @@ impl ProbeKind {
             Self::BatchPosition | Self::BatchOutput => Level::Token,
             Self::OutputTaken | Self::OutputsTaken => Level::Token,
             Self::SequenceCut | Self::SequenceCopy | Self::MemoryClear => Level::Token,
+            Self::SaveState | Self::RestoreState | Self::AllocateGraph => Level::Token,
             Self::SchedulerGraph | Self::CpuGraph | Self::BackendGraph => Level::Graph,
             Self::OpStart | Self::OpFused | Self::OpEnd | Self::OpFunction => Level::Operator,
             Self::BackendOp(_) | Self::NestedCall(_) => Level::Operator,
@@ -113,6 +120,18 @@ impl ProbeKind {
                 | Self::OutputTaken
                 | Self::OutputsTaken
         )
+    }
+
+    /// It observes what the engine does for itself between operators.
+    #[must_use]
+    pub const fn keeps_house(self) -> bool {
+        matches!(self, Self::SaveState | Self::RestoreState | Self::AllocateGraph)
+    }
+
+    /// A level can be traced without it.
+    #[must_use]
+    pub const fn is_extra(self) -> bool {
+        self.loads() || self.around_calls() || self.keeps_house()
     }
 
     /// The slot of its function, for a backend other than the CPU.

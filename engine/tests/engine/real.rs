@@ -103,6 +103,9 @@ fn functions_are_probed_at_their_entry(engine: &Engine) {
         ProbeKind::SequenceCut,
         ProbeKind::SequenceCopy,
         ProbeKind::MemoryClear,
+        ProbeKind::SaveState,
+        ProbeKind::RestoreState,
+        ProbeKind::AllocateGraph,
         ProbeKind::OutputTaken,
         ProbeKind::OutputsTaken,
         ProbeKind::SchedulerGraph,
@@ -113,9 +116,15 @@ fn functions_are_probed_at_their_entry(engine: &Engine) {
             entry_is_untouched(site, file);
         }
     }
-    for kind in
-        [ProbeKind::LlamaDecode, ProbeKind::SequenceCut, ProbeKind::SequenceCopy, ProbeKind::MemoryClear]
-    {
+    for kind in [
+        ProbeKind::LlamaDecode,
+        ProbeKind::SequenceCut,
+        ProbeKind::SequenceCopy,
+        ProbeKind::MemoryClear,
+        ProbeKind::SaveState,
+        ProbeKind::RestoreState,
+        ProbeKind::AllocateGraph,
+    ] {
         assert_eq!(engine.sites(kind).count(), 1, "{kind:?}");
     }
     // Logits and embeddings of a token, embeddings of a sequence; of the current engine, a sampled token too.

@@ -113,8 +113,12 @@ pub enum StepKind {
     Dispatch,
     /// In the call, outside of graphs: building the graph, inputs, outputs.
     GraphPreparation,
+    /// In the call: the memory of a graph is allocated anew.
+    GraphAllocation,
     /// Between calls: sampling and the application.
     Application,
+    /// Between calls: the states of sequences are copied, for checkpoints and kept prompts.
+    StateCopies,
     /// Between calls: the calling thread slept, for example for a request.
     Idle,
     /// Between calls: graphs of an encoder of images or sound.

@@ -109,6 +109,10 @@ pub enum Remedy {
     KeepWindow,
     /// Keep checkpoints of a model's state.
     KeepState,
+    /// Copy the states of sequences less often, and keep fewer of them.
+    FewerStateCopies,
+    /// Give batches one shape.
+    SteadyShapes,
     /// Do not stop the engine by signals.
     NoStops,
     /// Read prompts in batches of so many tokens.

@@ -19,6 +19,7 @@ pub mod fact;
 pub mod filter;
 pub mod gauge;
 pub mod graph;
+pub mod housekeeping;
 pub mod loss;
 pub mod nested;
 pub mod op;
@@ -87,6 +88,8 @@ pub mod kind {
     pub const EDIT: u16 = 0x16;
     /// [`super::token::Taken`].
     pub const TAKEN: u16 = 0x17;
+    /// [`super::housekeeping::Housekeeping`].
+    pub const HOUSEKEEPING: u16 = 0x1a;
     /// [`super::graph::Topology`].
     pub const TOPOLOGY: u16 = 0x20;
     /// [`super::graph::Tensors`].
@@ -274,6 +277,8 @@ records! {
     Edit = kind::EDIT => edit::Edit,
     /// Outputs of a decode call were taken.
     Taken = kind::TAKEN => token::Taken,
+    /// The engine copies the state of a sequence, or allocates the memory of a graph anew.
+    Housekeeping = kind::HOUSEKEEPING => housekeeping::Housekeeping,
     /// Head of a graph's topology.
     Topology = kind::TOPOLOGY => graph::Topology,
     /// A part of a graph's topology.

@@ -3,6 +3,7 @@
 use profinfer_wire::parts::{Cursor, MAX_PART_LEN, Part, Parts};
 use profinfer_wire::record::Record;
 use profinfer_wire::record::edit::{Edit, kind};
+use profinfer_wire::record::housekeeping::{self, Housekeeping};
 use profinfer_wire::record::part::{PartBatch, PartLoss};
 use profinfer_wire::record::token::Taken;
 
@@ -39,6 +40,15 @@ pub(super) fn with_records(check: &mut dyn FnMut(&str, &Record<'_>)) {
     check("edit, clear", &Record::Edit(all));
     check("edit, cut", &Record::Edit(Edit { kind: kind::CUT, seq: 2, from: 304, ..all }));
     check("edit, copy", &Record::Edit(Edit { kind: kind::COPY, seq: 0, target: 3, ..all }));
+    let saved = Housekeeping {
+        pid: 4100,
+        tid: 4101,
+        kind: housekeeping::kind::SAVE_STATE,
+        start_ns: 4_000_000_000,
+        duration_ns: 1_500_000,
+        bytes: 6_291_456,
+    };
+    check("housekeeping", &Record::Housekeeping(saved));
     let loss = PartLoss {
         at_ns: 5_000_000_000,
         tokens: 1000,

@@ -255,6 +255,8 @@ pub enum Event<'a> {
     Part(Part),
     /// The engine edited the memory of a context.
     Edit(profinfer_wire::record::edit::Edit),
+    /// The engine copied the state of a sequence, or allocated the memory of a graph.
+    Housekeeping(profinfer_wire::record::housekeeping::Housekeeping),
     /// An output of the last call of a context (its address) was taken.
     Taken(Head, u64),
     /// Experts that an operator uses.

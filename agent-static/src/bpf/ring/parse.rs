@@ -5,6 +5,7 @@ use std::mem::offset_of;
 use profinfer_wire::parts;
 use profinfer_wire::record::counter::{SLOTS, why};
 use profinfer_wire::record::edit::Edit;
+use profinfer_wire::record::housekeeping::Housekeeping;
 
 use super::{
     COUNTER_SLOTS, Counted, CpuUse, Decode, Event, Experts, Graph, Head, Interrupt, Nested, Op, Part, Switch,
@@ -18,7 +19,7 @@ macro_rules! begin_with {
     ($field:ident: $($record:ident),*) => { $(const _: () = assert!(offset_of!(types::$record, $field) == 0);)* };
 }
 begin_with!(head: event_process, event_decode, event_graph, event_topology, event_tensor, event_op, event_nested, event_experts,
-    event_part, event_edit, event_taken, event_switch, event_wake, event_gap, event_interrupt, event_cpu_use);
+    event_part, event_edit, event_taken, event_housekeeping, event_switch, event_wake, event_gap, event_interrupt, event_cpu_use);
 begin_with!(op: event_op_counted);
 
 // The wire's codes for absent counters are those of the programs: a different number does not
@@ -151,6 +152,19 @@ fn edit(head: Head, b: &[u8]) -> Option<Edit> {
     })
 }
 
+fn housekeeping(head: Head, b: &[u8]) -> Option<Housekeeping> {
+    let b = View::new(b)?;
+    let start_ns = field!(b, event_housekeeping.start_ns)?;
+    Some(Housekeeping {
+        pid: head.tgid,
+        tid: head.tid,
+        kind: u8::try_from(head.arg).ok()?,
+        start_ns,
+        duration_ns: field!(b, event_housekeeping.end_ns)?.saturating_sub(start_ns),
+        bytes: field!(b, event_housekeeping.bytes)?,
+    })
+}
+
 fn part(head: Head, b: &[u8]) -> Option<Part> {
     let b = View::new(b)?;
     let has = |flag: part_told| head.arg & flag.0 != 0;
@@ -249,6 +263,7 @@ impl<'a> Event<'a> {
             event_kind::EVENT_EXPERTS => Self::Experts(experts(head, b)?),
             event_kind::EVENT_PART => Self::Part(part(head, b)?),
             event_kind::EVENT_EDIT => Self::Edit(edit(head, b)?),
+            event_kind::EVENT_HOUSEKEEPING => Self::Housekeeping(housekeeping(head, b)?),
             event_kind::EVENT_TAKEN => Self::Taken(head, field!(View::new(b)?, event_taken.context)?),
             event_kind::EVENT_SWITCH => Self::Switch(switch(head, b)?),
             event_kind::EVENT_WAKE => Self::Wake(head, field!(View::new(b)?, event_wake.at_ns)?),

@@ -3,6 +3,7 @@
 use std::mem::offset_of;
 
 use profinfer_wire::record::edit::Edit;
+use profinfer_wire::record::housekeeping::Housekeeping;
 use proptest::prelude::*;
 
 use super::*;
@@ -71,6 +72,9 @@ fn every_kind_is_read_by_its_fields() {
     let cut = record!(EVENT_EDIT event_edit { at_ns: 1, memory: 2, seq: 3, from: 4, to: -1, target: -1 });
     let expected = Edit { pid: 12, at_ns: 1, memory: 2, kind: 13, seq: 3, from: 4, to: -1, target: -1 };
     assert_eq!(Event::parse(&cut), Some(Event::Edit(expected)));
+    let saved = record!(EVENT_HOUSEKEEPING event_housekeeping { start_ns: 5, end_ns: 9, bytes: 7 });
+    let expected = Housekeeping { pid: 12, tid: HEAD.tid, kind: 13, start_ns: 5, duration_ns: 4, bytes: 7 };
+    assert_eq!(Event::parse(&saved), Some(Event::Housekeeping(expected)));
     let taken = record!(EVENT_TAKEN event_taken { context: 1 });
     assert_eq!(Event::parse(&taken), Some(Event::Taken(HEAD, 1)));
     let nested = record!(EVENT_NESTED event_nested { start_ns: 1, end_ns: 2, node: 3, graph: 4 });

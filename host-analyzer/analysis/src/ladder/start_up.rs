@@ -126,9 +126,11 @@ pub(super) fn ladder(sources: &Sources<'_>, pid: u32) -> Option<Ladder> {
     let mut steps = of_parts(&parts, &waits);
     for step in step::steps(&rows, &removal, measured_ns, None) {
         let kind = match step.kind {
-            StepKind::AboveFloor | StepKind::Imbalance | StepKind::Dispatch | StepKind::Preparation => {
-                StepKind::WarmUp
-            }
+            StepKind::AboveFloor
+            | StepKind::Imbalance
+            | StepKind::Dispatch
+            | StepKind::Preparation
+            | StepKind::Allocation => StepKind::WarmUp,
             kind => kind,
         };
         add(&mut steps, Step { kind, ..step });

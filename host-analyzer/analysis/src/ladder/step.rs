@@ -18,8 +18,12 @@ pub enum StepKind {
     Dispatch,
     /// In the call and outside of graphs.
     Preparation,
+    /// In the call: the memory of a graph is allocated anew.
+    Allocation,
     /// Sampling and the application.
     Application,
+    /// Between calls: the states of sequences are copied.
+    StateCopies,
     /// Between calls: the calling thread slept.
     Idle,
     /// Between calls: graphs of an encoder of images or sound.
@@ -67,12 +71,14 @@ pub struct Step {
 pub(crate) const SMALL: f64 = 0.005;
 
 /// Steps of every call, in order. Causes come after them.
-const USUAL: [StepKind; 11] = [
+const USUAL: [StepKind; 13] = [
     StepKind::AboveFloor,
     StepKind::Imbalance,
     StepKind::Dispatch,
     StepKind::Preparation,
+    StepKind::Allocation,
     StepKind::Application,
+    StepKind::StateCopies,
     StepKind::Idle,
     StepKind::Encoder,
     StepKind::OtherBackend,
@@ -95,7 +101,9 @@ fn time(call: &CallReplay, kind: StepKind) -> u64 {
         StepKind::Imbalance => call.usual.imbalance,
         StepKind::Dispatch => call.usual.dispatch,
         StepKind::Preparation => call.preparation_ns,
+        StepKind::Allocation => call.allocation_ns,
         StepKind::Application => call.application_ns,
+        StepKind::StateCopies => call.state_copies_ns,
         StepKind::Idle => call.idle_ns,
         StepKind::Encoder => call.encoder_ns,
         StepKind::OtherBackend => call.other_backend_ns,

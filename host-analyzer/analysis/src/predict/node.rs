@@ -89,8 +89,7 @@ pub(super) fn measured(
 
 /// Median duration of calls without what delayed them, ns.
 fn median_ns(calls: &[&CallReplay]) -> Option<f64> {
-    let mut times: Vec<u64> =
-        calls.iter().map(|c| c.undisturbed_ns().saturating_sub(c.application_ns)).collect();
+    let mut times: Vec<u64> = calls.iter().map(|c| c.alone_ns()).collect();
     percentile(&mut times, 50).filter(|ns| *ns > 0).map(|ns| ns as f64)
 }
 

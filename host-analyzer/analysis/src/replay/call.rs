@@ -15,6 +15,7 @@ use super::typical::{Openings, Seen, Typical};
 use super::untraced::{self, Graphs};
 use super::{Amounts, CallReplay, ClassTimes, Heard, OperatorTime};
 use crate::results::module::Places;
+use crate::shared::housekeeping::OfThreads;
 use crate::shared::interval::Interval;
 use crate::shared::outer::OuterGraphs;
 use crate::shared::phase::{Phase, Phases};
@@ -39,6 +40,8 @@ pub(super) struct Walk<'a> {
     graphs: Graphs,
     /// Graphs between calls.
     outer: OuterGraphs,
+    copies: OfThreads,
+    allocations: OfThreads,
     /// Threads that computed captured graphs, by process.
     teams: BTreeMap<u32, Vec<ThreadId>>,
     meetings: Meetings,
@@ -99,6 +102,8 @@ impl<'a> Walk<'a> {
             rows,
             graphs: Graphs::default(),
             outer: OuterGraphs::compute(model),
+            copies: OfThreads::copies(model),
+            allocations: OfThreads::allocations(model),
             teams: BTreeMap::new(),
             meetings,
             splitter: Splitter::default(),
@@ -143,16 +148,22 @@ impl<'a> Walk<'a> {
         intervals.iter().filter_map(gap).collect()
     }
 
-    /// The time between two calls, with the graphs in it.
+    /// The time between two calls, with the graphs and copies of states in it.
     fn between(&mut self, call: &mut CallReplay, caller: ThreadId, (from, to): (u64, u64), does: Does) {
         let pid = self.model.threads.get(caller).pid;
-        let mut at = from;
-        for (start, end) in self.outer.within(pid, from, to) {
-            outside::add(call, &mut self.lookup, caller, (at, start.max(at)), does);
-            outside::add(call, &mut self.lookup, caller, (start.max(at), end.max(at)), Does::Encoder);
-            at = at.max(end);
-        }
-        outside::add(call, &mut self.lookup, caller, (at, to), does);
+        let graphs = self.outer.within(pid, from, to).map(|(start, end)| (start, end, Does::Encoder));
+        let copies = self.copies.within(self.model, caller, (from, to));
+        let copies = copies.map(|(start, end)| (start, end, Does::StateCopy));
+        let mut others: Vec<_> = graphs.chain(copies).collect();
+        others.sort_by_key(|(start, ..)| *start);
+        outside::add_with(call, &mut self.lookup, caller, (from, to), does, others);
+    }
+
+    /// Time of the call outside of its graphs.
+    fn prepare(&mut self, call: &mut CallReplay, caller: ThreadId, time: (u64, u64)) {
+        let allocations = self.allocations.within(self.model, caller, time);
+        let allocations = allocations.map(|(start, end)| (start, end, Does::Allocation));
+        outside::add_with(call, &mut self.lookup, caller, time, Does::Preparation, allocations);
     }
 
     fn call(&mut self, interval: &Interval, traced: bool, heard: &mut Heard<'_>) -> CallReplay {
@@ -167,12 +178,16 @@ impl<'a> Walk<'a> {
             let (start, end) = model.graph_calls.bounds(*graph);
             // Graphs may be nested or contradict each other in a damaged recording.
             let (start, end) = (start.clamp(at, interval.end), end.clamp(at, interval.end));
-            outside::add(&mut call, &mut self.lookup, caller, (at, start), Does::Preparation);
+            self.prepare(&mut call, caller, (at, start));
             self.graph(&mut call, *graph, caller, (start, end), heard);
             at = end;
         }
-        let rest = if interval.graphs.is_empty() { Does::NotRecorded } else { Does::Preparation };
-        outside::add(&mut call, &mut self.lookup, caller, (at, interval.end), rest);
+        let rest = (at, interval.end);
+        if interval.graphs.is_empty() {
+            outside::add(&mut call, &mut self.lookup, caller, rest, Does::NotRecorded);
+        } else {
+            self.prepare(&mut call, caller, rest);
+        }
         call
     }
 
@@ -348,7 +363,9 @@ fn empty(interval: &Interval, traced: bool, time_ns: u64) -> CallReplay {
         application_ns: 0,
         idle_ns: 0,
         encoder_ns: 0,
+        state_copies_ns: 0,
         preparation_ns: 0,
+        allocation_ns: 0,
         other_backend_ns: 0,
         not_recorded_ns: 0,
         caused: Amounts::default(),

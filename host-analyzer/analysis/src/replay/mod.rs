@@ -66,8 +66,12 @@ pub struct CallReplay {
     pub idle_ns: u64,
     /// Between two calls: graphs of an encoder of images or sound, ns.
     pub encoder_ns: u64,
+    /// Between two calls: copies of the states of sequences, ns.
+    pub state_copies_ns: u64,
     /// In the call and outside of graphs, ns.
     pub preparation_ns: u64,
+    /// In the call: the memory of a graph is allocated anew, ns.
+    pub allocation_ns: u64,
     /// In graphs of other backends than the CPU's, ns.
     pub other_backend_ns: u64,
     /// In graphs without recorded operators, ns.
@@ -86,6 +90,13 @@ impl CallReplay {
     #[must_use]
     pub fn undisturbed_ns(&self) -> u64 {
         self.time_ns.saturating_sub(self.caused.total())
+    }
+
+    /// The call alone, without what is between two calls and without all causes, ns.
+    #[must_use]
+    pub fn alone_ns(&self) -> u64 {
+        let between = self.application_ns.saturating_add(self.state_copies_ns);
+        self.undisturbed_ns().saturating_sub(between)
     }
 
     /// Its process.
@@ -112,6 +123,8 @@ impl CallReplay {
             &mut usual.dispatch,
             &mut self.preparation_ns,
             &mut self.application_ns,
+            &mut self.allocation_ns,
+            &mut self.state_copies_ns,
         ] {
             let taken = left.min(*part);
             *part -= taken;

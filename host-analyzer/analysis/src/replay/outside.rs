@@ -14,6 +14,10 @@ pub(super) enum Does {
     Between,
     /// In a graph between two calls.
     Encoder,
+    /// Between two calls: it copies the state of a sequence.
+    StateCopy,
+    /// In the call: it allocates the memory of a graph anew.
+    Allocation,
     /// In the call, before and between graphs.
     Preparation,
     /// In the graph of a device, for which it may sleep.
@@ -43,7 +47,7 @@ pub(super) fn add(
             left -= ns;
             continue;
         }
-        if own && does != Does::Preparation {
+        if own && !matches!(does, Does::Preparation | Does::Allocation) {
             continue;
         }
         call.caused.add(cause, ns);
@@ -53,9 +57,30 @@ pub(super) fn add(
     let part = match does {
         Does::Application | Does::Between => &mut call.application_ns,
         Does::Encoder => &mut call.encoder_ns,
+        Does::StateCopy => &mut call.state_copies_ns,
         Does::Preparation => &mut call.preparation_ns,
+        Does::Allocation => &mut call.allocation_ns,
         Does::OtherBackend => &mut call.other_backend_ns,
         Does::NotRecorded => &mut call.not_recorded_ns,
     };
     *part = part.saturating_add(left);
+}
+
+/// The same, where in some stretches of the time, by start, it does something else.
+pub(super) fn add_with(
+    call: &mut CallReplay,
+    lookup: &mut Lookup<'_>,
+    thread: ThreadId,
+    (from, to): (u64, u64),
+    does: Does,
+    others: impl IntoIterator<Item = (u64, u64, Does)>,
+) {
+    let mut at = from;
+    for (start, end, other) in others {
+        let (start, end) = (start.max(at), end.max(at));
+        add(call, lookup, thread, (at, start), does);
+        add(call, lookup, thread, (start, end), other);
+        at = end.max(start);
+    }
+    add(call, lookup, thread, (at, to), does);
 }

@@ -9,6 +9,7 @@ pub mod empty;
 pub mod execution;
 pub(crate) mod gather;
 pub mod group;
+pub(crate) mod housekeeping;
 pub(crate) mod interval;
 pub(crate) mod memory;
 pub(crate) mod name;

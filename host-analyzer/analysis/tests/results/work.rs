@@ -234,6 +234,25 @@ fn rows_of_a_bias_triangles_and_what_only_writes() {
     assert_eq!(numbers(one(&m, 0, filled)), [0, 0, 0, 96 * 4, 0]);
 }
 
+/// A mask of 32 cells for each of two tokens, of which the four best of eight blocks with two cells each,
+/// and one further cell, are kept.
+#[test]
+fn what_is_kept_of_a_mask() {
+    let mut g = Graph::default();
+    let mask = g.leaf("mask", "f32", Role::Input, [32, 2, 1, 1]);
+    let chosen = g.leaf("top_k", "i32", Role::Input, [4, 2, 1, 1]);
+    let score = g.leaf("score", "f32", Role::Input, [8, 2, 1, 1]);
+    let blocks = g.leaf("blocks", "i32", Role::Input, [2, 8, 1, 1]);
+    let further = g.leaf("extra", "i32", Role::Input, [1, 2, 1, 1]);
+    let plain = g.node("a", "TOP_K_MASK", [32, 2, 1, 1], &[mask, chosen]);
+    let full = g.node("b", "TOP_K_MASK", [32, 2, 1, 1], &[mask, chosen, score, blocks, further]);
+    let m = g.called(&[(2, Some(0))]);
+    // Eight positions and as many values.
+    assert_eq!(numbers(one(&m, 0, plain)), [0, 0, 8 * 4 + 8 * 4, 64 * 4, 0]);
+    // Eight positions, their scores, their blocks (all 16 numbers), two further ones, and 18 values.
+    assert_eq!(numbers(one(&m, 0, full)), [0, 0, (8 + 8 + 16 + 2 + 18) * 4, 64 * 4, 0]);
+}
+
 /// A state of 16 for each of 8 channels; the cache has the states of four sequences.
 #[test]
 fn a_scan_reads_the_states_of_its_sequences() {

@@ -5,9 +5,9 @@ use std::thread;
 
 use profinfer_analysis::Analysis;
 use profinfer_analysis::findings::Findings;
-use profinfer_analysis::ladder::Question;
+use profinfer_analysis::ladder::{Question, StepKind};
 use profinfer_analysis::request::Request;
-use profinfer_trace::model::Model;
+use profinfer_trace::model::{HousekeepingKind, Model};
 
 use crate::serve::{Address, Server, Told};
 use crate::support::{model, parts, record, tool};
@@ -63,6 +63,36 @@ fn a_prompt_that_the_server_splits_is_one() {
     let Some((trace, told)) = serve("gemma2-q8", &["-np", "1", "-c", "4096"], ask) else { return };
     assert!(trace.llama_calls.n_tokens.contains(&512), "{:?}", trace.llama_calls.n_tokens);
     are_what_the_server_says(&trace, &told);
+}
+
+/// The copies of the state that the server keeps as checkpoints are those of its log, with their sizes.
+#[test]
+fn checkpoints_of_a_prompt() {
+    let (Some(parts), Some(program)) = (parts(), tool("llama-server")) else { return };
+    let model = model(&parts, "gemma2-q8");
+    let options = ["-m", &model, "-t", "2", "-np", "1", "-c", "4096", "--cache-ram", "0"];
+    let server = Server::traced(&parts, &program, &options, &LEVELS);
+    (1..3).for_each(|seed| drop(server.address.complete_in(-1, &prompt(900, seed), 4)));
+    let (trace, log) = server.stop_with_log();
+    // `… created context checkpoint 1 of 32 (pos_min = 384, …, size = 12.013 MiB)`
+    let said = log.lines().filter(|line| line.contains("created context checkpoint"));
+    let said: Vec<f64> = said
+        .map(|line| line.rsplit_once("size = ").unwrap().1.split(' ').next().unwrap().parse().unwrap())
+        .collect();
+    assert!(said.len() >= 2, "{log}");
+    let saved = trace.housekeeping.iter().filter(|h| h.kind == HousekeepingKind::SaveState);
+    let saved: Vec<f64> = saved.map(|h| h.bytes as f64 / f64::from(1 << 20)).collect();
+    assert_eq!(saved.len(), said.len(), "{saved:?} {said:?}");
+    for (ours, theirs) in saved.iter().zip(&said) {
+        assert!((ours - theirs).abs() < 0.001, "{ours} MiB, {theirs} by the server");
+    }
+    let a = Analysis::compute(&trace);
+    let first = a.ladder.of(Question::FirstToken).unwrap();
+    let copies = trace.housekeeping.iter().filter(|h| h.kind == HousekeepingKind::SaveState);
+    let in_prompts: u64 = copies.map(|h| h.duration_ns).sum();
+    let step = first.steps.iter().find(|s| s.kind == StepKind::StateCopies).map_or(0, |s| s.ns);
+    println!("copies of states: {in_prompts} ns, {step} ns in the times to the first token");
+    assert!(step > 0 && step.unsigned_abs() <= in_prompts);
 }
 
 /// All but the last token are cached: a request begins with a call of one token.

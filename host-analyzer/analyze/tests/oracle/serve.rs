@@ -1,5 +1,6 @@
 //! A server of the engine under the agent, and its requests.
 
+use std::fs::{self, File};
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::path::Path;
@@ -111,7 +112,7 @@ impl Server {
             .args(options)
             .args(["--port", &port.to_string()])
             .stdout(Stdio::null())
-            .stderr(Stdio::null())
+            .stderr(File::create(dir.path().join("log")).unwrap())
             .spawn()
             .unwrap();
         let server = Self { agent, dir, address: Address(port) };
@@ -124,7 +125,12 @@ impl Server {
     }
 
     /// Ends it and reads the recording.
-    pub(crate) fn stop(mut self) -> Model {
+    pub(crate) fn stop(self) -> Model {
+        self.stop_with_log().0
+    }
+
+    /// The same, with what the agent and the server wrote on standard error.
+    pub(crate) fn stop_with_log(mut self) -> (Model, String) {
         let id = self.agent.id().to_string();
         let children = Command::new("pgrep").args(["-P", &id]).output().unwrap().stdout;
         let pid = String::from_utf8_lossy(&children).trim().to_owned();
@@ -136,6 +142,7 @@ impl Server {
             }
             std::thread::sleep(Duration::from_millis(50));
         }
-        read(&self.dir.path().join("t.pfi"))
+        let log = fs::read(self.dir.path().join("log")).unwrap();
+        (read(&self.dir.path().join("t.pfi")), String::from_utf8_lossy(&log).into_owned())
     }
 }

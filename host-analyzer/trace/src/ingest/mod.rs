@@ -18,6 +18,7 @@ mod expert;
 mod fact;
 mod gauge;
 mod graph;
+mod housekeeping;
 mod loss;
 pub mod meter;
 mod mirror;
@@ -223,6 +224,7 @@ impl Ingest {
             Record::ExpertBatch(r) => self.selections.add(r, offset, &mut self.damages),
             Record::ExpertLoss(r) => self.selections.loss(r),
             Record::PartBatch(r) => self.parts.add(r, offset, &mut self.damages),
+            Record::Housekeeping(r) => housekeeping::add(&mut self.model.housekeeping, r),
             Record::Edit(r) => edit::add(&mut self.model.edits, r),
             Record::Taken(r) => self.taken.push(*r),
             Record::PartLoss(r) => self.parts.loss(r),
@@ -303,6 +305,7 @@ impl Ingest {
         let llama_calls = self.tokens.finish(&self.calls, calls_lost, &mut model.llama_calls);
         self.parts.finish(&llama_calls, &mut model.parts, &mut model.health, damages);
         model.edits.sort_by_key(|edit| edit.at_ns);
+        model.housekeeping.sort_by_key(|done| done.start_ns);
         if !calls_lost {
             let of = |r: &Taken| Some((*llama_calls.get(&r.decode)?, r.outputs));
             model.taken = self.taken.iter().filter_map(of).collect();

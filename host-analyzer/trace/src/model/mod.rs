@@ -20,6 +20,7 @@ pub mod filter;
 pub mod gauge;
 pub mod graph;
 pub mod health;
+pub mod housekeeping;
 pub mod loss;
 pub mod meter;
 pub mod nested;
@@ -62,6 +63,7 @@ pub use graph::{
 pub use health::{
     Damage, DamageKind, End, EndReason, Health, MAX_SKIPPED, Piece, ProbeCost, RefusedPlan, Skipped,
 };
+pub use housekeeping::{Housekeeping, HousekeepingKind};
 pub use loss::{
     CaptureLedger, CpuUseLedger, ExpertLedger, Ledger, NestedLedger, PartLedger, ReasonLedger, SchedLedger,
 };
@@ -126,6 +128,8 @@ pub struct Model {
     pub endings: Vec<EndingRow>,
     /// Edits of the memory of contexts, by time.
     pub edits: Vec<Edit>,
+    /// What the engines did for themselves between operators, by start.
+    pub housekeeping: Vec<Housekeeping>,
     /// Calls of which outputs were taken, in their order, and the number of these outputs. Empty if calls may
     /// be missing: then what is not in it shows nothing.
     pub taken: Vec<(LlamaCallId, u32)>,

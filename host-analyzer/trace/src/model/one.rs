@@ -70,6 +70,7 @@ impl Model {
             accelerators: self.accelerators.clone(),
             facts: self.facts.clone(),
             edits: self.edits.iter().filter(|e| e.pid == pid).copied().collect(),
+            housekeeping: self.housekeeping.iter().filter(|h| h.pid == pid).copied().collect(),
             taken: self
                 .taken
                 .iter()

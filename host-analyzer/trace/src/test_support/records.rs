@@ -281,6 +281,12 @@ pub fn edit(pid: u32, at: u64, kind: u8, numbers: [i64; 4]) -> Record {
     record(0x16, numbers.into_iter().fold(f, Fields::int))
 }
 
+/// The engine did something for itself: kind, start, duration, bytes.
+pub fn housekeeping(pid: u32, tid: u32, kind: u8, numbers: [u64; 3]) -> Record {
+    let f = Fields::default().uint(pid.into()).uint(tid.into()).byte(kind);
+    record(0x1a, numbers.into_iter().fold(f, Fields::uint))
+}
+
 /// Outputs of a decode call were taken.
 pub fn taken(decode: u32, outputs: u64) -> Record {
     record(0x17, Fields::default().uint(decode.into()).uint(outputs))

@@ -2,12 +2,14 @@
 //! reported.
 
 use profinfer_analysis::Analysis;
-use profinfer_trace::model::{DamageKind, EditKind, LlamaCallId, Model};
+use profinfer_trace::model::{DamageKind, EditKind, Housekeeping, HousekeepingKind, LlamaCallId, Model};
 use proptest::prelude::*;
 
 use crate::{read, write_views};
 use profinfer_trace::test_support::bytes::{Fields, frame, hello};
-use profinfer_trace::test_support::records::{self, Part, Record, edit, part_batch, part_loss, taken};
+use profinfer_trace::test_support::records::{
+    self, Part, Record, edit, housekeeping, part_batch, part_loss, taken,
+};
 use profinfer_trace::test_support::truth::Decode;
 
 const PID: u32 = 500;
@@ -149,4 +151,27 @@ proptest! {
         let m = model(&[part_batch(call, &parts)]);
         prop_assert_eq!(m.parts.len(), if [1, 2].contains(&call) { parts.len() } else { 0 });
     }
+}
+
+/// They arrive as they are, by their start; one of a kind that a newer agent has is left out.
+#[test]
+fn what_the_engine_does_for_itself() {
+    let sent = [(2, 2_500, 40, 0), (0, 1_100, 300, 77), (9, 1_200, 1, 1), (1, 2_200, 5, 77)];
+    let records = sent.map(|(kind, at, length, bytes)| housekeeping(PID, PID, kind, [at, length, bytes]));
+    let row = |kind, start_ns, duration_ns, bytes| Housekeeping {
+        pid: PID,
+        tid: PID,
+        kind,
+        start_ns,
+        duration_ns,
+        bytes,
+    };
+    assert_eq!(
+        model(&records).housekeeping,
+        [
+            row(HousekeepingKind::SaveState, 1_100, 300, 77),
+            row(HousekeepingKind::RestoreState, 2_200, 5, 77),
+            row(HousekeepingKind::AllocateGraph, 2_500, 40, 0),
+        ]
+    );
 }

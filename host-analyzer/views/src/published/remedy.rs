@@ -40,6 +40,8 @@ impl Publish for Remedy {
             Self::CachePrompt => Published::CachePrompt,
             Self::KeepWindow => Published::KeepWindow,
             Self::KeepState => Published::KeepState,
+            Self::FewerStateCopies => Published::FewerStateCopies,
+            Self::SteadyShapes => Published::SteadyShapes,
             Self::NoStops => Published::NoStops,
             Self::NoIdleTeam => Published::NoIdleTeam,
             Self::ReservedCpus => Published::ReservedCpus,

@@ -377,6 +377,8 @@ fn remedy(rule: &Rule, remedy: &Remedy) -> String {
         | Remedy::HugePages
         | Remedy::OneBackend
         | Remedy::CachePrompt
+        | Remedy::FewerStateCopies
+        | Remedy::SteadyShapes
         | Remedy::NoStops
         | Remedy::NoIdleTeam
         | Remedy::ReservedCpus

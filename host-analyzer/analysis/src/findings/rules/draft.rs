@@ -31,6 +31,7 @@ pub(super) const fn guessing(_: Question, kind: StepKind) -> bool {
             | StepKind::Application
             | StepKind::Dispatch
             | StepKind::Preparation
+            | StepKind::StateCopies
     )
 }
 

@@ -1,5 +1,6 @@
 //! The catalogue: one file per rule.
 
+mod allocation;
 mod asleep;
 mod bandwidth;
 mod clock_limit;
@@ -15,6 +16,7 @@ mod heat;
 mod huge_pages;
 mod idle_team;
 mod interrupts;
+mod kept_states;
 mod kernels;
 mod kv_type;
 mod long_context;
@@ -35,6 +37,7 @@ mod shared_memory;
 mod small_batches;
 mod speculation;
 mod splits;
+mod state_copies;
 mod steal;
 mod stopped;
 mod text_batches;
@@ -84,12 +87,15 @@ pub const RULES: &[&Rule] = &[
     &long_context::RULE,
     &kv_type::RULE,
     &sampling::RULE,
+    &state_copies::RULE,
+    &kept_states::RULE,
     &prefix::RULE,
     &small_batches::RULE,
     &text_batches::RULE,
     &draft::RULE,
     &speculation::RULE,
     &splits::RULE,
+    &allocation::RULE,
 ];
 
 /// What to do about a cause.
@@ -192,6 +198,10 @@ pub enum Remedy {
     KeepWindow,
     /// Keep checkpoints of a model's state.
     KeepState,
+    /// Copy the states of sequences less often, and keep fewer of them.
+    FewerStateCopies,
+    /// Give batches one shape.
+    SteadyShapes,
     /// Do not stop the engine by signals.
     NoStops,
     /// Let threads that compute nothing sleep, or do not start them.

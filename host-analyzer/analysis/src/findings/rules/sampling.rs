@@ -6,6 +6,7 @@ use super::super::{Case, Confidence, Found, Requirement, Rule, Verdict};
 use super::{GENERATING, Remedy};
 use crate::ladder::StepKind;
 use crate::results::budget::Class;
+use crate::stats::mean::Mean;
 
 pub(super) const RULE: Rule = Rule {
     code: "sampling",
@@ -29,8 +30,16 @@ const MUCH: f64 = 0.05;
 /// Less than this is what any application takes, ns.
 const LEAST_NS: f64 = 200_000.0;
 
+/// The part of a token in which the engine copies the states of sequences: that is another rule's.
+fn copies(case: &Case<'_>) -> Mean {
+    let ladder = case.ladder(case.calls.question);
+    let ns = ladder.map_or(0, |ladder| ladder.sum(|kind| kind == StepKind::StateCopies));
+    let units = ladder.map_or(1, |ladder| ladder.units.max(1));
+    Mean { mean: ns as f64 / units as f64, half: 0.0 }
+}
+
 fn judge(case: &Case<'_>) -> Verdict {
-    let between = case.wall(&[Class::Application]);
+    let between = case.wall(&[Class::Application]).minus(copies(case));
     let evidence = vec![
         Evidence::new("application_ns_per_token", Value::Nanoseconds(between.mean as u64), Place::Budget),
         Evidence::new("application_share", Value::Share(case.share(between.mean)), Place::Budget),

@@ -57,7 +57,7 @@ fn judge(case: &Case<'_>) -> Verdict {
         return Verdict::DoesNotApply;
     }
     let few = mean(&decode, |c| u64::from(case.model.llama_calls.n_tokens[c.call.0 as usize]));
-    let single = mean(&decode, |c| c.undisturbed_ns().saturating_sub(c.application_ns));
+    let single = mean(&decode, CallReplay::alone_ns);
     let all = calls(Phase::Prefill);
     let prompt_ns = mean(&all, CallReplay::undisturbed_ns) * all.len() as f64 / prompt.units as f64;
     let batch = prompt_ns * prompt.units as f64 / batches as f64;

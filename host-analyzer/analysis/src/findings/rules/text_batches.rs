@@ -86,7 +86,7 @@ fn judge(case: &Case<'_>) -> Verdict {
 fn points(case: &Case<'_>, calls: &[&CallReplay]) -> Vec<Point> {
     let tokens = |c: &CallReplay| f64::from(case.model.llama_calls.n_tokens[c.call.0 as usize]);
     let point = |c: &&CallReplay| {
-        let ns = c.undisturbed_ns().saturating_sub(c.application_ns);
+        let ns = c.alone_ns();
         Point { x: tokens(c), median: ns as f64, error: 0.0, weight: 1.0 }
     };
     calls.iter().map(point).collect()

@@ -22,6 +22,7 @@
 //! | `RWKV_WKV6` `RWKV_WKV7` `GATED_LINEAR_ATTN` | all sources | result | 7, 9, 5 for each element of a state and token |
 //! | `IM2COL` | the image | result | 0 |
 //! | `CONV_2D` `CONV_2D_DW` | all sources | result | 2 × elements of a kernel for each element |
+//! | `TOP_K_MASK` | the positions, a score and the block of each, at most all of them; as much of the mask as is kept | result | 0 |
 //! | `SOLVE_TRI` | the triangle, the right side | result | n + 1 for each element, with n rows |
 //! | others, and those whose sources did not arrive | unknown | unknown | unknown |
 
@@ -76,6 +77,7 @@ fn fixed(model: &Model, topology: &Topology, node: &Node, op: &str) -> Work {
         "FILL" | "ARANGE" => moved(model, topology, node, 0),
         "ADD_ID" => add_rows(model, topology, node),
         "SOLVE_TRI" => solve(model, topology, node),
+        "TOP_K_MASK" => kept_of_mask(model, topology, node),
         "CONCAT" => moved(model, topology, node, 2),
         "IM2COL" => image_columns(model, topology, node),
         "SSM_CONV" | "CONV_2D" | "CONV_2D_DW" => convolution(model, topology, node, op),
@@ -143,6 +145,29 @@ fn add_rows(model: &Model, topology: &Topology, node: &Node) -> Option<Work> {
     work.read_all(model, topology, rows);
     work.read(model, topology, table, looked_up(from, node));
     work.read_all(model, topology, ids);
+    Some(work)
+}
+
+/// `ggml_compute_forward_top_k_mask` (llama.cpp 0.8.0): of each row of the mask, the values at the chosen
+/// positions, each of which may be that of a block, and at further ones. All others are minus infinity.
+fn kept_of_mask(model: &Model, topology: &Topology, node: &Node) -> Option<Work> {
+    let (mask, chosen) = (source(node, 0)?, source(node, 1)?);
+    let [score, blocks, further] = [2, 3, 4].map(|slot| source(node, slot));
+    let n = |place: NodeIdx| elements(topology.node(place));
+    let block = blocks.map_or(1, |blocks| topology.node(blocks).ne[0]);
+    let kept = n(chosen).saturating_mul(block).saturating_add(further.map_or(0, n)).min(elements(node));
+    let mut work = Work { written_bytes: node.bytes, ..Work::default() };
+    work.read_all(model, topology, chosen);
+    for table in [score, blocks].into_iter().flatten() {
+        let of_one = if Some(table) == blocks { block } else { 1 };
+        let read = n(chosen).saturating_mul(of_one).min(n(table));
+        work.read(model, topology, table, part(topology.node(table).bytes, read, n(table)));
+    }
+    if let Some(further) = further {
+        work.read_all(model, topology, further);
+    }
+    let bytes = part(node.bytes, kept, elements(node)).min(topology.node(mask).bytes);
+    work.read(model, topology, mask, bytes);
     Some(work)
 }
 

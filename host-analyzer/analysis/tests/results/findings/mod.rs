@@ -6,6 +6,7 @@ mod clocks;
 mod consistent;
 mod cpus;
 mod drafts;
+mod housekeeping;
 mod memory;
 mod noise;
 mod requests;

@@ -31,7 +31,10 @@ pub(crate) fn sums_are_exact(m: &Model) {
     for c in &a.replay.calls {
         let parts = c.usual.total()
             + c.application_ns
+            + c.encoder_ns
+            + c.state_copies_ns
             + c.preparation_ns
+            + c.allocation_ns
             + c.other_backend_ns
             + c.not_recorded_ns
             + c.caused.total()
@@ -39,7 +42,13 @@ pub(crate) fn sums_are_exact(m: &Model) {
         assert_eq!(parts, c.time_ns, "{c:?}");
     }
     for c in &a.replay.gaps {
-        let parts = c.usual.probes + c.application_ns + c.idle_ns + c.caused.total() + c.unexplained_ns;
+        let parts = c.usual.probes
+            + c.application_ns
+            + c.idle_ns
+            + c.encoder_ns
+            + c.state_copies_ns
+            + c.caused.total()
+            + c.unexplained_ns;
         assert_eq!(parts, c.time_ns, "{c:?}");
     }
     for l in &a.ladder.rows {

@@ -120,6 +120,41 @@ fn sleep_between_calls_is_told_from_the_application() {
     assert_eq!(of(StepKind::Application), 200 + 200);
 }
 
+/// A server copies the state of a sequence between two calls, and the engine allocates a graph in a call.
+#[test]
+fn copies_of_states_and_allocations_are_steps() {
+    let mut m = calls(&[
+        (DECODE, 7, 512, 1_000, 1_500),
+        (DECODE, 7, 4, 1_700, 1_800),
+        (DECODE, 7, 1, 1_900, 2_000),
+        (DECODE, 7, 1, 2_010, 2_100),
+    ]);
+    let done = |tid, kind, start_ns, duration_ns| Housekeeping {
+        pid: 1,
+        tid,
+        kind,
+        start_ns,
+        duration_ns,
+        bytes: 8,
+    };
+    m.housekeeping = vec![
+        // In the call itself it belongs to the call.
+        done(1, HousekeepingKind::SaveState, 1_400, 50),
+        done(1, HousekeepingKind::SaveState, 1_510, 150),
+        // Another thread's does not delay this one.
+        done(2, HousekeepingKind::SaveState, 1_820, 30),
+        // It goes on in the call, where it is not counted.
+        done(1, HousekeepingKind::RestoreState, 1_880, 40),
+    ];
+    let rows = ladders(&m);
+    let first = of(&rows, Question::FirstToken).unwrap();
+    assert_eq!(first.measured_ns, 1_900 - 1_000);
+    assert_eq!(step(first, StepKind::StateCopies), 150 + 20);
+    assert_eq!(step(first, StepKind::Application), 50 + 80);
+    let between = of(&rows, Question::BetweenCalls).unwrap();
+    assert_eq!(step(between, StepKind::StateCopies), 150 + 20);
+}
+
 pub(super) fn sample(
     at_ns: u64,
     moment: StartMoment,

@@ -31,10 +31,20 @@ const KINDS: Record<StepKind, [Family, string, string]> = {
     "building the graph",
     "In the llama_decode call and outside of graphs.",
   ],
+  graph_allocation: [
+    "usual",
+    "allocating graphs",
+    "In the llama_decode call: the memory of a graph is allocated anew.",
+  ],
   application: [
     "usual",
     "sampling, application",
     "Between two calls: sampling and the application.",
+  ],
+  state_copies: [
+    "usual",
+    "copies of states",
+    "Between two calls: the states of sequences are copied, for checkpoints and kept prompts.",
   ],
   encoder: ["usual", "encoder", "Between two calls: graphs of an encoder of images or sound."],
   idle: [

@@ -1,0 +1,79 @@
+//! What the engine does for itself: copies of states, and allocations of graphs.
+
+use profinfer_analysis::findings::{Remedy, Value};
+use profinfer_analysis::ladder::Question;
+use profinfer_trace::model::*;
+
+use super::Answer::{Found, RuledOut, Silent};
+use super::{PROCESS, answer, evidence, findings, number, remedy};
+use crate::models::planted::{Plant, TOKENS, each, tokens};
+use crate::models::small::PID;
+
+/// In each token's gap of `gap` + 50 ns, or in its call of 400, `length` ns of this work.
+fn with(gap: u64, kind: HousekeepingKind, into: u64, length: u64) -> Model {
+    let mut m = each(|_| Plant { before: gap, ..Plant::default() });
+    for call in 0..TOKENS as usize {
+        let start_ns = m.llama_calls.start_ns[call] + into - gap;
+        let done = Housekeeping { pid: PID, tid: 100, kind, start_ns, duration_ns: length, bytes: 1 << 20 };
+        m.housekeeping.push(done);
+    }
+    m
+}
+
+const SAVE: HousekeepingKind = HousekeepingKind::SaveState;
+
+#[test]
+fn copies_of_states_are_not_sampling() {
+    let m = with(1_000_000, SAVE, 0, 900_000);
+    let Found(low, high) = answer(&m, "state_copies") else { panic!("{:?}", answer(&m, "state_copies")) };
+    // 0.9 ms of 1.0005 in each token; nothing of it is noise, so what is left of it is.
+    assert!(low <= 900_000 && 900_000 <= high && high - low < 100_000, "{low} to {high}");
+    assert_eq!(remedy(&m, "state_copies"), Remedy::FewerStateCopies);
+    assert_eq!(evidence(&m, "state_copies", "saved_states"), Some(Value::Count(TOKENS)));
+    assert_eq!(evidence(&m, "state_copies", "bytes_of_a_state"), Some(Value::Bytes(1 << 20)));
+    // The application has the other 0.1 ms, which is what any has.
+    assert_eq!(answer(&m, "sampling"), RuledOut);
+    assert_eq!(answer(&with(1_000_000, SAVE, 0, 9_000), "state_copies"), RuledOut);
+    assert_eq!(answer(&tokens(0, 0, 0, false), "state_copies"), Silent);
+}
+
+#[test]
+fn memory_that_grows_by_kept_states() {
+    let grown = |copies: usize, last: u64| {
+        let mut m = with(1_000, SAVE, 0, 100);
+        m.housekeeping.truncate(copies);
+        for (name, values) in [("rss.anonymous", [1_u64 << 20, last]), ("memory.available", [64 << 20; 2])] {
+            let scope = if name == "rss.anonymous" { PROCESS } else { FactScope::System };
+            values.iter().for_each(|v| number(&mut m, scope, name, *v));
+        }
+        m
+    };
+    let m = grown(8, 9 << 20);
+    assert_eq!(
+        (answer(&m, "kept_states"), remedy(&m, "kept_states")),
+        (Found(0, 0), Remedy::FewerStateCopies)
+    );
+    assert_eq!(evidence(&m, "kept_states", "memory_grew"), Some(Value::Bytes(8 << 20)));
+    // Less than a twentieth of what is available; and what grew is something else.
+    assert_eq!(
+        [grown(8, 3 << 20), grown(8, 40 << 20)].map(|m| answer(&m, "kept_states")),
+        [RuledOut, RuledOut]
+    );
+    assert_eq!(answer(&grown(3, 9 << 20), "kept_states"), Silent);
+}
+
+#[test]
+fn graphs_that_are_allocated_anew() {
+    // The call is 400 ns, the first 30 before its graph.
+    let m = with(0, HousekeepingKind::AllocateGraph, 5, 20);
+    let Found(low, high) = answer(&m, "allocation") else { panic!("{:?}", answer(&m, "allocation")) };
+    assert!(low <= 20 && 20 <= high, "{low} to {high}");
+    assert_eq!(remedy(&m, "allocation"), Remedy::SteadyShapes);
+    let f = findings(&m);
+    let found = f.found.iter().find(|f| f.rule.code == "allocation").unwrap();
+    assert_eq!(found.gain().unwrap().question, Question::Decode);
+    assert_eq!(evidence(&m, "allocation", "allocation_ns"), Some(Value::Nanoseconds(20)));
+    assert_eq!(answer(&with(0, HousekeepingKind::AllocateGraph, 5, 2), "allocation"), RuledOut);
+    // Between two calls: the engine creates a context.
+    assert_eq!(answer(&with(1_000, HousekeepingKind::AllocateGraph, 10, 500), "allocation"), Silent);
+}
