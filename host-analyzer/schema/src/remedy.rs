@@ -109,6 +109,8 @@ pub enum Remedy {
     KeepWindow,
     /// Keep checkpoints of a model's state.
     KeepState,
+    /// Keep the table in memory of which rows are read from storage.
+    TableInMemory,
     /// Copy the states of sequences less often, and keep fewer of them.
     FewerStateCopies,
     /// Give batches one shape.

@@ -13,7 +13,7 @@ use super::returning::Returning;
 use super::split::{Kind, ProbeCosts, Splitter, Usual};
 use super::typical::{Openings, Seen, Typical};
 use super::untraced::{self, Graphs};
-use super::{Amounts, CallReplay, ClassTimes, Heard, OperatorTime};
+use super::{Amounts, CallReplay, Cause, ClassTimes, Heard, OperatorTime};
 use crate::results::module::Places;
 use crate::shared::housekeeping::OfThreads;
 use crate::shared::interval::Interval;
@@ -304,6 +304,7 @@ impl<'a> Walk<'a> {
                 sum.instances += 1;
                 sum.usual.add(&usual);
                 sum.threads += members.len() as u64;
+                sum.blocked_ns = sum.blocked_ns.saturating_add(delays.caused.get(Cause::Blocked));
             }
             opened = m.release;
         }

@@ -157,6 +157,8 @@ pub struct ClassTimes {
     pub usual: Usual,
     /// Threads that computed an instance, summed over instances.
     pub threads: u64,
+    /// Uninterruptible sleep that delayed them, ns.
+    pub blocked_ns: u64,
     /// Bytes and operations of the executions.
     pub work: Work,
 }

@@ -40,6 +40,7 @@ impl Publish for Remedy {
             Self::CachePrompt => Published::CachePrompt,
             Self::KeepWindow => Published::KeepWindow,
             Self::KeepState => Published::KeepState,
+            Self::TableInMemory => Published::TableInMemory,
             Self::FewerStateCopies => Published::FewerStateCopies,
             Self::SteadyShapes => Published::SteadyShapes,
             Self::NoStops => Published::NoStops,

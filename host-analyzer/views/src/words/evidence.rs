@@ -18,6 +18,7 @@ const NAMES: &[(&str, &str)] = &[
     ("batch_ns", "time of a batch"),
     ("batches_with_guesses", "batches with guesses"),
     ("best_read_rate_seen", "fastest operator"),
+    ("blocked_in_table", "of the sleep in one table"),
     ("break_even_per_round", "tokens per round that pay off"),
     ("break_even_per_round_at_least", "tokens per round that pay off, at least"),
     ("busy_cpus", "other CPUs busy, in the mean"),

@@ -361,6 +361,7 @@ fn remedy(rule: &Rule, remedy: &Remedy) -> String {
         Remedy::OneCopy { bytes } => format!("{} Saves {}.", rule.remedy, size(*bytes)),
         Remedy::KeepWindow => KEEP_WINDOW.to_owned(),
         Remedy::KeepState => KEEP_STATE.to_owned(),
+        Remedy::TableInMemory => TABLE_IN_MEMORY.to_owned(),
         Remedy::MoveTasks { .. }
         | Remedy::MoveNeighbours { .. }
         | Remedy::PinThreads
@@ -391,6 +392,7 @@ fn remedy(rule: &Rule, remedy: &Remedy) -> String {
 }
 
 const KEEP_WINDOW: &str = "This model keeps only a window of the context in some layers: keep all of it (--swa-full), or checkpoints (--ctx-checkpoints), and leave the history of a conversation unchanged.";
+const TABLE_IN_MEMORY: &str = "Rows of this table are read from storage when a token needs them: keep it in memory (--lazy-mode off, --no-mmap, or --mlock), or put the model on faster storage. Fewer bits for other tensors change nothing.";
 const KEEP_STATE: &str = "This model has a state that cannot be cut back: keep checkpoints of it (--ctx-checkpoints, --checkpoint-min-step), and leave the history of a conversation unchanged.";
 
 fn cpu_list(cpus: &[u16]) -> String {

@@ -1,10 +1,13 @@
 //! Steps of the ladders, as the rules see them.
 
+use std::collections::BTreeMap;
+
 use super::{Case, SCHED};
 use crate::findings::evidence::{Evidence, Place, Value};
 use crate::findings::{Confidence, Effect, Found, Gain, Remedy, Requirement, Rule, Verdict};
 use crate::ladder::{IGNORED, Ladder, NAMED, Question, StepKind};
 use crate::replay::CallReplay;
+use crate::results::module::TensorGroup;
 use crate::shared::phase::Phase;
 
 /// Some causes in one ladder.
@@ -66,6 +69,22 @@ impl Case<'_> {
             Some(self.model.threads.get(thread).pid) == pid
         };
         self.analysis.replay.phase(phase).filter(own).collect()
+    }
+
+    /// The tensor group with most of the uninterruptible sleep among those of which operators look up rows, and
+    /// its share of all of it, in calls of a phase; `None` without any.
+    pub(in crate::findings) fn blocked_in_tables(&self, phase: Phase) -> Option<(TensorGroup, f64)> {
+        let replay = &self.analysis.replay;
+        let times = replay.class_times.get(phase.index())?;
+        let (mut all, mut tables): (u64, BTreeMap<TensorGroup, u64>) = (0, BTreeMap::new());
+        for (class, times) in replay.classes.iter().zip(times).filter(|(_, times)| times.blocked_ns > 0) {
+            all = all.saturating_add(times.blocked_ns);
+            if class.weights && self.model.texts.get(class.op) == "GET_ROWS" {
+                *tables.entry(class.group).or_default() += times.blocked_ns;
+            }
+        }
+        let (group, ns) = tables.into_iter().max_by_key(|(_, ns)| *ns)?;
+        Some((group, ns as f64 / all as f64))
     }
 
     /// The causes of a rule in all ladders with recorded operators, the most time first; none

@@ -145,6 +145,8 @@ pub enum Remedy {
         /// What its weights take.
         bytes: u64,
     },
+    /// Keep the table in memory of which rows are read from storage.
+    TableInMemory,
     /// Keep one copy of the weights in memory.
     OneCopy {
         /// What that saves.

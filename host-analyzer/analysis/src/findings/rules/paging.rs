@@ -25,6 +25,9 @@ pub(super) const RULE: Rule = Rule {
 /// Major faults a token from which on it is paging.
 const FAULTS: f64 = 0.1;
 
+/// From this part of the sleep on, it is that of one table.
+const MOSTLY: f64 = 0.5;
+
 fn judge(case: &Case<'_>) -> Verdict {
     // Readings are a second apart: a rate while tokens were generated, if there are any then; else all that were seen.
     let faults = case.process().and_then(|p| p.major_faults.value());
@@ -54,7 +57,12 @@ fn judge(case: &Case<'_>) -> Verdict {
     if !faults {
         return Verdict::RuledOut(evidence);
     }
-    let remedy = Remedy::MoreMemory { bytes };
+    let table = case.blocked_in_tables(case.phase()).filter(|(_, share)| *share >= MOSTLY);
+    if let Some((group, share)) = table {
+        evidence.push(Evidence::new("blocked_in_table", Value::Share(share), Place::Operators));
+        evidence.push(Evidence::new("tensor_group", Value::Name(group.name().to_owned()), Place::Operators));
+    }
+    let remedy = if table.is_some() { Remedy::TableInMemory } else { Remedy::MoreMemory { bytes } };
     if case.model.sched.recorded {
         return case.judge_caused(&RULE, evidence, remedy, Confidence::High);
     }

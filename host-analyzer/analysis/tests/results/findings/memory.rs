@@ -105,6 +105,12 @@ fn pages_from_disk() {
     assert_eq!(others.map(|m| answer(&m, "paging")), [RuledOut, unknown]);
     let fact = Requirement::Fact("faults.major");
     assert_eq!(answer(&tokens(0, 0, 0, false), "paging"), NotKnown(vec![fact]));
+    // The operator that sleeps looks up rows of a table: less memory for other weights would change nothing.
+    assert!(matches!(remedy(&m, "paging"), Remedy::MoreMemory { .. }));
+    let mut table = m;
+    table.topologies.rows[0].nodes[0].op = table.texts.intern("GET_ROWS");
+    assert_eq!(remedy(&table, "paging"), Remedy::TableInMemory);
+    assert_eq!(evidence(&table, "paging", "blocked_in_table"), Some(Value::Share(1.0)));
 }
 
 /// The kernel's own work for the faults seems to be that of the operators.
