@@ -220,10 +220,11 @@ impl Cause {
             Self::CallOpen(pid, since_ns) => Ending { since_ns: *since_ns, ..of(code::CALL_OPEN, *pid) },
             Self::Namespace(pid, inside) => Ending { other: *inside, ..of(code::PID_NAMESPACE, *pid) },
             Self::Children(pid, children) => {
-                return children
-                    .iter()
-                    .map(|c| Ending { other: c.pid, text: cut(&c.name), ..of(code::CHILD, *pid) })
-                    .for_each(emit);
+                for c in children {
+                    let text = format!("{}\n{}", c.name, c.command);
+                    emit(Ending { other: c.pid, text: cut(&text), ..of(code::CHILD, *pid) });
+                }
+                return;
             }
             Self::Late(late) => {
                 Ending { at_ns: late.met_ns, since_ns: late.begun_ns, ..of(code::LATE, late.pid) }

@@ -109,6 +109,9 @@ pub struct Child {
     pub pid: u32,
     /// Process name.
     pub name: String,
+    /// Its command line, without prompts and secrets; empty if it is unknown.
+    #[serde(default)]
+    pub command: String,
 }
 
 /// Memory of a control group.

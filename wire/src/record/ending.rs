@@ -21,7 +21,8 @@ pub mod code {
     pub const PID_NAMESPACE: u8 = 6;
     /// The process `pid` maps code from an archive (APK, HAP): `text` is the file.
     pub const PACKED_LIBRARY: u8 = 7;
-    /// `other` is a child of `pid`, maps the same engine and is not traced: `text` is its name.
+    /// `other` is a child of `pid`, maps the same engine and is not traced: `text` is its name,
+    /// and after `\n` those parts of its command line that may leave the board.
     pub const CHILD: u8 = 8;
     /// The agent found the process `pid`, whose program began at `since_ns`, at `at_ns` with its
     /// engine already loaded: its first calls may be missing.

@@ -102,6 +102,8 @@ pub struct Ending {
 pub struct Child {
     pub pid: u32,
     pub name: String,
+    /// Its command line; empty if the agent did not send it.
+    pub command: String,
 }
 
 /// Memory of a control group.
@@ -172,7 +174,11 @@ impl Ending {
             EndingCode::PidNamespace => self.inside_pid = about.map(|row| row.other),
             EndingCode::PackedLibrary => self.file = about.map(text),
             EndingCode::ChildrenCompute => {
-                let child = |row: &EndingRow| Child { pid: row.other, name: text(row) };
+                let child = |row: &EndingRow| {
+                    let text = text(row);
+                    let (name, command) = text.split_once('\n').unwrap_or((&text, ""));
+                    Child { pid: row.other, name: name.to_owned(), command: command.to_owned() }
+                };
                 self.children = rows(model, EndingKind::Child).map(child).collect();
             }
             EndingCode::CallUnreturned => {

@@ -170,8 +170,10 @@ fn what_the_rows_say_is_told() {
     assert_eq!(ending(&m).file.as_deref(), Some("/a/base.apk"));
     let child =
         |pid, name: &str| EndingRow { other: pid, text: name.into(), ..row(EndingKind::Child, small::PID) };
-    m.endings = vec![child(8, "a"), child(9, "b")];
-    let expected = [(8, "a"), (9, "b")].map(|(pid, name)| Child { pid, name: name.into() });
+    m.endings = vec![child(8, "a"), child(9, "b\nb -m x.gguf")];
+    let expected = [(8, "a", ""), (9, "b", "b -m x.gguf")];
+    let expected =
+        expected.map(|(pid, name, command)| Child { pid, name: name.into(), command: command.into() });
     assert_eq!(ending(&m).children, expected);
 }
 

@@ -20,7 +20,8 @@ pub enum EndingKind {
     PidNamespace,
     /// `pid` maps code from the archive `text`.
     PackedLibrary,
-    /// `other`, whose name is `text`, is a child of `pid` with the same engine and is not traced.
+    /// `other` is a child of `pid` with the same engine and is not traced: `text` is its name, and after `\n` its
+    /// command line.
     Child,
     /// The agent found `pid`, whose program began at `since_ns`, at `at_ns` with its engine already
     /// loaded.

@@ -6,7 +6,7 @@ use profinfer_analysis::ending;
 use profinfer_schema as schema;
 
 fields! {
-    ending::Child => Child { pid, name }
+    ending::Child => Child { pid, name, command }
     ending::Memory => GroupMemory {
         high_bytes, limit_bytes, used_bytes, high_events, stalled_ns, is_reason,
     }

@@ -1,7 +1,7 @@
 //! The sentence about how a session ended.
 
 use super::{duration, one_line, size};
-use profinfer_analysis::ending::{Ending, EndingCode, Memory};
+use profinfer_analysis::ending::{Child, Ending, EndingCode, Memory};
 
 /// What happened, and what to do. `None` if there is nothing to report.
 #[must_use]
@@ -46,8 +46,9 @@ pub fn sentence(e: &Ending) -> Option<String> {
             )
         }
         EndingCode::ChildrenCompute => {
+            let shown = |c: &Child| one_line(if c.command.is_empty() { &c.name } else { &c.command });
             let children: Vec<String> =
-                e.children.iter().map(|c| format!("{} ({})", c.pid, one_line(&c.name))).collect();
+                e.children.iter().map(|c| format!("{} ({})", c.pid, shown(c))).collect();
             let one = children.len() == 1;
             format!(
                 "Nothing was recorded: {who} computes nothing itself. Its child{} {} the same engine and {} not traced: trace {} with \
