@@ -72,7 +72,9 @@ fn checkpoints_of_a_prompt() {
     let model = model(&parts, "gemma2-q8");
     let options = ["-m", &model, "-t", "2", "-np", "1", "-c", "4096", "--cache-ram", "0"];
     let server = Server::traced(&parts, &program, &options, &LEVELS);
-    (1..3).for_each(|seed| drop(server.address.complete_in(-1, &prompt(900, seed), 4)));
+    for seed in 1..3 {
+        server.address.complete_in(-1, &prompt(900, seed), 4);
+    }
     let (trace, log) = server.stop_with_log();
     // `… created context checkpoint 1 of 32 (pos_min = 384, …, size = 12.013 MiB)`
     let said = log.lines().filter(|line| line.contains("created context checkpoint"));
