@@ -10,6 +10,7 @@ mod repair;
 mod serve;
 
 use crate::cli::{Command, Format};
+use crate::confine;
 use crate::error::{Diagnostic, Result};
 use crate::session::Summary;
 
@@ -42,6 +43,18 @@ pub fn report_error(format: Format, error: &Diagnostic) {
         // If standard output cannot be written, only the exit status remains.
         let _ = json::print(&json::Failed { schema: json::SCHEMA, error });
     }
+}
+
+/// An agent without the rights to trace says so at once, and not when a host connects.
+fn check_rights() -> Result<()> {
+    if confine::may_trace() {
+        return Ok(());
+    }
+    Err(Diagnostic::new(
+        "preparing to trace",
+        format!("user {} has neither CAP_SYS_ADMIN nor CAP_BPF and CAP_PERFMON", nix::unistd::geteuid()),
+        "run the agent as root: sudo profinfer-agent …",
+    ))
 }
 
 /// Exit status if nothing was traced and no program that the agent started failed.

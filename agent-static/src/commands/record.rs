@@ -10,7 +10,7 @@ use profinfer_wire::record::direct::Probes;
 use profinfer_wire::record::loss::{EndReason, Loss};
 use serde::Serialize;
 
-use super::{json, status};
+use super::{check_rights, json, status};
 use crate::cli::{Format, Record};
 use crate::confine;
 use crate::error::{Diagnostic, Result, log};
@@ -44,6 +44,7 @@ pub(super) fn record(options: &Record) -> Result<i32> {
                 "add --pid PID, --name NAME, or `-- COMMAND` to start one",
             )
         })?;
+    check_rights()?;
     let plan = plan_of(options)?;
     let tried = || format!("writing {}", options.out.display());
     let file = if to_stdout {

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use profinfer_secure::Refusal;
 
-use super::{DEFAULT_NAME, key, status};
+use super::{DEFAULT_NAME, check_rights, key, status};
 use crate::cli::Serve;
 use crate::confine;
 use crate::error::{Diagnostic, Result, log};
@@ -20,6 +20,7 @@ use crate::signals::Signals;
 use crate::target::process::Target;
 
 pub(super) fn serve(options: &Serve) -> Result<i32> {
+    check_rights()?;
     let key = key::read(options.key.as_deref())?;
     let keyed = key.is_some();
     let mut place = link::listen(&options.listen, key)?;

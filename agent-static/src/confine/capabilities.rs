@@ -54,6 +54,16 @@ pub const ATTACHED: u64 = 1 << DAC_OVERRIDE
 pub const SESSION: u64 =
     ATTACHED | SYS_ADMIN | 1 << SYS_NICE | 1 << SYS_RESOURCE | 1 << IPC_LOCK | 1 << SYSLOG | 1 << SETPCAP;
 
+/// Whether this process may load BPF programs and attach them, as far as its capabilities show it.
+#[must_use]
+pub fn may_trace() -> bool {
+    let needed = 1 << BPF | 1 << PERFMON;
+    privilege::sets().map_or(true, |sets| {
+        let has = sets.effective | sets.permitted;
+        has & SYS_ADMIN != 0 || has & needed == needed
+    })
+}
+
 /// Drops all capabilities except `keep`, also from the bounding set. `at_hand` stays permitted, so
 /// that [`privilege::raised`] can make it effective for a moment. Returns the remaining sets.
 ///

@@ -13,6 +13,7 @@ pub mod calls;
 pub mod capabilities;
 
 use crate::sys::privilege::{self, Sets};
+pub use capabilities::may_trace;
 use capabilities::{ATTACHED, SESSION, SYS_ADMIN};
 
 /// The restrictions in effect.

@@ -8,4 +8,5 @@ pub mod files;
 pub mod maps;
 pub mod output;
 pub mod process;
+pub mod program;
 pub mod watch;

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use profinfer_cli::{CaptureArgs, ProbesArgs};
 
 use crate::args::cpu_set::CpuSet;
@@ -139,6 +139,18 @@ pub(crate) enum Command {
         format: FormatArgs,
     },
 }
+
+/// The command whose name is like this word; `None` if none is.
+pub(crate) fn similar_command(word: &str) -> Option<String> {
+    let likeness = |name: &str| strsim::jaro_winkler(name, word);
+    let command = Cli::command();
+    let names = command.get_subcommands().map(|command| command.get_name().to_owned());
+    let nearest = names.max_by(|a, b| likeness(a).total_cmp(&likeness(b)))?;
+    (likeness(&nearest) > LIKE).then_some(nearest)
+}
+
+/// From this likeness (Jaro and Winkler) on, a word is a mistyped command.
+const LIKE: f64 = 0.85;
 
 impl Cli {
     /// How the command prints its result.
@@ -482,7 +494,8 @@ pub(crate) struct Record {
     /// times the size of the recording. The files disappear when the program ends.
     #[arg(long, value_name = "DIR")]
     pub(crate) scratch: Option<PathBuf>,
-    /// Seconds to wait for the port of the agent, or for its answer on a serial line
+    /// Seconds to wait for the port of the agent, or for its answer on a serial line; a port has three times as
+    /// long to answer
     #[arg(long, default_value_t = 10)]
     pub(crate) wait: u64,
     /// Seconds to retry a broken connection; the agent keeps the session for a minute

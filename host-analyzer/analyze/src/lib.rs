@@ -26,6 +26,7 @@ mod ceilings;
 mod cli;
 mod command;
 mod diagnostic;
+mod foreign;
 mod json;
 mod progress;
 #[cfg(test)]

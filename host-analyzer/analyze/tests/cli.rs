@@ -152,6 +152,58 @@ fn wrong_input_is_named() {
     fails(&["-", "--out", "/proc/nothing"], REAL, &["making the folder /proc/nothing", "--out"]);
 }
 
+/// What users give by mistake, each with what it is and what to do.
+#[test]
+fn mistakes_are_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str, content: &[u8]| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, content).unwrap();
+        path.to_str().unwrap().to_owned()
+    };
+    let model = path("model.gguf", b"GGUF\x03\0\0\0\0\0\0\0");
+    let page = path("report.html", b"<!doctype html>\n<title>x</title>");
+    std::fs::create_dir(folder.path().join("empty")).unwrap();
+    let empty = folder.path().join("empty").to_str().unwrap().to_owned();
+    let _other = path("empty/monday.pfi", b"");
+    for (arguments, words) in [
+        (&[model.as_str()][..], &["this is a model (GGUF), not a recording", "predict"][..]),
+        (&["inspect", &model], &["this is a model (GGUF)"]),
+        (&[&page], &["this is a web page", "recording.pfi in the same folder"]),
+        (&[&empty], &["opening the folder", "it has no recording.pfi", "monday.pfi"]),
+        (&["comapre"], &["no such command", "did you mean `analyze compare`?"]),
+        (&["wacth"], &["did you mean `analyze watch`?"]),
+        (&["bench.pfi"], &["No such file"]),
+    ] {
+        fails(arguments, &[], words);
+    }
+}
+
+/// Something else than an agent listens at the port: it says so within a few seconds.
+#[test]
+fn a_port_of_another_program_is_named() {
+    let with = |answer: fn(&mut std::net::TcpStream), words: &[&str]| {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let source = format!("tcp:{}", listener.local_addr().unwrap());
+        let other = std::thread::spawn(move || {
+            let (mut socket, _) = listener.accept().unwrap();
+            answer(&mut socket);
+            // Until the other side gives up.
+            let _ = std::io::copy(&mut socket, &mut std::io::sink());
+        });
+        fails(&[&source, "--wait", "1"], &[], words);
+        other.join().unwrap();
+    };
+    with(|s| s.write_all(b"SSH-2.0-x\r\n").unwrap(), &["no answer within 3 s; it says `SSH-2.0-x`", "ss -ltnp"]);
+    with(|_| (), &["waiting for the agent", "no answer within 3 s", "profinfer-agent serve"]);
+    with(
+        |s| s.write_all(&[b"HTTP/1.1 400 Bad Request\r\n".as_slice(), &[b'x'; 200]].concat()).unwrap(),
+        &["does not begin", "HTTP/1.1 400 Bad Request"],
+    );
+    let closes: fn(&mut std::net::TcpStream) = |s| s.shutdown(std::net::Shutdown::Write).unwrap();
+    with(closes, &["closed the connection", "a forwarded port without an agent"]);
+}
+
 #[test]
 fn a_refused_port_is_named() {
     let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();

@@ -12,12 +12,12 @@ pub type View = fn(&Model, &Analysis, &mut dyn Write) -> io::Result<()>;
 /// Perfetto's timeline; `analyze` writes a large one in parts.
 pub const PERFETTO: &str = "timeline.pftrace";
 
-/// Files that are written by default. The slowest come first, so that no core waits long for the
-/// last one.
+/// Files that are written by default. The report comes first: the others may find no space. Then the slowest,
+/// so that no core waits long for the last one.
 pub const VIEWS: [(&str, View); 9] = [
+    ("report.html", report::report),
     ("ops.parquet", tables::ops_parquet),
     (PERFETTO, perfetto::perfetto),
-    ("report.html", report::report),
     ("summary.json", summary::summary),
     ("dag.json", dag::dag),
     ("dag.dot", dot::dot),

@@ -27,6 +27,7 @@ use crate::sys::spawn::spawn;
 use crate::sys::tee::Tail;
 use crate::target::catch::{Catch, Wanted};
 use crate::target::process::{self, Target};
+use crate::target::program;
 use crate::target::watch::Watch;
 use child::Child;
 
@@ -153,6 +154,7 @@ impl<'b, 's> Tracer<'b, 's> {
             Target::Command { command, stdout_to_stderr, user } => {
                 let (stderr, tail) = stderr.unzip();
                 let shown = process::shown(command);
+                program::check(command, &shown)?;
                 let spawned = spawn(command, &shown, *stdout_to_stderr, stderr.as_ref(), user.as_ref())?;
                 let pid = spawned.pid;
                 self.watch.add(pid.as_raw().cast_unsigned())?;

@@ -31,6 +31,9 @@ const STOP_PATIENCE: Duration = Duration::from_secs(5);
 const SILENCE: Duration = Duration::from_secs(15);
 /// After this time without a heartbeat, something is wrong with the link.
 const QUIET: Duration = Duration::from_secs(5);
+/// An agent that has accepted a connection may take so many times as long as its port, since it loads its
+/// programs before it answers.
+const ANSWER: u64 = 3;
 /// On a serial line, `analyze` sends the request again if no hello arrives within this time,
 /// because noise may have destroyed the request.
 const ASK_AGAIN: Duration = Duration::from_secs(3);
@@ -147,6 +150,9 @@ impl Capture<'_> {
                     next
                 }
                 Err(e) if refusal(&e).is_some() => return Err(self.address.failed(&e)),
+                Err(e) if self.receiver.nonce().is_none() && stopped.is_none() => {
+                    return Err(self.no_agent(&e.to_string()));
+                }
                 Err(e) if stopped.is_some() => {
                     said.push(format!("the link broke while the agent was stopping: {e}"));
                     self.report.lost = Some(Lost::WhileStopping);
@@ -174,7 +180,13 @@ impl Capture<'_> {
                     break;
                 }
             }
-            if self.receiver.nonce().is_none() && self.address.is_serial() && stopped.is_none() {
+            let unanswered = self.receiver.nonce().is_none() && stopped.is_none();
+            let answer_within = Duration::from_secs(self.options.wait.saturating_mul(ANSWER));
+            if unanswered && !self.address.is_serial() && begun.elapsed() > answer_within {
+                let silent = format!("no answer within {} s", answer_within.as_secs());
+                return Err(self.no_agent(&silent));
+            }
+            if unanswered && self.address.is_serial() {
                 if begun.elapsed() > Duration::from_secs(self.options.wait) {
                     return Err(self.nobody());
                 }
@@ -292,6 +304,14 @@ impl Capture<'_> {
             answer,
             "start the capture again",
         )
+    }
+
+    /// The error for a port at which something else than an agent listens.
+    fn no_agent(&self, answer: &str) -> Diagnostic {
+        let said = self.receiver.greeted_with().map_or_else(String::new, |line| format!("; it says `{line}`"));
+        let help = "a forwarded port without an agent ends like this: start `profinfer-agent serve` on the board; else another \
+                    program listens there (`ss -ltnp`); a slow board needs a larger --wait";
+        Diagnostic::new(format!("waiting for the agent at {}", self.address), format!("{answer}{said}"), help)
     }
 
     /// The error for a serial line on which no agent answers.

@@ -12,6 +12,8 @@ use profinfer_wire::accumulator::{Accumulator, Found};
 use profinfer_wire::frame::{MAX_ENCODED, encode};
 use profinfer_wire::hello::{HELLO_LEN, Hello, MAGIC};
 
+use crate::foreign;
+
 /// Time limit for a requested frame. Also the silence after noise before the missing frame is
 /// requested.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -85,6 +87,11 @@ impl Receiver {
     /// The nonce of the session, after its hello.
     pub(crate) fn nonce(&self) -> Option<[u8; 16]> {
         self.nonce
+    }
+
+    /// The first line of what arrived instead of a hello, if it is text.
+    pub(crate) fn greeted_with(&self) -> Option<String> {
+        foreign::line(self.greeting.as_deref()?)
     }
 
     /// Time when the stream was last received. On a serial line, that is the last frame: kernel

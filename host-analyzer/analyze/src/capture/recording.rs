@@ -11,6 +11,7 @@ use profinfer_wire::record::Record;
 use crate::capture::link::Address;
 use crate::capture::metrics::Shared;
 use crate::capture::rotate::{Pieces, Window, remove_old};
+use crate::command::record::FIRST;
 use crate::{Result, cli, diagnostic};
 use profinfer_trace::decode::{Decoder, Found, OpenError};
 use profinfer_trace::ingest::{Ingest, Live};
@@ -40,6 +41,8 @@ pub(crate) struct Recording {
     metered: Option<Shared>,
     unwritten: Option<io::Error>,
     unreadable: Option<OpenError>,
+    /// The first bytes.
+    first: Vec<u8>,
 }
 
 impl Recording {
@@ -73,6 +76,7 @@ impl Recording {
             metered,
             unwritten,
             unreadable,
+            first: Vec::new(),
         })
     }
 
@@ -116,6 +120,9 @@ impl Recording {
     }
 
     pub(crate) fn take(&mut self, bytes: &[u8]) {
+        if self.first.len() < FIRST {
+            self.first.extend(bytes.iter().take(FIRST - self.first.len()));
+        }
         let in_frames = self.pieces.is_some() || self.window.is_some();
         let done = if in_frames { self.take_frames(bytes) } else { self.take_all(bytes) };
         if let Err(e) = done {
@@ -190,7 +197,9 @@ impl Recording {
             return Err(diagnostic::unwritable(self.path.display(), e));
         }
         match self.unreadable.take() {
-            Some(e) => Err(diagnostic::not_readable(&format!("the stream of {address}"), e)),
+            Some(e) => {
+                Err(diagnostic::not_readable(&format!("the stream of {address}"), &self.first, e))
+            }
             None => Ok(()),
         }
     }
@@ -211,7 +220,7 @@ impl Recording {
         let ingest = &mut self.ingest;
         self.decoder
             .finish(&mut |found| ingest.found(&found))
-            .map_err(|e| diagnostic::not_readable(&format!("the stream of {address}"), e))?;
+            .map_err(|e| diagnostic::not_readable(&format!("the stream of {address}"), &self.first, e))?;
         Ok((self.pieces.is_none() && self.window.is_none()).then(|| self.ingest.finish()))
     }
 }

@@ -4,6 +4,7 @@
 
 use std::env;
 use std::ffi::OsString;
+use std::io::Write;
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::{Command, ExitCode};
@@ -11,6 +12,16 @@ use std::process::{Command, ExitCode};
 use crate::{Diagnostic, Result};
 
 const PROGRAM: &str = "analyze-fleet";
+
+const INSTALL: &str = "put both programs of the release in one folder, install the package profinfer-analyze-fleet, or build it from a checkout: \
+    cargo build --profile host --manifest-path fleet/Cargo.toml --target-dir target";
+
+const HELP: &str = "Manage many recordings in one folder or object store: add recordings, query them in SQL, show trends,
+regressions, rankings and a page.
+
+This is done by another program, analyze-fleet, which is neither next to `analyze` nor in PATH. Put both
+programs of the release in one folder, or install the package profinfer-analyze-fleet; then this command shows its
+options. docs/fleet.md describes it.";
 
 /// Environment variable that names the `analyze` which reads recordings for `analyze-fleet`.
 const ANALYZE: &str = "PROFINFER_ANALYZE";
@@ -21,10 +32,14 @@ pub(crate) fn fleet(arguments: &[OsString]) -> Result<ExitCode> {
     let in_path = env::var_os("PATH").into_iter().flat_map(|all| env::split_paths(&all).collect::<Vec<_>>());
     let candidates: Vec<PathBuf> = beside.into_iter().chain(in_path.map(|dir| dir.join(PROGRAM))).collect();
     let Some(program) = candidates.iter().find(|path| path.is_file()) else {
+        if arguments.is_empty() || arguments.iter().any(|word| word == "--help" || word == "-h") {
+            let _ = writeln!(anstream::stdout(), "{HELP}");
+            return Ok(ExitCode::SUCCESS);
+        }
         return Err(Diagnostic::new(
-            format!("looking for {PROGRAM}"),
+            format!("running {PROGRAM}, the program for many recordings"),
             "it is neither next to `analyze` nor in PATH",
-            "put both programs of the release in one folder, or build it: cargo build --profile host --manifest-path fleet/Cargo.toml --target-dir target",
+            INSTALL,
         ));
     };
     let mut command = Command::new(program);

@@ -69,7 +69,7 @@ pub(crate) fn inspect(path: &Path, format: Format) -> Result<()> {
     };
     let mut decoder = Decoder::new();
     let result = decoder.feed(&bytes, &mut show).and_then(|()| decoder.finish(&mut show));
-    result.map_err(|e| diagnostic::not_readable(&name, e))?;
+    result.map_err(|e| diagnostic::not_readable(&name, &bytes, e))?;
     if format.is_json() {
         json::print(&Object::new(Inspected { file: name, frames }))?;
     }

@@ -107,6 +107,22 @@ fn port_taken() {
     fails(&["serve", "--listen", &address], &["listening at", "another port"]);
 }
 
+/// A program for another machine would be run by the shell as a script.
+#[test]
+fn an_engine_for_another_machine() {
+    let dir = tempfile::tempdir().unwrap();
+    let program = dir.path().join("llama-cli");
+    let mut header = *b"\x7fELF\x02\x01\x01\0\0\0\0\0\0\0\0\0\x02\0\0\0";
+    // RISC-V
+    header[18] = 243;
+    std::fs::write(&program, header).unwrap();
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    std::fs::set_permissions(&program, mode).unwrap();
+    let out = dir.path().join("x.pfi");
+    let arguments = ["record", "--out", out.to_str().unwrap(), "--", program.to_str().unwrap()];
+    fails(&arguments, &["it is a program for RISC-V", "the engine for this machine"]);
+}
+
 #[test]
 fn without_the_privilege() {
     let Some(parts) = parts() else { return };
@@ -129,4 +145,13 @@ fn without_the_privilege() {
     };
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(!output.status.success() && said.contains("run the agent as root"), "{said}");
+    // A server says it at once, not when a host connects.
+    let output = Command::new("timeout")
+        .args(["10", "setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--"])
+        .arg(&agent)
+        .args(["serve", "--listen", "tcp:127.0.0.1:0"])
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.code() == Some(1) && said.contains("run the agent as root"), "{said}");
 }

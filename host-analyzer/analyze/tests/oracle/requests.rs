@@ -70,7 +70,7 @@ fn a_prompt_that_the_server_splits_is_one() {
 fn checkpoints_of_a_prompt() {
     let (Some(parts), Some(program)) = (parts(), tool("llama-server")) else { return };
     let model = model(&parts, "gemma2-q8");
-    let options = ["-m", &model, "-t", "2", "-np", "1", "-c", "4096", "--cache-ram", "0"];
+    let options = ["-m", &model, "-t", "2", "-np", "1", "-c", "4096", "--cache-ram", "0", "-lv", "5"];
     let server = Server::traced(&parts, &program, &options, &LEVELS);
     for seed in 1..3 {
         server.address.complete_in(-1, &prompt(900, seed), 4);

@@ -26,8 +26,8 @@ const SAVE: HousekeepingKind = HousekeepingKind::SaveState;
 fn copies_of_states_are_not_sampling() {
     let m = with(1_000_000, SAVE, 0, 900_000);
     let Found(low, high) = answer(&m, "state_copies") else { panic!("{:?}", answer(&m, "state_copies")) };
-    // 0.9 ms of 1.0005 in each token; nothing of it is noise, so what is left of it is.
-    assert!(low <= 900_000 && 900_000 <= high && high - low < 100_000, "{low} to {high}");
+    // 0.9 ms of 1.0005 in each token, which differs by 7.8 % from session to session.
+    assert!(low <= 900_000 && 900_000 <= high && high - low < 150_000, "{low} to {high}");
     assert_eq!(remedy(&m, "state_copies"), Remedy::FewerStateCopies);
     assert_eq!(evidence(&m, "state_copies", "saved_states"), Some(Value::Count(TOKENS)));
     assert_eq!(evidence(&m, "state_copies", "bytes_of_a_state"), Some(Value::Bytes(1 << 20)));
@@ -64,16 +64,16 @@ fn memory_that_grows_by_kept_states() {
 
 #[test]
 fn graphs_that_are_allocated_anew() {
-    // The call is 400 ns, the first 30 before its graph.
-    let m = with(0, HousekeepingKind::AllocateGraph, 5, 20);
+    // A token is 450 ns, the first 20 of its call before the graph.
+    let m = with(0, HousekeepingKind::AllocateGraph, 2, 16);
     let Found(low, high) = answer(&m, "allocation") else { panic!("{:?}", answer(&m, "allocation")) };
-    assert!(low <= 20 && 20 <= high, "{low} to {high}");
+    assert!(low <= 16 && 16 <= high, "{low} to {high}");
     assert_eq!(remedy(&m, "allocation"), Remedy::SteadyShapes);
     let f = findings(&m);
     let found = f.found.iter().find(|f| f.rule.code == "allocation").unwrap();
     assert_eq!(found.gain().unwrap().question, Question::Decode);
-    assert_eq!(evidence(&m, "allocation", "allocation_ns"), Some(Value::Nanoseconds(20)));
-    assert_eq!(answer(&with(0, HousekeepingKind::AllocateGraph, 5, 2), "allocation"), RuledOut);
+    assert_eq!(evidence(&m, "allocation", "allocation_ns"), Some(Value::Nanoseconds(16)));
+    assert_eq!(answer(&with(0, HousekeepingKind::AllocateGraph, 2, 2), "allocation"), RuledOut);
     // Between two calls: the engine creates a context.
     assert_eq!(answer(&with(1_000, HousekeepingKind::AllocateGraph, 10, 500), "allocation"), Silent);
 }

@@ -3,6 +3,7 @@
 mod output;
 mod pieces;
 
+use std::fs;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -15,7 +16,7 @@ use crate::capture::live::{Captured, LinkReport};
 use crate::capture::observer::CaptureObserver;
 use crate::capture::rotate::{self, Source};
 use crate::ceilings::{Measured, store::Store};
-use crate::cli::Record;
+use crate::cli::{self, Record};
 use crate::json::{self, Object};
 use crate::progress::Progress;
 use crate::{
@@ -266,10 +267,14 @@ fn report(
         chrome: options.timeline_json,
         part: options.timeline_slices,
     };
+    // First of all the answer: the files may take long, or find no space.
+    if let Output::Text(out) = output {
+        let _ = views::terminal::within(model, &analysis, columns(), out);
+        let _ = out.flush();
+    }
     let written = write::views(model, &analysis, folder, extra)?;
     match output {
         Output::Text(out) => {
-            let _ = views::terminal::within(model, &analysis, columns(), out);
             let _ = output::files(&options.only, folder, out);
         }
         Output::Json(results) => {
@@ -296,9 +301,41 @@ fn size(paths: &[PathBuf]) -> u64 {
 }
 
 fn unopened((path, e): (PathBuf, io::Error)) -> Diagnostic {
+    if e.kind() == io::ErrorKind::NotFound {
+        let folder = path.parent().filter(|folder| path.ends_with(rotate::WHOLE) && folder.is_dir());
+        if let Some(folder) = folder {
+            return without_recording(folder);
+        }
+        if let Some(command) = path.to_str().and_then(cli::similar_command) {
+            return Diagnostic::new(
+                format!("opening {}", path.display()),
+                "there is no such file, and no such command",
+                format!("did you mean `analyze {command}`? A file can be named as ./{}", path.display()),
+            );
+        }
+    }
     let help = "give a recording, the pieces of one or their folder, or tcp:HOST:PORT, unix:PATH or serial:DEVICE@BAUD of an agent that \
                 runs `serve`";
     Diagnostic::new(format!("opening {}", path.display()), e, help)
+}
+
+/// The error for a folder without a recording. Names other recordings in it.
+fn without_recording(folder: &Path) -> Diagnostic {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut others: Vec<String> = entries
+        .map(|entry| entry.path())
+        .filter(|path| path.extension().is_some_and(|extension| extension == "pfi"))
+        .map(|path| path.display().to_string())
+        .collect();
+    others.sort();
+    others.truncate(5);
+    let help = if others.is_empty() {
+        "give a recording (.pfi), or the folder that a capture wrote".to_owned()
+    } else {
+        format!("name one of its recordings: {}", others.join(", "))
+    };
+    let answer = format!("it has no {}", rotate::WHOLE);
+    Diagnostic::new(format!("opening the folder {}", folder.display()), answer, help)
 }
 
 /// Columns of the terminal, or the default width without one.
@@ -306,11 +343,14 @@ pub(crate) fn columns() -> usize {
     comfy_table::Table::new().width().map_or(WIDTH, |width| WIDTH.min(width.into()))
 }
 
+/// Bytes from which a file that is no recording can be recognised.
+pub(crate) const FIRST: usize = 256;
+
 /// Reads a recording to its end. `name` is for messages.
 pub(crate) fn read(name: &str, input: &mut dyn Read) -> Result<Model> {
     let mut progress = Progress::new("reading");
     let (mut decoder, mut ingest) = (Decoder::new(), Ingest::new());
-    let mut bytes = vec![0; 1 << 20];
+    let (mut bytes, mut first) = (vec![0; 1 << 20], Vec::new());
     loop {
         let n = match input.read(&mut bytes) {
             Ok(n) => n,
@@ -327,7 +367,10 @@ pub(crate) fn read(name: &str, input: &mut dyn Read) -> Result<Model> {
             0 => decoder.finish(&mut |found| ingest.found(&found)),
             n => decoder.feed(&bytes[..n], &mut |found| ingest.found(&found)),
         };
-        fed.map_err(|e| diagnostic::not_readable(name, e))?;
+        if first.len() < FIRST {
+            first.extend(bytes[..n].iter().take(FIRST - first.len()));
+        }
+        fed.map_err(|e| diagnostic::not_readable(name, &first, e))?;
         if n == 0 {
             break;
         }
