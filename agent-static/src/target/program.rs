@@ -31,7 +31,9 @@ pub fn check(command: &[OsString], shown: &str) -> Result<()> {
     let Some(machine) = found.and_then(|path| machine(&path)).filter(|machine| !OWN.contains(machine)) else {
         return Ok(());
     };
-    let name = |number: u16| MACHINES.iter().find(|(n, _)| *n == number).map_or("another machine", |(_, name)| *name);
+    let name = |number: u16| {
+        MACHINES.iter().find(|(n, _)| *n == number).map_or("another machine", |(_, name)| *name)
+    };
     Err(Diagnostic::new(
         format!("starting `{shown}`"),
         format!("it is a program for {}, and this machine is {}", name(machine), name(OWN[0])),

@@ -18,7 +18,9 @@ pub(crate) fn not_readable(source: &str, first: &[u8], e: OpenError) -> Diagnost
     if let OpenError::NotAStream = e {
         let help = "give a recording (.pfi) or the port of `profinfer-agent serve`";
         return match (foreign::kind(first), foreign::line(first)) {
-            (Some((what, help)), _) => Diagnostic::new(tried, format!("this is {what}, not a recording"), help),
+            (Some((what, help)), _) => {
+                Diagnostic::new(tried, format!("this is {what}, not a recording"), help)
+            }
             (None, Some(line)) => Diagnostic::new(tried, format!("{e}; it begins with `{line}`"), help),
             (None, None) => Diagnostic::new(tried, e, help),
         };

@@ -3,8 +3,16 @@
 
 /// The beginnings of files, what they are, and what to do.
 const KINDS: [(&[u8], &str, &str); 9] = [
-    (b"GGUF", "a model (GGUF)", "record an engine that runs it: `analyze push --help`; `analyze predict` estimates its speed"),
-    (b"\x7fELF", "a program (ELF)", "give a recording (.pfi); `analyze engine FILE` shows where an engine can be probed"),
+    (
+        b"GGUF",
+        "a model (GGUF)",
+        "record an engine that runs it: `analyze push --help`; `analyze predict` estimates its speed",
+    ),
+    (
+        b"\x7fELF",
+        "a program (ELF)",
+        "give a recording (.pfi); `analyze engine FILE` shows where an engine can be probed",
+    ),
     (b"PAR1", "a table (Parquet)", BESIDE),
     (b"<!doctype html", "a web page", BESIDE),
     (b"<html", "a web page", BESIDE),

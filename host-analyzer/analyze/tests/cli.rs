@@ -194,7 +194,10 @@ fn a_port_of_another_program_is_named() {
         fails(&[&source, "--wait", "1"], &[], words);
         other.join().unwrap();
     };
-    with(|s| s.write_all(b"SSH-2.0-x\r\n").unwrap(), &["no answer within 3 s; it says `SSH-2.0-x`", "ss -ltnp"]);
+    with(
+        |s| s.write_all(b"SSH-2.0-x\r\n").unwrap(),
+        &["no answer within 3 s; it says `SSH-2.0-x`", "ss -ltnp"],
+    );
     with(|_| (), &["waiting for the agent", "no answer within 3 s", "profinfer-agent serve"]);
     with(
         |s| s.write_all(&[b"HTTP/1.1 400 Bad Request\r\n".as_slice(), &[b'x'; 200]].concat()).unwrap(),

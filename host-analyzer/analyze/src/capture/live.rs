@@ -21,7 +21,7 @@ use crate::capture::recording::Recording;
 use crate::capture::rotate::Window;
 use crate::capture::{counters, gauges, interrupts, operators};
 use crate::cli::Record;
-use crate::{Diagnostic, Result, write};
+use crate::{Diagnostic, Result, foreign, write};
 use profinfer_trace::model::Model;
 
 /// Longest silence of the agent after a stop.
@@ -308,7 +308,8 @@ impl Capture<'_> {
 
     /// The error for a port at which something else than an agent listens.
     fn no_agent(&self, answer: &str) -> Diagnostic {
-        let said = self.receiver.greeted_with().map_or_else(String::new, |line| format!("; it says `{line}`"));
+        let said = foreign::line(self.receiver.greeting())
+            .map_or_else(String::new, |line| format!("; it says `{line}`"));
         let help = "a forwarded port without an agent ends like this: start `profinfer-agent serve` on the board; else another \
                     program listens there (`ss -ltnp`); a slow board needs a larger --wait";
         Diagnostic::new(format!("waiting for the agent at {}", self.address), format!("{answer}{said}"), help)

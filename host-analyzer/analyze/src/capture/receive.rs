@@ -12,8 +12,6 @@ use profinfer_wire::accumulator::{Accumulator, Found};
 use profinfer_wire::frame::{MAX_ENCODED, encode};
 use profinfer_wire::hello::{HELLO_LEN, Hello, MAGIC};
 
-use crate::foreign;
-
 /// Time limit for a requested frame. Also the silence after noise before the missing frame is
 /// requested.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -89,9 +87,9 @@ impl Receiver {
         self.nonce
     }
 
-    /// The first line of what arrived instead of a hello, if it is text.
-    pub(crate) fn greeted_with(&self) -> Option<String> {
-        foreign::line(self.greeting.as_deref()?)
+    /// What arrived so far instead of a hello.
+    pub(crate) fn greeting(&self) -> &[u8] {
+        self.greeting.as_deref().unwrap_or_default()
     }
 
     /// Time when the stream was last received. On a serial line, that is the last frame: kernel

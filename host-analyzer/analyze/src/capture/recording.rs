@@ -197,9 +197,7 @@ impl Recording {
             return Err(diagnostic::unwritable(self.path.display(), e));
         }
         match self.unreadable.take() {
-            Some(e) => {
-                Err(diagnostic::not_readable(&format!("the stream of {address}"), &self.first, e))
-            }
+            Some(e) => Err(diagnostic::not_readable(&format!("the stream of {address}"), &self.first, e)),
             None => Ok(()),
         }
     }

@@ -257,6 +257,7 @@ export interface ChangeRow {
 export interface Child {
   pid: number;
   name: string;
+  command: string;
 }
 
 /** `compare.json`: comparison of two sides, each with one or more runs. */
@@ -1628,6 +1629,9 @@ export type Remedy =
   | { kind: "cache_prompt" }
   | { kind: "keep_window" }
   | { kind: "keep_state" }
+  | { kind: "table_in_memory" }
+  | { kind: "fewer_state_copies" }
+  | { kind: "steady_shapes" }
   | { kind: "no_stops" }
   | { kind: "larger_batches"; tokens: number }
   | { kind: "no_idle_team" }
@@ -2004,7 +2008,9 @@ export type StepKind =
   | "imbalance"
   | "dispatch"
   | "graph_preparation"
+  | "graph_allocation"
   | "application"
+  | "state_copies"
   | "idle"
   | "encoder"
   | "before_engine"
