@@ -13,6 +13,7 @@ use crate::session::Sent;
 use receive::{Next, Receiver};
 
 // A private module of the command line, used here without it.
+#[expect(dead_code, reason = "what only the messages of the command line use")]
 #[path = "../../../host-analyzer/analyze/src/capture/receive.rs"]
 mod receive;
 
