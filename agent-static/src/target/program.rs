@@ -62,6 +62,7 @@ fn machine(path: &Path) -> Option<u16> {
 }
 
 #[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test may panic")]
 mod tests {
     use super::*;
 
