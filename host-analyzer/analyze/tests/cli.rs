@@ -536,8 +536,12 @@ fn fleet_is_a_program_beside_it_or_in_path() {
     let (folder, path) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let output = alone(folder.path(), path.path(), &["fleet", "sql", "SELECT 1"]);
     let said = String::from_utf8_lossy(&output.stderr);
-    assert!(!output.status.success() && said.contains("looking for analyze-fleet"), "{said}");
+    assert!(!output.status.success() && said.contains("running analyze-fleet"), "{said}");
     assert!(said.contains("help:") && said.contains("PATH"), "{said}");
+    // Its help is not there either, but what it is and where it comes from.
+    let output = alone(folder.path(), path.path(), &["fleet", "--help"]);
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success() && said.contains("profinfer-analyze-fleet"), "{said}");
     for (place, name) in [(path.path(), "in PATH"), (folder.path(), "beside")] {
         let program = place.join("analyze-fleet");
         // By their full path: PATH has nothing else.

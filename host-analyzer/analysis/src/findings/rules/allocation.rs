@@ -23,10 +23,13 @@ pub(super) const RULE: Rule = Rule {
 };
 
 fn judge(case: &Case<'_>) -> Verdict {
-    let times = case.calls.times(case.model);
+    let calls = &case.model.llama_calls;
+    let mut times: Vec<(u64, u64)> =
+        case.calls.all.iter().map(|t| (calls.start_ns[t.call as usize], calls.duration_ns[t.call as usize])).collect();
+    times.sort_unstable();
     let in_a_call = |at: u64| {
         let after = times.partition_point(|(from, _)| *from <= at);
-        after > 0 && at < times[after - 1].1
+        after > 0 && at - times[after - 1].0 < times[after - 1].1
     };
     let rows = case.model.housekeeping.iter().filter(|h| h.pid == case.pid);
     let rows = rows.filter(|h| h.kind == HousekeepingKind::AllocateGraph);
