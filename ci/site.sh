@@ -2,7 +2,7 @@
 # site.sh [--links | --shots]      build the documents as a site and check it
 #
 #   (no option)  build the site in ~/.cache/profinfer/site/html, and check: links and anchors, the case studies against their
-#                data and against a battery of this commit, the commands of Start that can run here, and in Chromium the search
+#                data and against a battery of this commit, the commands of Start and of the pages for programs that can run here, and in Chromium the search
 #                and the sample report
 #   --links      only what needs neither mdBook nor a build: links and anchors of the Markdown files, the case studies,
 #                the tests of these scripts (2 s; part of scripts/test.sh)
@@ -48,10 +48,10 @@ shots() {
 		[ "$(stat -c %s "docs/$picture")" -le 150000 ] || die "docs/$picture is larger than 150 kB" "Show less of the page: ci/site/shots.json"
 	done
 }
-# The commands of Start, with the programs and an engine where the pages expect them.
+# The commands of the pages, with the programs and an engine where the pages expect them.
 commands() {
 	local path=$site/path engine
-	! cannot_trace "commands of Start" || return 0
+	! cannot_trace "commands of the pages" || return 0
 	engine=${PROFINFER_ENGINE_DIR:-$(scripts/engine.sh)}
 	rm -rf "$path"
 	mkdir -p "$path"
@@ -59,8 +59,9 @@ commands() {
 	ln -s "${PROFINFER_AGENT:-$CARGO_TARGET_DIR/debug/profinfer-agent}" "$path/profinfer-agent"
 	ln -s "$engine"/llama-* "$path/"
 	# In a container, where one is root already
+	ensure_venv notebook
 	have sudo || { printf '#!/bin/sh\nexec "$@"\n' >"$path/sudo" && chmod +x "$path/sudo"; }
-	PROFINFER_CEILINGS='' MODEL=$(scripts/model.sh smollm2) PATH=$path:$PATH python3 -B ci/site/commands.py --run
+	PROFINFER_CEILINGS='' MODEL=$(scripts/model.sh smollm2) PROFINFER_PYTHON=$VENV/bin/python PATH=$path:$PATH python3 -B ci/site/commands.py --run
 }
 
 case ${1:-} in
@@ -87,7 +88,7 @@ report "$site/src/sample"
 rm -rf "$site/html"
 check "mdBook" mdbook build "$site"
 check "links of the site" python3 -B ci/site/links.py "$site/html"
-check "commands of Start" commands
+check "commands of the pages" commands
 check "search and sample in Chromium" node ci/site/search.mjs "$site/html"
 echo "the site: $site/html/index.html ($(du -sh "$site/html" | cut -f 1))"
 [ "$failed" = 0 ]

@@ -114,7 +114,7 @@ with_lock() {
 	else "$@"; fi
 }
 
-# ensure_venv tools|tests|bench: create the Python venv in the cache, with the pinned packages of that set.
+# ensure_venv tools|tests|bench|notebook: create the Python venv in the cache, with the pinned packages of that set.
 VENV=$CACHE/venv
 ensure_venv() {
 	local req=("$REPO/scripts/requirements.txt") stamp=$VENV/.stamp-$1

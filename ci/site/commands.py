@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""The commands that the pages of Start show.
+"""The commands that the pages of Start and the pages for programs show.
 
-A comment above a block of `sh` says how it is tested:
-  <!-- runs -->             commands.py --run executes it, with `analyze`, `profinfer-agent` and a small engine in PATH
+A comment above a block of `sh` or `python` says how it is tested:
+  <!-- runs -->             commands.py --run executes it, with `analyze`, `profinfer-agent` and a small engine in PATH, and the Python of
+                           scripts/requirements-notebook.txt
   <!-- runs-in: SCRIPT -->  that script of the repository executes these commands
   <!-- untested: REASON --> nothing here can execute it; the site shows the reason
 
@@ -10,6 +11,7 @@ commands.py          complains about blocks without such a comment, and about sc
 commands.py --run    executes the blocks of the first kind, each page in a folder of its own, and stops at the first failure
 """
 
+import os
 import re
 import subprocess
 import sys
@@ -19,21 +21,23 @@ import markdown
 import places
 
 COMMENT = re.compile(r"^<!-- (runs|runs-in: (\S+)|untested: (.+)) -->$")
-#: Pages whose commands a newcomer types.
-FOLDER = "docs/start"
+#: Pages whose commands a newcomer types, or a program.
+FOLDERS = ("docs/start", "docs/programs")
+#: How a block of each language is executed.
+RUNNERS = {"sh": ["bash", "-euc"], "python": [os.environ.get("PROFINFER_PYTHON", sys.executable), "-c"]}
 
 
 def of_pages(repo=places.REPO):
-    """(page, line, match of COMMENT or None, content) of each block of `sh`."""
-    for file in sorted((repo / FOLDER).glob("*.md")):
+    """(page, line, match of COMMENT or None, language, content) of each block of commands."""
+    for file in sorted(file for folder in FOLDERS for file in (repo / folder).glob("*.md")):
         page = file.relative_to(repo).as_posix()
         for line, above, language, content in markdown.blocks(file.read_text(encoding="utf-8")):
-            if language == "sh":
-                yield page, line, COMMENT.match(above), content
+            if language in RUNNERS:
+                yield page, line, COMMENT.match(above), language, content
 
 
 def complaints(repo=places.REPO):
-    for page, line, how, _ in of_pages(repo):
+    for page, line, how, *_ in of_pages(repo):
         if not how:
             yield f"{page}:{line}: no comment above says how these commands are tested"
         elif how[2] and not (repo / how[2]).is_file():
@@ -49,14 +53,14 @@ def with_notes(text):
 def run(repo=places.REPO):
     """Executes what can run here. The folder of a page has the recording trace.pfi and a link to the repository's scripts."""
     by_page = {}
-    for page, line, how, content in of_pages(repo):
+    for page, line, how, language, content in of_pages(repo):
         if how and how[1] == "runs":
-            by_page.setdefault(page, []).append((line, content))
+            by_page.setdefault(page, []).append((line, language, content))
     for page, contents in by_page.items():
         with tempfile.TemporaryDirectory() as folder:
             subprocess.run(["cp", repo / "host-analyzer/tests/data/sample.pfi", f"{folder}/trace.pfi"], check=True)
-            for line, content in contents:
-                done = subprocess.run(["bash", "-euc", content], cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=300)
+            for line, language, content in contents:
+                done = subprocess.run([*RUNNERS[language], content], cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=300)
                 if done.returncode:
                     raise SystemExit(f"{page}:{line}: exit status {done.returncode}\n{content}{done.stdout[-1500:]}{done.stderr[-1500:]}")
                 print(f"{page}:{line}: ran")
