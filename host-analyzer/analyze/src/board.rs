@@ -41,10 +41,17 @@ pub(crate) fn settle(model: &mut Model, board: Option<&Board>, options: &Record)
         session.board.clone_from(&board.name);
         return Ok(());
     }
+    recognise(model, options.boards.as_deref(), options.force_board);
+    Ok(())
+}
+
+/// Gives the model its board where none is named.
+pub(crate) fn recognise(model: &mut Model, folder: Option<&Path>, force: bool) {
+    let session = &model.session;
     // A profile that cannot be read is no error here.
-    let Ok(catalog) = boards::catalog(options.boards.as_deref()) else { return Ok(()) };
+    let Ok(catalog) = boards::catalog(folder) else { return };
     let contradicts =
-        catalog.find(&session.board).is_ok_and(|b| b.contradicts(&session.machine)) && !options.force_board;
+        catalog.find(&session.board).is_ok_and(|b| b.contradicts(&session.machine)) && !force;
     if contradicts {
         let _ = writeln!(
             anstream::stderr(),
@@ -62,7 +69,6 @@ pub(crate) fn settle(model: &mut Model, board: Option<&Board>, options: &Record)
             None => {}
         }
     }
-    Ok(())
 }
 
 /// The board that the recording names if its memory is known, else the one that its machine

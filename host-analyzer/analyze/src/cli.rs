@@ -11,6 +11,7 @@ use crate::args::format::{Format, FormatArgs};
 use crate::args::numbered::Numbered;
 use crate::args::share::Share;
 use crate::capture::rotate::Limit;
+use crate::command::mcp::Mcp;
 use crate::command::push::Options;
 use crate::write::names;
 use profinfer_analysis::compare::{PRACTICAL, SPREAD, WARM_UP};
@@ -118,6 +119,11 @@ pub(crate) enum Command {
         #[command(subcommand)]
         what: Export,
     },
+    /// Serve the recordings of a folder to assistants (Model Context Protocol, standard input and output)
+    ///
+    /// Lists recordings; ladder, findings, comparison and tables of each. Reads only, and nothing outside of
+    /// the folder. docs/programs/mcp.md shows how an assistant starts it.
+    Mcp(Mcp),
     /// Manage many recordings in one folder or object store
     ///
     /// Add recordings, query them in SQL, show trends, regressions, rankings and a page. Runs the program
@@ -171,7 +177,7 @@ impl Cli {
             Some(Command::Export {
                 what: Export::ExpertPins { format, .. } | Export::Ftrace { format, .. },
             }) => *format,
-            Some(Command::Push(_)) => return Format::Text,
+            Some(Command::Push(_) | Command::Mcp(_)) => return Format::Text,
             Some(Command::Fleet { arguments }) => return Format::of_fleet(arguments),
         };
         args.format

@@ -14,6 +14,7 @@
 //! analyze tune RECORDING         thread count and CPU set: estimated, or measured (FOLDER, --run)
 //! analyze predict MODEL.gguf     speed of a model that was not run, from recordings of others
 //! analyze export WHAT RECORDING  files for other programs
+//! analyze mcp FOLDER             recordings for assistants
 //! analyze fleet ...              many recordings, by the program analyze-fleet
 //! ```
 
@@ -44,7 +45,7 @@ use profinfer_cli::{Diagnostic, Result};
 
 use cli::{Cli, Command};
 use command::{
-    backends, boards, compare, engine, export, findings, fleet, inspect, predict, push, record, tune, watch,
+    backends, boards, compare, engine, export, findings, fleet, inspect, mcp, predict, push, record, tune, watch,
 };
 
 /// The command line, for man pages and completions.
@@ -81,6 +82,7 @@ pub fn main() -> ExitCode {
             boards::boards(name.as_deref(), boards.as_deref(), format).map(done)
         }
         Some(Command::Push(options)) => push::push(options),
+        Some(Command::Mcp(options)) => mcp::mcp(options).map(done),
         Some(Command::Fleet { arguments }) => fleet::fleet(arguments),
         Some(Command::Watch(options)) => watch::watch((**options).clone()),
         None => record::record(&cli.record),

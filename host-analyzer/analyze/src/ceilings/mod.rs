@@ -109,14 +109,15 @@ fn keep(
     kept
 }
 
-/// Completes the ceilings of a part of a running session. The whole session is settled at its end,
-/// with the messages.
+/// Completes the ceilings of a part of a running session, or of a recording that is only read: keeps none, and
+/// says nothing.
 pub(crate) fn complete(model: &mut Model, measured: Option<&Measured>, store: Option<&Store>) {
     if let Some(measured) = measured {
         replace(model, measured);
     }
     let kept = store.zip(Machine::of(model)).and_then(|(store, machine)| store.of(&machine).ok());
     add_kept(model, kept.unwrap_or_default());
+    model.board_memory = board_memory(model, None);
 }
 
 /// Replaces the ceilings of the stream with those of the file. Returns messages for the user.

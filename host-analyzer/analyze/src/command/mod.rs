@@ -8,6 +8,7 @@ pub(crate) mod export;
 pub(crate) mod findings;
 pub(crate) mod fleet;
 pub(crate) mod inspect;
+pub(crate) mod mcp;
 pub(crate) mod predict;
 pub(crate) mod push;
 pub(crate) mod record;

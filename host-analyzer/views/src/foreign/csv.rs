@@ -1,14 +1,16 @@
 //! Text in a cell of a CSV file.
 
+use std::borrow::Cow;
+
 /// A cell, in quotes if it needs them. A text that a spreadsheet would read as a formula gets a
 /// leading `'`, which marks text in spreadsheets: quotes alone stop none of them from evaluating it.
 /// The Parquet file has the unchanged text. Numbers do not pass through here.
-pub(crate) fn field(text: &str) -> String {
+pub(crate) fn field(text: &str) -> Cow<'_, str> {
     // In some languages, spreadsheets accept the full-width forms too.
     let formula = text.starts_with(['=', '+', '-', '@', '\t', '\r', '\n', '=', '+', '-', '@']);
     let plain = !formula && !text.contains(['"', ',', '\n', '\r']) && !text.starts_with(' ');
     let mark = if formula { "'" } else { "" };
-    if plain { text.to_owned() } else { format!("\"{mark}{}\"", text.replace('"', "\"\"")) }
+    if plain { text.into() } else { format!("\"{mark}{}\"", text.replace('"', "\"\"")).into() }
 }
 
 #[cfg(test)]

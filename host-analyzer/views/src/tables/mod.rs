@@ -4,6 +4,7 @@
 //! `csv` write. Promises: both formats have the same columns and rows, which docs/output-schema.md
 //! lists; a table is built and written in chunks, so memory never holds a second copy of it.
 
+mod cell;
 mod column;
 mod csv;
 mod experts;
@@ -20,6 +21,7 @@ use std::sync::Arc;
 
 use arrow_array::{Int64Array, StringArray, UInt32Array, UInt64Array};
 
+pub use self::cell::Cell;
 use self::column::{Coded, Column, Part, Values};
 use profinfer_analysis::Analysis;
 use profinfer_trace::model::Model;
@@ -70,6 +72,37 @@ views! {
     threads_parquet = parquet::write, threads::Threads::new;
     /// `threads.csv`: one row per thread.
     threads_csv = csv::write, threads::Threads::new;
+}
+
+macro_rules! by_name {
+    ($name:expr, $model:expr, $analysis:expr, $with:expr) => {
+        match $name {
+            "ops" => Some(($with)(&ops::Ops::new($model, $analysis))),
+            "tokens" => Some(($with)(&tokens::Tokens::new($model, $analysis))),
+            "experts" => Some(($with)(&experts::Experts::new($model, $analysis))),
+            "threads" => Some(($with)(&threads::Threads::new($model, $analysis))),
+            _ => None,
+        }
+    };
+}
+
+/// Names of the columns of a table of [`profinfer_schema::TABLES`]; `None` if there is no such table.
+#[must_use]
+pub fn columns(name: &str, model: &Model, analysis: &Analysis) -> Option<Vec<String>> {
+    by_name!(name, model, analysis, cell::columns)
+}
+
+/// Passes the cells of each row of a table to `each`; `None` if there is no such table.
+///
+/// # Errors
+/// If a column has a type without cells, which no table has.
+pub fn rows(
+    name: &str,
+    model: &Model,
+    analysis: &Analysis,
+    each: &mut dyn FnMut(&[Cell<'_>]),
+) -> Option<io::Result<()>> {
+    by_name!(name, model, analysis, |table| cell::rows(table, each))
 }
 
 /// A column of times. Signed, so that differences of columns do not wrap around in other tools.

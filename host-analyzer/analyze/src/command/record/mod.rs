@@ -178,7 +178,7 @@ fn names(paths: &[PathBuf]) -> Vec<String> {
 }
 
 /// The model of one process.
-fn engine(model: &Model, pid: u32, engines: &[u32]) -> Result<Model> {
+pub(crate) fn engine(model: &Model, pid: u32, engines: &[u32]) -> Result<Model> {
     if !engines.contains(&pid) && !model.session.processes.iter().any(|p| p.pid == pid) {
         let tried = format!("looking for process {pid} in the recording");
         let answer = format!("the recording has {}", named(model, engines));
