@@ -50,8 +50,7 @@ pub(crate) fn recognise(model: &mut Model, folder: Option<&Path>, force: bool) {
     let session = &model.session;
     // A profile that cannot be read is no error here.
     let Ok(catalog) = boards::catalog(folder) else { return };
-    let contradicts =
-        catalog.find(&session.board).is_ok_and(|b| b.contradicts(&session.machine)) && !force;
+    let contradicts = catalog.find(&session.board).is_ok_and(|b| b.contradicts(&session.machine)) && !force;
     if contradicts {
         let _ = writeln!(
             anstream::stderr(),

@@ -5,6 +5,8 @@ use std::path::PathBuf;
 
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use profinfer_cli::{CaptureArgs, ProbesArgs};
+use schemars::JsonSchema;
+use serde::Deserialize;
 
 use crate::args::cpu_set::CpuSet;
 use crate::args::format::{Format, FormatArgs};
@@ -271,7 +273,8 @@ pub(crate) struct Compare {
 }
 
 /// A question of `analyze compare`.
-#[derive(Debug, Clone, Copy, ValueEnum)]
+#[derive(Debug, Clone, Copy, ValueEnum, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
 pub(crate) enum ComparedQuestion {
     Decode,
     Prompt,

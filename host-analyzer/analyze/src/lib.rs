@@ -45,7 +45,8 @@ use profinfer_cli::{Diagnostic, Result};
 
 use cli::{Cli, Command};
 use command::{
-    backends, boards, compare, engine, export, findings, fleet, inspect, mcp, predict, push, record, tune, watch,
+    backends, boards, compare, engine, export, findings, fleet, inspect, mcp, predict, push, record, tune,
+    watch,
 };
 
 /// The command line, for man pages and completions.

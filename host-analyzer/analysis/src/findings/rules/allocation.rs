@@ -24,8 +24,12 @@ pub(super) const RULE: Rule = Rule {
 
 fn judge(case: &Case<'_>) -> Verdict {
     let calls = &case.model.llama_calls;
-    let mut times: Vec<(u64, u64)> =
-        case.calls.all.iter().map(|t| (calls.start_ns[t.call as usize], calls.duration_ns[t.call as usize])).collect();
+    let mut times: Vec<(u64, u64)> = case
+        .calls
+        .all
+        .iter()
+        .map(|t| (calls.start_ns[t.call as usize], calls.duration_ns[t.call as usize]))
+        .collect();
     times.sort_unstable();
     let in_a_call = |at: u64| {
         let after = times.partition_point(|(from, _)| *from <= at);

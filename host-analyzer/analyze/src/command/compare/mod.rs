@@ -25,20 +25,29 @@ const SLOWER: u8 = 3;
 /// Exit status if the work differs, or if the runs cannot decide `--fail-if-slower`.
 const CANNOT_TELL: u8 = 4;
 
-pub(crate) fn compare(options: &Compare) -> Result<ExitCode> {
-    let mut names = Names::default();
-    let mut sides: [Vec<Vec<Run>>; 2] = Default::default();
+/// The runs of two sides, and their names.
+#[derive(Default)]
+pub(crate) struct Sides {
+    pub(crate) names: Names,
+    /// By side, then run: one for each question.
+    pub(crate) runs: [Vec<Vec<Run>>; 2],
+}
+
+/// Reads the runs of two sides, each of which is some recordings, or folders of recordings.
+pub(crate) fn sides(paths: [&[PathBuf]; 2]) -> Result<Sides> {
+    let Sides { mut names, mut runs } = Sides::default();
     let mut seen: Vec<((u64, u64), PathBuf)> = Vec::new();
-    for (side, path) in [&options.a, &options.b].into_iter().enumerate() {
-        names.sides[side] = path.display().to_string();
-        let found = runs::of(path)?;
+    for (side, paths) in paths.into_iter().enumerate() {
+        let name = paths.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(", ");
+        let found = paths.iter().map(|path| runs::of(path)).collect::<Result<Vec<_>>>()?.concat();
         if found.len() > MOST_RUNS {
             return Err(Diagnostic::new(
-                format!("comparing {}", path.display()),
+                format!("comparing {name}"),
                 format!("it has {} runs", found.len()),
                 format!("give at most {MOST_RUNS} runs per side; more runs add no information"),
             ));
         }
+        names.sides[side] = name;
         for files in found {
             let model = record::one_engine(std::slice::from_ref(&files))?;
             let identity = (model.session.start_unix_ns, model.session.start_ns);
@@ -47,9 +56,15 @@ pub(crate) fn compare(options: &Compare) -> Result<ExitCode> {
             }
             seen.push((identity, files.clone()));
             names.runs[side].push(files.display().to_string());
-            sides[side].push(Run::all(&model));
+            runs[side].push(Run::all(&model));
         }
     }
+    Ok(Sides { names, runs })
+}
+
+pub(crate) fn compare(options: &Compare) -> Result<ExitCode> {
+    let one = std::slice::from_ref;
+    let Sides { names, runs: sides } = sides([one(&options.a), one(&options.b)])?;
     let choices = Choices {
         practical: options.practical.0,
         spread: options.spread.0,
@@ -75,7 +90,7 @@ pub(crate) fn compare(options: &Compare) -> Result<ExitCode> {
 }
 
 /// The question that the runs are about: text that any of them generates, otherwise what all of them have.
-fn question(sides: &[Vec<Vec<Run>>; 2], requested: Option<Question>) -> Question {
+pub(crate) fn question(sides: &[Vec<Vec<Run>>; 2], requested: Option<Question>) -> Question {
     let all = || sides.iter().flatten();
     let has = |runs: &Vec<Run>, question| runs.iter().any(|run| run.question == question);
     let main = if all().any(|runs| has(runs, Question::Decode)) {
@@ -87,7 +102,12 @@ fn question(sides: &[Vec<Vec<Run>>; 2], requested: Option<Question>) -> Question
 }
 
 /// Each recording has calls of the question, of generated text more than are skipped.
-fn enough(names: &Names, sides: &[Vec<Vec<Run>>; 2], question: Question, warm_up: usize) -> Result<()> {
+pub(crate) fn enough(
+    names: &Names,
+    sides: &[Vec<Vec<Run>>; 2],
+    question: Question,
+    warm_up: usize,
+) -> Result<()> {
     let least = if question == Question::Decode { warm_up } else { 0 };
     for (name, runs) in names.runs.iter().flatten().zip(sides.iter().flatten()) {
         let calls = runs.iter().find(|run| run.question == question).map_or(0, |run| run.calls.len());

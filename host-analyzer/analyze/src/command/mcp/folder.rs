@@ -109,7 +109,9 @@ mod tests {
         let outside = tempfile::tempdir()?;
         let dir = tempfile::tempdir()?;
         fs::write(outside.path().join("secret.pfi"), "x")?;
-        for name in ["a/recording.pfi", "a/report.html", "b.pfi", "c/recording-0001.pfi", "c/recording-0002.pfi"] {
+        for name in
+            ["a/recording.pfi", "a/report.html", "b.pfi", "c/recording-0001.pfi", "c/recording-0002.pfi"]
+        {
             let path = dir.path().join(name);
             fs::create_dir_all(path.parent().unwrap_or(dir.path()))?;
             fs::write(path, "12345")?;

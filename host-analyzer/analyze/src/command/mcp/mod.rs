@@ -30,7 +30,8 @@ pub(crate) fn mcp(options: &Mcp) -> Result<()> {
         let help = "an assistant starts this command and talks to it: docs/programs/mcp.md shows how to configure one";
         Diagnostic::new("talking to an assistant on standard input and output", answer, help)
     };
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(|e| failed(&e))?;
+    let runtime =
+        tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(|e| failed(&e))?;
     runtime.block_on(async {
         let service = recordings.serve(rmcp::transport::stdio()).await.map_err(|e| failed(&e))?;
         service.waiting().await.map(|_| ()).map_err(|e| failed(&e))

@@ -214,7 +214,8 @@ impl Sum {
 /// Answers a question to a table.
 pub(super) fn answer(loaded: &Loaded, table: &str, query: &Query) -> Result<Answer> {
     let Loaded { model, analysis } = loaded;
-    let failed = |answer: String, help: &str| Diagnostic::new(format!("reading the table {table:?}"), answer, help);
+    let failed =
+        |answer: String, help: &str| Diagnostic::new(format!("reading the table {table:?}"), answer, help);
     let known = tables::columns(table, model, analysis)
         .ok_or_else(|| failed("there is no such table".to_owned(), "use ops, tokens, experts or threads"))?;
     let place = |name: &String| {
@@ -250,7 +251,10 @@ pub(super) fn answer(loaded: &Loaded, table: &str, query: &Query) -> Result<Answ
         .as_ref()
         .map(|name| {
             columns.iter().position(|column| column == name).ok_or_else(|| {
-                failed(format!("the answer has no column {name:?}"), &format!("sort by one of {}", columns.join(", ")))
+                failed(
+                    format!("the answer has no column {name:?}"),
+                    &format!("sort by one of {}", columns.join(", ")),
+                )
             })
         })
         .transpose()?;
@@ -279,7 +283,10 @@ pub(super) fn answer(loaded: &Loaded, table: &str, query: &Query) -> Result<Answ
     });
     read.unwrap_or(Ok(())).map_err(|e| failed(e.to_string(), "report this bug"))?;
     if too_many {
-        return Err(failed(format!("more than {MOST_GROUPS} groups"), "group by fewer columns, or filter first"));
+        return Err(failed(
+            format!("more than {MOST_GROUPS} groups"),
+            "group by fewer columns, or filter first",
+        ));
     }
     for (key, sums) in groups {
         let values = sums.iter().zip(&aggregates).map(|(sum, (function, _))| sum.value(*function));

@@ -16,6 +16,7 @@ use super::folder::Folder;
 use super::loaded::Cache;
 use super::query::{self, Query};
 use crate::Result;
+use crate::cli::ComparedQuestion;
 use crate::command::compare::{self, Sides};
 
 const INSTRUCTIONS: &str = "Recordings of large language models on boards, by ProfInfer. Begin with list_recordings. \
@@ -40,8 +41,8 @@ struct Pair {
     a: Vec<String>,
     /// The same of the second side.
     b: Vec<String>,
-    /// decode (default if text was generated), prompt or encode.
-    question: Option<String>,
+    /// The question that decides; by default decode if text was generated.
+    question: Option<ComparedQuestion>,
 }
 
 /// A question to a table of a recording.
@@ -125,11 +126,10 @@ impl Recordings {
         let inside = |side: &[String]| {
             side.iter().map(|recording| self.cache.folder.path(recording)).collect::<Result<Vec<PathBuf>>>()
         };
-        let question = pair.question.as_deref().map(compare::question_of).transpose()?;
         let Sides { names, runs } = compare::sides([&inside(&pair.a)?, &inside(&pair.b)?])?;
         let choices =
             Choices { practical: PRACTICAL, spread: SPREAD, warm_up: WARM_UP, different_work: false };
-        let question: Question = compare::question(&runs, question);
+        let question = compare::question(&runs, pair.question.map(Question::from));
         compare::enough(&names, &runs, question, WARM_UP)?;
         let mut comparisons = Comparison::of_questions(&runs, choices);
         comparisons.sort_by_key(|c| (c.question != question, c.question));
