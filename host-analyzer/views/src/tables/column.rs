@@ -112,14 +112,4 @@ impl Values {
     pub(super) fn texts(list: Vec<&str>) -> Self {
         Self::Texts(list.into_iter().map(str::to_owned).collect())
     }
-
-    /// Each value as text.
-    pub(super) fn written(&self) -> Vec<String> {
-        match self {
-            Self::U16(v) => v.iter().map(ToString::to_string).collect(),
-            Self::U32(v) => v.iter().map(ToString::to_string).collect(),
-            Self::U64(v) => v.iter().map(ToString::to_string).collect(),
-            Self::Texts(v) => v.clone(),
-        }
-    }
 }

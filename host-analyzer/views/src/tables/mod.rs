@@ -194,7 +194,8 @@ mod tests {
         let Column::Coded(coded) = texts([3, 1, 2, 1].into_iter(), &["unused", "a", "b", "a"]) else {
             panic!("no list")
         };
-        assert_eq!(coded.values.written(), ["a", "b"]);
+        let Values::Texts(values) = &coded.values else { panic!("no texts") };
+        assert_eq!(values, &["a", "b"]);
         assert_eq!((0..4).map(|row| coded.place(row)).collect::<Vec<_>>(), [0, 0, 1, 0]);
     }
 }

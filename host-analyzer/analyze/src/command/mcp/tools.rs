@@ -15,7 +15,6 @@ use serde_json::{Value, json};
 use super::folder::Folder;
 use super::loaded::Cache;
 use super::query::{self, Query};
-use crate::Result;
 use crate::cli::ComparedQuestion;
 use crate::command::compare::{self, Sides};
 
@@ -122,9 +121,9 @@ impl Recordings {
 }
 
 impl Recordings {
-    fn compared(&self, pair: &Pair) -> Result<Value> {
+    fn compared(&self, pair: &Pair) -> crate::Result<Value> {
         let inside = |side: &[String]| {
-            side.iter().map(|recording| self.cache.folder.path(recording)).collect::<Result<Vec<PathBuf>>>()
+            side.iter().map(|recording| self.cache.folder.path(recording)).collect::<crate::Result<Vec<PathBuf>>>()
         };
         let Sides { names, runs } = compare::sides([&inside(&pair.a)?, &inside(&pair.b)?])?;
         let choices =
@@ -146,7 +145,7 @@ fn of_json(value: &impl Serialize) -> serde_json::Map<String, Value> {
 }
 
 /// The answer of a tool. An error is one that the assistant sees, with what to do.
-fn answered<T: Serialize>(result: Result<T>) -> CallToolResult {
+fn answered<T: Serialize>(result: crate::Result<T>) -> CallToolResult {
     match result.map(|value| serde_json::to_value(value)) {
         Ok(Ok(value)) => CallToolResult::structured(value),
         Ok(Err(e)) => CallToolResult::error(vec![ContentBlock::text(e.to_string())]),

@@ -124,7 +124,8 @@ pub(super) fn is_same(board: &Board<'_>, here: &Path, there: &str, just_sent: bo
 fn equal(answer: &Answer, bytes: &[u8], just_sent: bool) -> bool {
     let Some(word) = answer.text.split_whitespace().next() else { return false };
     if word.len() == 2 * Sha256::output_size() {
-        return word == format!("{:x}", Sha256::digest(bytes));
+        let digest = Sha256::digest(bytes);
+        return word == digest.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
     }
     just_sent && word.parse() == Ok(bytes.len() as u64)
 }
