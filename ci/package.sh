@@ -61,6 +61,8 @@ try "analyze --version" "^analyze $version" analyze --version
 try "profinfer-agent --version" "^profinfer-agent $version" profinfer-agent --version
 try "analyze fleet" "^analyze-fleet $version" analyze fleet --version
 try "analyze boards" rk3588 analyze boards
+try "analyze demo" "gzip" analyze demo --out /tmp/demo
+try "agents for push" "^profinfer-agent-aarch64" ls /usr/lib/profinfer/agents
 try "agent doctor" "kernel" profinfer-agent doctor
 try "man analyze" "language model" man -P cat analyze
 try "man profinfer-agent-serve" "listen" man -P cat profinfer-agent-serve

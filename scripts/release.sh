@@ -58,11 +58,18 @@ for program in analyze analyze-fleet; do
 	ci/release/sbom.sh "$program" "$host/$program" "$triple" >"$host/pages/$program.cdx.json"
 	cp "$host/pages/$program.cdx.json" "$out/$name.cdx.json"
 done
+# `analyze push` takes the agents from there.
+rm -rf "$host/agents"
+mkdir "$host/agents"
+for arch in aarch64 x86_64; do
+	agent=$(scripts/build-agent.sh --arch "$arch")
+	cp "$agent" "$host/agents/profinfer-agent-$arch"
+done
 deb "$out" analyze --profile "$profile"
 deb "$out" profinfer-fleet --profile "$profile" --manifest-path fleet/Cargo.toml
 tar -C "$host/pages" --sort=name --owner=0 --group=0 --numeric-owner --mtime="@$SOURCE_DATE_EPOCH" -czf "$out/pages-$version.tar.gz" man completions
 for arch in aarch64 x86_64; do
-	agent=$(scripts/build-agent.sh --arch "$arch")
+	agent=$host/agents/profinfer-agent-$arch
 	target=$arch-unknown-linux-musl
 	name=profinfer-agent-$version-$arch-linux
 	cp "$agent" "$out/$name"

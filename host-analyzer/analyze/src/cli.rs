@@ -13,6 +13,7 @@ use crate::args::format::{Format, FormatArgs};
 use crate::args::numbered::Numbered;
 use crate::args::share::Share;
 use crate::capture::rotate::Limit;
+use crate::command::demo::Demo;
 use crate::command::mcp::Mcp;
 use crate::command::push::Options;
 use crate::write::names;
@@ -42,6 +43,8 @@ pub(crate) enum Command {
     /// the same recording and reports as a capture without `watch`. With --format json, prints one
     /// JSON object per line instead.
     Watch(Box<Watch>),
+    /// Show the report of a kept recording, without a board, root or network
+    Demo(Demo),
     /// Put the agent on a board, start it, and forward its port; or remove it
     ///
     /// Prints the command that captures. Shows every command before it runs. Run it again at any time: it
@@ -179,7 +182,7 @@ impl Cli {
             Some(Command::Export {
                 what: Export::ExpertPins { format, .. } | Export::Ftrace { format, .. },
             }) => *format,
-            Some(Command::Push(_) | Command::Mcp(_)) => return Format::Text,
+            Some(Command::Push(_) | Command::Mcp(_) | Command::Demo(_)) => return Format::Text,
             Some(Command::Fleet { arguments }) => return Format::of_fleet(arguments),
         };
         args.format

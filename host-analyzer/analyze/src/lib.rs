@@ -4,6 +4,7 @@
 //! ```text
 //! analyze [--board B] [SOURCE]   source ─▶ trace ─▶ analysis ─▶ views in OUT, summary on the terminal
 //! analyze PIECE... | FOLDER      a recording in pieces
+//! analyze demo                   a kept recording, without a board
 //! analyze watch [SOURCE]         a capture, live on the terminal
 //! analyze inspect FILE           frames and records with their offsets
 //! analyze push WAY BOARD         the agent on a board: copied, started, its port forwarded
@@ -45,7 +46,7 @@ use profinfer_cli::{Diagnostic, Result};
 
 use cli::{Cli, Command};
 use command::{
-    backends, boards, compare, engine, export, findings, fleet, inspect, mcp, predict, push, record, tune,
+    backends, boards, compare, demo, engine, export, findings, fleet, inspect, mcp, predict, push, record, tune,
     watch,
 };
 
@@ -82,6 +83,7 @@ pub fn main() -> ExitCode {
         Some(Command::Boards { name, boards, .. }) => {
             boards::boards(name.as_deref(), boards.as_deref(), format).map(done)
         }
+        Some(Command::Demo(options)) => demo::demo(options),
         Some(Command::Push(options)) => push::push(options),
         Some(Command::Mcp(options)) => mcp::mcp(options).map(done),
         Some(Command::Fleet { arguments }) => fleet::fleet(arguments),

@@ -152,6 +152,22 @@ fn wrong_input_is_named() {
     fails(&["-", "--out", "/proc/nothing"], REAL, &["making the folder /proc/nothing", "--out"]);
 }
 
+/// A newcomer's first command: a real answer from nothing.
+#[test]
+fn the_demo_shows_a_cause() {
+    let folder = tempfile::tempdir().unwrap();
+    let output = analyze(folder.path(), &["demo"], &[]);
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    for words in ["gzip", "→ without it", "analyze push --help"] {
+        assert!(said.contains(words), "`{words}` in: {said}");
+    }
+    let size = |name: &str| std::fs::metadata(folder.path().join("demo").join(name)).unwrap().len();
+    // One file that can be mailed.
+    assert!((50_000..1_000_000).contains(&size("report.html")), "{}", size("report.html"));
+    assert!(size("recording.pfi") > 0);
+}
+
 /// What users give by mistake, each with what it is and what to do.
 #[test]
 fn mistakes_are_named() {

@@ -3,6 +3,7 @@
 pub(crate) mod backends;
 pub(crate) mod boards;
 pub(crate) mod compare;
+pub(crate) mod demo;
 pub(crate) mod engine;
 pub(crate) mod export;
 pub(crate) mod findings;

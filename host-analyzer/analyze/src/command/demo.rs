@@ -1,0 +1,42 @@
+//! `analyze demo`: the report of a kept recording, without a board, root or network.
+
+use std::ffi::OsString;
+use std::fs;
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Args, Parser};
+
+use crate::capture::rotate::WHOLE;
+use crate::cli::Cli;
+use crate::command::record;
+use crate::{Diagnostic, Result, diagnostic, write};
+
+/// A real recording with a cause; tests/data/PROVENANCE.toml describes it.
+const SAMPLE: &[u8] = include_bytes!("../../../tests/data/sample.pfi");
+
+/// Where to.
+#[derive(Debug, Args)]
+pub(crate) struct Demo {
+    /// Folder for the recording and its views
+    #[arg(long, short, value_name = "DIR", default_value = "demo")]
+    pub(crate) out: PathBuf,
+}
+
+/// Writes the recording, and does with it what `analyze RECORDING` does.
+pub(crate) fn demo(options: &Demo) -> Result<ExitCode> {
+    write::folder(&options.out)?;
+    let recording = options.out.join(WHOLE);
+    fs::write(&recording, SAMPLE).map_err(|e| diagnostic::unwritable(recording.display(), e))?;
+    let words: [OsString; 4] =
+        ["analyze".into(), recording.into(), "--out".into(), options.out.clone().into()];
+    let cli = Cli::try_parse_from(words)
+        .map_err(|e| Diagnostic::new("reading the demo", e, "choose another folder with --out"))?;
+    let status = record::record(&cli.record)?;
+    let _ = writeln!(
+        anstream::stdout(),
+        "\nThis was a kept recording: a small model on two CPUs, while another program had one of them.\nA recording of your own: `analyze push --help` for a board, `profinfer-agent record --help` on this machine."
+    );
+    Ok(status)
+}
