@@ -168,6 +168,31 @@ fn the_demo_shows_a_cause() {
     assert!(size("recording.pfi") > 0);
 }
 
+/// On a full disk the answer is printed, and the report written: the large files come last.
+#[test]
+fn a_full_disk_costs_the_large_files_only() {
+    let folder = tempfile::tempdir().unwrap();
+    let small = folder.path().join("small");
+    std::fs::create_dir(&small).unwrap();
+    let mount = ["-t", "tmpfs", "-o", "size=1200k", "small"];
+    let mounted = Command::new("mount").args(mount).arg(&small).stderr(Stdio::null()).status();
+    if !mounted.is_ok_and(|status| status.success()) {
+        return profinfer_skip::skip("a small file system cannot be mounted here");
+    }
+    let out = small.join("out");
+    let sample = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/data/sample.pfi");
+    let output =
+        analyze(folder.path(), &[sample.to_str().unwrap(), "--out", out.to_str().unwrap()], &[]);
+    let report = std::fs::metadata(out.join("report.html")).map_or(0, |m| m.len());
+    let _ = Command::new("umount").arg(&small).status();
+    let (said, error) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(!output.status.success() && said.contains("gzip"), "{said}{error}");
+    for words in ["No space left", "free space"] {
+        assert!(error.contains(words), "`{words}` in: {error}");
+    }
+    assert!(report > 50_000, "{report}: {error}");
+}
+
 /// What users give by mistake, each with what it is and what to do.
 #[test]
 fn mistakes_are_named() {
