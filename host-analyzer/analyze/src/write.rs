@@ -3,7 +3,7 @@
 use std::fs;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::channel;
 use std::thread;
 use std::time::Duration;
@@ -14,7 +14,7 @@ use crate::{Diagnostic, Result, diagnostic};
 use profinfer_analysis::Analysis;
 use profinfer_trace::model::Model;
 use profinfer_views as views;
-use profinfer_views::files::{CHROME, CSV, PERFETTO, VIEWS, View};
+use profinfer_views::files::{CHROME, CSV, PERFETTO, REPORT, VIEWS, View};
 use profinfer_views::words;
 
 /// A [`View`] that captures its options.
@@ -149,7 +149,7 @@ fn remove_others(out: &Path, ours: impl Fn(&str) -> bool, written: &[File]) -> R
 }
 
 /// Writes views on all cores; views do not depend on each other. After an error, no further view is
-/// started.
+/// started. The report is tried again then, because another view that failed has freed its space.
 fn write_all(
     files: &[File],
     model: &Model,
@@ -157,7 +157,7 @@ fn write_all(
     out: &Path,
     progress: &mut Progress,
 ) -> Result<()> {
-    let next = AtomicUsize::new(0);
+    let (next, without_report) = (AtomicUsize::new(0), AtomicBool::new(false));
     let (begun, heard) = channel();
     let one = || {
         while let Some(file) = files.get(next.fetch_add(1, Ordering::Relaxed)) {
@@ -166,12 +166,13 @@ fn write_all(
             let path = out.join(&file.name);
             if let Err(e) = write(&path, file, model, analysis) {
                 next.store(files.len(), Ordering::Relaxed);
+                without_report.fetch_or(file.name == REPORT, Ordering::Relaxed);
                 return Err(diagnostic::unwritable(path.display(), e));
             }
         }
         Ok(())
     };
-    thread::scope(|scope| {
+    let written = thread::scope(|scope| {
         let cores = thread::available_parallelism().map_or(1, usize::from).min(files.len());
         let threads: Vec<_> = (0..cores).map(|_| scope.spawn(one)).collect();
         while !threads.iter().all(thread::ScopedJoinHandle::is_finished) {
@@ -181,8 +182,15 @@ fn write_all(
         }
         threads
             .into_iter()
-            .try_for_each(|t| t.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
-    })
+            .map(|t| t.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+            .fold(Ok(()), Result::and)
+    });
+    if without_report.into_inner()
+        && let Some(file) = files.iter().find(|file| file.name == REPORT)
+    {
+        let _ = write(&out.join(REPORT), file, model, analysis);
+    }
+    written
 }
 
 /// Writes to a temporary name first, so that a reader never sees a partial file.

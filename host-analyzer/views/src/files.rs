@@ -12,10 +12,13 @@ pub type View = fn(&Model, &Analysis, &mut dyn Write) -> io::Result<()>;
 /// Perfetto's timeline; `analyze` writes a large one in parts.
 pub const PERFETTO: &str = "timeline.pftrace";
 
+/// The page for people.
+pub const REPORT: &str = "report.html";
+
 /// Files that are written by default. The report comes first: the others may find no space. Then the slowest,
 /// so that no core waits long for the last one.
 pub const VIEWS: [(&str, View); 9] = [
-    ("report.html", report::report),
+    (REPORT, report::report),
     ("ops.parquet", tables::ops_parquet),
     (PERFETTO, perfetto::perfetto),
     ("summary.json", summary::summary),
