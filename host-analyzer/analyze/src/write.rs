@@ -183,7 +183,7 @@ fn write_all(
         threads
             .into_iter()
             .map(|t| t.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
-            .fold(Ok(()), Result::and)
+            .fold(Ok(()), |all, one| all.and(one))
     });
     if without_report.into_inner()
         && let Some(file) = files.iter().find(|file| file.name == REPORT)
