@@ -48,6 +48,7 @@ import { timelineSection } from "./timeline/section.ts";
 import { OperatorColours } from "./ui/colour.ts";
 import { h } from "./ui/dom.ts";
 import { group } from "./ui/groups.ts";
+import { keysButton } from "./ui/keys.ts";
 import { start } from "./ui/start.ts";
 
 const KNOWN_SCHEMA = 2;
@@ -86,6 +87,7 @@ function navigation(): HTMLElement {
     { class: "top", "aria-label": "Parts of the page" },
     h("a", { href: "#top", class: "brand" }, "Prof", h("b", {}, "Infer")),
     h("div", { class: "links" }, ...PARTS.map(([id, name]) => h("a", { href: `#${id}` }, name))),
+    keysButton(),
   );
 }
 
