@@ -46,8 +46,8 @@ use profinfer_cli::{Diagnostic, Result};
 
 use cli::{Cli, Command};
 use command::{
-    backends, boards, compare, demo, engine, export, findings, fleet, inspect, mcp, predict, push, record, tune,
-    watch,
+    backends, boards, compare, demo, engine, export, findings, fleet, inspect, mcp, predict, push, record,
+    tune, watch,
 };
 
 /// The command line, for man pages and completions.

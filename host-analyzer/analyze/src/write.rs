@@ -180,10 +180,11 @@ fn write_all(
                 progress.say(name);
             }
         }
-        threads
-            .into_iter()
-            .map(|t| t.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
-            .fold(Ok(()), |all, one| all.and(one))
+        let joined = |t: thread::ScopedJoinHandle<'_, Result<()>>| {
+            t.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        };
+        let results: Vec<Result<()>> = threads.into_iter().map(joined).collect();
+        results.into_iter().collect::<Result<()>>()
     });
     if without_report.into_inner()
         && let Some(file) = files.iter().find(|file| file.name == REPORT)

@@ -181,8 +181,7 @@ fn a_full_disk_costs_the_large_files_only() {
     }
     let out = small.join("out");
     let sample = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/data/sample.pfi");
-    let output =
-        analyze(folder.path(), &[sample.to_str().unwrap(), "--out", out.to_str().unwrap()], &[]);
+    let output = analyze(folder.path(), &[sample.to_str().unwrap(), "--out", out.to_str().unwrap()], &[]);
     let report = std::fs::metadata(out.join("report.html")).map_or(0, |m| m.len());
     let _ = Command::new("umount").arg(&small).status();
     let (said, error) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));

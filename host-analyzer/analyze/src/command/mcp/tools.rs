@@ -123,7 +123,9 @@ impl Recordings {
 impl Recordings {
     fn compared(&self, pair: &Pair) -> crate::Result<Value> {
         let inside = |side: &[String]| {
-            side.iter().map(|recording| self.cache.folder.path(recording)).collect::<crate::Result<Vec<PathBuf>>>()
+            side.iter()
+                .map(|recording| self.cache.folder.path(recording))
+                .collect::<crate::Result<Vec<PathBuf>>>()
         };
         let Sides { names, runs } = compare::sides([&inside(&pair.a)?, &inside(&pair.b)?])?;
         let choices =

@@ -64,7 +64,13 @@ export function keysButton(): HTMLElement {
     { class: "keys-of-page" },
     h(
       "button",
-      { type: "button", class: "quiet", title: "Keys (?)", "aria-label": "Keys", on: { click: open } },
+      {
+        type: "button",
+        class: "quiet",
+        title: "Keys (?)",
+        "aria-label": "Keys",
+        on: { click: open },
+      },
       "?",
     ),
     list,
