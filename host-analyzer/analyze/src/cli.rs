@@ -13,8 +13,6 @@ use crate::args::format::{Format, FormatArgs};
 use crate::args::numbered::Numbered;
 use crate::args::share::Share;
 use crate::capture::rotate::Limit;
-use crate::command::demo::Demo;
-use crate::command::mcp::Mcp;
 use crate::command::push::Options;
 use crate::write::names;
 use profinfer_analysis::compare::{PRACTICAL, SPREAD, WARM_UP};
@@ -218,6 +216,22 @@ pub(crate) enum Export {
         #[command(flatten)]
         format: FormatArgs,
     },
+}
+
+/// A kept recording.
+#[derive(Debug, Args)]
+pub(crate) struct Demo {
+    /// Folder for the recording and its views
+    #[arg(long, short, value_name = "DIR", default_value = "demo")]
+    pub(crate) out: PathBuf,
+}
+
+/// Recordings for assistants.
+#[derive(Debug, Args)]
+pub(crate) struct Mcp {
+    /// Folder of the recordings, with its subfolders; nothing outside of it is read
+    #[arg(value_name = "FOLDER", default_value = ".")]
+    pub(crate) folder: PathBuf,
 }
 
 /// Capture, and show the last seconds.

@@ -25,6 +25,9 @@ const KINDS: [(&[u8], &str, &str); 9] = [
 const BESIDE: &str = "give the recording: recording.pfi in the same folder, unless it was moved";
 const UNPACK: &str = "unpack it, and give the recording (.pfi) in it";
 
+/// Bytes from which what is no recording can be recognised.
+pub(crate) const FIRST: usize = 256;
+
 /// Most characters of a text that are quoted.
 const QUOTED: usize = 60;
 

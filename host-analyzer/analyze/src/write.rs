@@ -3,7 +3,7 @@
 use std::fs;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::channel;
 use std::thread;
 use std::time::Duration;
@@ -149,7 +149,7 @@ fn remove_others(out: &Path, ours: impl Fn(&str) -> bool, written: &[File]) -> R
 }
 
 /// Writes views on all cores; views do not depend on each other. After an error, no further view is
-/// started. The report is tried again then, because another view that failed has freed its space.
+/// started. The report is written before the others, which may leave no space.
 fn write_all(
     files: &[File],
     model: &Model,
@@ -157,23 +157,30 @@ fn write_all(
     out: &Path,
     progress: &mut Progress,
 ) -> Result<()> {
-    let (next, without_report) = (AtomicUsize::new(0), AtomicBool::new(false));
+    let written = |file: &File| {
+        let path = out.join(&file.name);
+        write(&path, file, model, analysis).map_err(|e| diagnostic::unwritable(path.display(), e))
+    };
+    let (report, others): (Vec<&File>, Vec<&File>) = files.iter().partition(|file| file.name == REPORT);
+    for file in report {
+        progress.say(&file.name);
+        written(file)?;
+    }
+    let next = AtomicUsize::new(0);
     let (begun, heard) = channel();
     let one = || {
-        while let Some(file) = files.get(next.fetch_add(1, Ordering::Relaxed)) {
+        while let Some(file) = others.get(next.fetch_add(1, Ordering::Relaxed)) {
             // The receiver lives until all views are written.
             let _ = begun.send(file.name.as_str());
-            let path = out.join(&file.name);
-            if let Err(e) = write(&path, file, model, analysis) {
-                next.store(files.len(), Ordering::Relaxed);
-                without_report.fetch_or(file.name == REPORT, Ordering::Relaxed);
-                return Err(diagnostic::unwritable(path.display(), e));
+            if let Err(e) = written(file) {
+                next.store(others.len(), Ordering::Relaxed);
+                return Err(e);
             }
         }
         Ok(())
     };
-    let written = thread::scope(|scope| {
-        let cores = thread::available_parallelism().map_or(1, usize::from).min(files.len());
+    thread::scope(|scope| {
+        let cores = thread::available_parallelism().map_or(1, usize::from).min(others.len());
         let threads: Vec<_> = (0..cores).map(|_| scope.spawn(one)).collect();
         while !threads.iter().all(thread::ScopedJoinHandle::is_finished) {
             if let Ok(name) = heard.recv_timeout(LOOK) {
@@ -185,13 +192,7 @@ fn write_all(
         };
         let results: Vec<Result<()>> = threads.into_iter().map(joined).collect();
         results.into_iter().collect::<Result<()>>()
-    });
-    if without_report.into_inner()
-        && let Some(file) = files.iter().find(|file| file.name == REPORT)
-    {
-        let _ = write(&out.join(REPORT), file, model, analysis);
-    }
-    written
+    })
 }
 
 /// Writes to a temporary name first, so that a reader never sees a partial file.

@@ -11,7 +11,7 @@ use profinfer_wire::record::Record;
 use crate::capture::link::Address;
 use crate::capture::metrics::Shared;
 use crate::capture::rotate::{Pieces, Window, remove_old};
-use crate::command::record::FIRST;
+use crate::foreign::FIRST;
 use crate::{Result, cli, diagnostic};
 use profinfer_trace::decode::{Decoder, Found, OpenError};
 use profinfer_trace::ingest::{Ingest, Live};

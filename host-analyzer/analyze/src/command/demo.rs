@@ -3,26 +3,17 @@
 use std::ffi::OsString;
 use std::fs;
 use std::io::Write;
-use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::{Args, Parser};
+use clap::Parser;
 
 use crate::capture::rotate::WHOLE;
-use crate::cli::Cli;
+use crate::cli::{Cli, Demo};
 use crate::command::record;
 use crate::{Diagnostic, Result, diagnostic, write};
 
 /// A real recording with a cause; tests/data/PROVENANCE.toml describes it.
 const SAMPLE: &[u8] = include_bytes!("../../../tests/data/sample.pfi");
-
-/// Where to.
-#[derive(Debug, Args)]
-pub(crate) struct Demo {
-    /// Folder for the recording and its views
-    #[arg(long, short, value_name = "DIR", default_value = "demo")]
-    pub(crate) out: PathBuf,
-}
 
 /// Writes the recording, and does with it what `analyze RECORDING` does.
 pub(crate) fn demo(options: &Demo) -> Result<ExitCode> {

@@ -6,22 +6,12 @@ mod loaded;
 mod query;
 mod tools;
 
-use std::path::PathBuf;
-
-use clap::Args;
 use rmcp::ServiceExt;
 
+use crate::cli::Mcp;
 use crate::{Diagnostic, Result};
 use folder::Folder;
 use tools::Recordings;
-
-/// Which recordings.
-#[derive(Debug, Args)]
-pub(crate) struct Mcp {
-    /// Folder of the recordings, with its subfolders; nothing outside of it is read
-    #[arg(value_name = "FOLDER", default_value = ".")]
-    pub(crate) folder: PathBuf,
-}
 
 /// Serves until the client closes standard input.
 pub(crate) fn mcp(options: &Mcp) -> Result<()> {

@@ -21,7 +21,7 @@ use crate::json::{self, Object};
 use crate::progress::Progress;
 use crate::{
     Diagnostic, Result, accelerator, board, capture::interrupts, capture::live, ceilings, diagnostic,
-    scratch, write,
+    foreign, scratch, write,
 };
 use profinfer_analysis::ladder::LadderSums;
 use profinfer_trace::decode::Decoder;
@@ -343,9 +343,6 @@ pub(crate) fn columns() -> usize {
     comfy_table::Table::new().width().map_or(WIDTH, |width| WIDTH.min(width.into()))
 }
 
-/// Bytes from which a file that is no recording can be recognised.
-pub(crate) const FIRST: usize = 256;
-
 /// Reads a recording to its end. `name` is for messages.
 pub(crate) fn read(name: &str, input: &mut dyn Read) -> Result<Model> {
     let mut progress = Progress::new("reading");
@@ -367,8 +364,8 @@ pub(crate) fn read(name: &str, input: &mut dyn Read) -> Result<Model> {
             0 => decoder.finish(&mut |found| ingest.found(&found)),
             n => decoder.feed(&bytes[..n], &mut |found| ingest.found(&found)),
         };
-        if first.len() < FIRST {
-            first.extend(bytes[..n].iter().take(FIRST - first.len()));
+        if first.len() < foreign::FIRST {
+            first.extend(bytes[..n].iter().take(foreign::FIRST - first.len()));
         }
         fed.map_err(|e| diagnostic::not_readable(name, &first, e))?;
         if n == 0 {

@@ -37,7 +37,7 @@ const KEYS: [string, [string, string][]][] = [
 export function keysButton(): HTMLElement {
   const list = h(
     "dialog",
-    { class: "keys", "aria-label": "Keys" },
+    { class: "key-list", "aria-label": "Keys" },
     ...KEYS.flatMap(([where, rows]) => [
       h("h3", {}, where),
       h(
@@ -61,7 +61,7 @@ export function keysButton(): HTMLElement {
   });
   return h(
     "span",
-    { class: "keys-of-page" },
+    { class: "page-keys" },
     h(
       "button",
       {
