@@ -20,6 +20,10 @@ LONGEST = 120
 ENTER = 'echo $$ >"$1"; text=$2 log=$3 groups=$4; shift 4; for g in $groups; do echo $$ >"$g"; done; exec "$@" >"$text" 2>"$log"'
 
 
+#: Most runs until a log is complete.
+TRIES = 8
+
+
 class Failed(Exception):
     """The run says nothing about the cause."""
 
@@ -66,8 +70,9 @@ class Host:
         self.tools, self.folder = tools, Path(folder)
 
     def run(self, setup, name):
-        """A run. llama.cpp writes its log in a thread of its own, whose last lines are lost now and then; such a run is repeated."""
-        for _ in range(2):
+        """A run. llama.cpp writes its log in a thread of its own, whose last lines are lost now and then, in every second run if its
+        threads do not spin; such a run is repeated."""
+        for _ in range(TRIES - 1):
             try:
                 return self.run_once(setup, name)
             except NoTimes:
