@@ -18,8 +18,6 @@ from plant import Plants
 LONGEST = 120
 #: The engine enters its groups and writes its process ID, then becomes the engine.
 ENTER = 'echo $$ >"$1"; text=$2 log=$3 groups=$4; shift 4; for g in $groups; do echo $$ >"$g"; done; exec "$@" >"$text" 2>"$log"'
-
-
 #: Most runs until a log is complete.
 TRIES = 8
 
