@@ -18,8 +18,6 @@ from plant import Plants
 LONGEST = 120
 #: The engine enters its groups and writes its process ID, then becomes the engine.
 ENTER = 'echo $$ >"$1"; text=$2 log=$3 groups=$4; shift 4; for g in $groups; do echo $$ >"$g"; done; exec "$@" >"$text" 2>"$log"'
-#: Most runs until a log is complete.
-TRIES = 8
 
 
 class Failed(Exception):
@@ -68,9 +66,8 @@ class Host:
         self.tools, self.folder = tools, Path(folder)
 
     def run(self, setup, name):
-        """A run. llama.cpp writes its log in a thread of its own, whose last lines are lost now and then, in every second run if its
-        threads do not spin; such a run is repeated."""
-        for _ in range(TRIES - 1):
+        """A run. llama.cpp writes its log in a thread of its own, whose last lines are lost now and then; such a run is repeated."""
+        for _ in range(2):
             try:
                 return self.run_once(setup, name)
             except NoTimes:
