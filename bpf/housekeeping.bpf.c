@@ -7,15 +7,6 @@
 /* wire's housekeeping::kind */
 enum { SAVE_STATE = 0, RESTORE_STATE = 1, ALLOCATE_GRAPH = 2 };
 
-static __noinline int housekeeping_begins(void)
-{
-	struct thread *t = thread_of(pid_tgid());
-
-	if (t)
-		t->housekeeping_start = bpf_ktime_get_ns();
-	return 0;
-}
-
 static __noinline int housekeeping_ends(__u32 kind, __u64 bytes)
 {
 	struct thread *t = thread_of(pid_tgid());
@@ -40,7 +31,11 @@ static __noinline int housekeeping_ends(__u32 kind, __u64 bytes)
 SEC("uprobe")
 int housekeeping_enter(UNUSED struct pt_regs *ctx)
 {
-	return housekeeping_begins();
+	struct thread *t = thread_of(pid_tgid());
+
+	if (t)
+		t->housekeeping_start = bpf_ktime_get_ns();
+	return 0;
 }
 
 /* llama_state_seq_get_data(…) returns the number of bytes. */

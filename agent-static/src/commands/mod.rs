@@ -45,7 +45,7 @@ pub fn report_error(format: Format, error: &Diagnostic) {
     }
 }
 
-/// An agent without the rights to trace says so at once, and not when a host connects.
+/// Refuses to start without the rights to trace, so that the error does not wait for a host.
 fn check_rights() -> Result<()> {
     if confine::may_trace() {
         return Ok(());

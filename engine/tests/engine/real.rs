@@ -95,22 +95,26 @@ fn entry_is_untouched(site: &Site, file: &Path) {
     }
 }
 
+/// Functions that every engine has once.
+const ONCE: [ProbeKind; 7] = [
+    ProbeKind::LlamaDecode,
+    ProbeKind::SequenceCut,
+    ProbeKind::SequenceCopy,
+    ProbeKind::MemoryClear,
+    ProbeKind::SaveState,
+    ProbeKind::RestoreState,
+    ProbeKind::AllocateGraph,
+];
+
 fn functions_are_probed_at_their_entry(engine: &Engine) {
-    for kind in [
-        ProbeKind::LlamaDecode,
+    for kind in ONCE.into_iter().chain([
         ProbeKind::LlamaProcess,
         ProbeKind::LlamaEncode,
-        ProbeKind::SequenceCut,
-        ProbeKind::SequenceCopy,
-        ProbeKind::MemoryClear,
-        ProbeKind::SaveState,
-        ProbeKind::RestoreState,
-        ProbeKind::AllocateGraph,
         ProbeKind::OutputTaken,
         ProbeKind::OutputsTaken,
         ProbeKind::SchedulerGraph,
         ProbeKind::CpuGraph,
-    ] {
+    ]) {
         for (site, file) in engine.sites(kind) {
             at(site, file);
             // Of an allocation only the times are read.
@@ -119,15 +123,7 @@ fn functions_are_probed_at_their_entry(engine: &Engine) {
             }
         }
     }
-    for kind in [
-        ProbeKind::LlamaDecode,
-        ProbeKind::SequenceCut,
-        ProbeKind::SequenceCopy,
-        ProbeKind::MemoryClear,
-        ProbeKind::SaveState,
-        ProbeKind::RestoreState,
-        ProbeKind::AllocateGraph,
-    ] {
+    for kind in ONCE {
         assert_eq!(engine.sites(kind).count(), 1, "{kind:?}");
     }
     // Logits and embeddings of a token, embeddings of a sequence; of the current engine, a sampled token too.

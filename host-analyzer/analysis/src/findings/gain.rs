@@ -1,6 +1,6 @@
 //! Gain of a remedy, as an interval.
 
-use crate::ladder::{self, Ladder, Question};
+use crate::ladder::{self, Ladder, Question, StepKind};
 use crate::shared::sessions::SPREAD;
 
 /// Time that a remedy saves, and the resulting speed.
@@ -59,6 +59,15 @@ impl Gain {
         Self::of(ladder.question, ladder.unit_ns(), per(gain.low_ns), per(gain.high_ns))
             .with_likely(per(gain.likely_ns))
             .of_other_delays(ladder.unit_ns())
+    }
+
+    /// The gain per unit of a ladder without one of its steps of usual work; `None` if it has no such step.
+    pub(super) fn without_step(ladder: &Ladder, kind: StepKind) -> Option<Self> {
+        let step = ladder.steps.iter().find(|step| step.kind == kind)?;
+        let likely_ns = u64::try_from(step.ns).ok()?;
+        let low_ns = likely_ns.saturating_sub(step.half_ns);
+        let high_ns = likely_ns.saturating_add(step.half_ns);
+        Some(Self::of_ladder(ladder, ladder::Gain { low_ns, likely_ns, high_ns }))
     }
 
     /// The same where a token of each of `sequences` becomes shorter.

@@ -99,6 +99,12 @@ impl CallReplay {
         self.undisturbed_ns().saturating_sub(between)
     }
 
+    /// On one thread and outside of graphs, without what delayed it, ns.
+    pub(crate) const fn serial_ns(&self) -> u64 {
+        let call = self.preparation_ns.saturating_add(self.allocation_ns);
+        call.saturating_add(self.application_ns).saturating_add(self.state_copies_ns)
+    }
+
     /// Its process.
     fn pid(&self, model: &Model) -> u32 {
         model.threads.get(model.llama_calls.thread[self.call.0 as usize]).pid

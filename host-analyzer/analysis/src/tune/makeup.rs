@@ -163,8 +163,7 @@ impl Makeup {
         let probes_ns = mean(&|c| c.usual.probes);
         let token_ns = mean(&|c| c.time_ns) - probes_ns;
         let between_ns = mean(&|c| c.usual.dispatch);
-        let serial_ns =
-            mean(&|c| c.application_ns.saturating_add(c.preparation_ns).saturating_add(c.allocation_ns));
+        let serial_ns = mean(&CallReplay::serial_ns);
         let taken_ns = mean(&taken);
         let work: f64 = operators.iter().map(|o| o.ns).sum();
         let waits_ns = (mean(&|c| c.usual.work.saturating_add(c.usual.imbalance)) - work).max(0.0);

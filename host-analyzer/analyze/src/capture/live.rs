@@ -31,8 +31,8 @@ const STOP_PATIENCE: Duration = Duration::from_secs(5);
 const SILENCE: Duration = Duration::from_secs(15);
 /// After this time without a heartbeat, something is wrong with the link.
 const QUIET: Duration = Duration::from_secs(5);
-/// An agent that has accepted a connection may take so many times as long as its port, since it loads its
-/// programs before it answers.
+/// Time limit for the first answer at a port, as a multiple of `--wait`: the agent loads its programs before
+/// it answers.
 const ANSWER: u64 = 3;
 /// On a serial line, `analyze` sends the request again if no hello arrives within this time,
 /// because noise may have destroyed the request.
@@ -150,7 +150,9 @@ impl Capture<'_> {
                     next
                 }
                 Err(e) if refusal(&e).is_some() => return Err(self.address.failed(&e)),
-                Err(e) if self.receiver.nonce().is_none() && stopped.is_none() => {
+                Err(e)
+                    if self.receiver.nonce().is_none() && stopped.is_none() && !self.address.is_serial() =>
+                {
                     return Err(self.no_agent(&e.to_string()));
                 }
                 Err(e) if stopped.is_some() => {

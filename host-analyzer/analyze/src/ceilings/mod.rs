@@ -110,7 +110,7 @@ fn keep(
 }
 
 /// Completes the ceilings of a part of a running session, or of a recording that is only read: keeps none, and
-/// says nothing.
+/// prints no message.
 pub(crate) fn complete(model: &mut Model, measured: Option<&Measured>, store: Option<&Store>) {
     if let Some(measured) = measured {
         replace(model, measured);

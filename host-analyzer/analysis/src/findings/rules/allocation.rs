@@ -4,7 +4,7 @@ use super::super::case::Case;
 use super::super::evidence::{Evidence, Place, Value};
 use super::super::{Confidence, Found, Gain, Rule, Verdict};
 use super::{ANY, Remedy};
-use crate::ladder::{self, IGNORED, NAMED, StepKind};
+use crate::ladder::{IGNORED, NAMED, StepKind};
 use profinfer_trace::model::HousekeepingKind;
 
 pub(super) const RULE: Rule = Rule {
@@ -47,19 +47,13 @@ fn judge(case: &Case<'_>) -> Verdict {
         Evidence::new("allocations", Value::Count(n), Place::Tokens),
         Evidence::new("allocation_ns", Value::Nanoseconds(mean), Place::Tokens),
     ];
-    let Some(step) = ladder.steps.iter().find(|step| step.kind == StepKind::Allocation) else {
-        return Verdict::RuledOut(evidence);
-    };
-    match ladder.share(step.ns) {
+    match ladder.share(ladder.sum(|kind| kind == StepKind::Allocation)) {
         share if share < IGNORED => Verdict::RuledOut(evidence),
         share if share < NAMED => Verdict::Noisy(evidence),
         _ => {
-            let likely_ns = u64::try_from(step.ns).unwrap_or(0);
-            let low_ns = likely_ns.saturating_sub(step.half_ns);
-            let high_ns = likely_ns.saturating_add(step.half_ns);
-            let gain = Gain::of_ladder(ladder, ladder::Gain { low_ns, likely_ns, high_ns });
+            let gains = Gain::without_step(ladder, StepKind::Allocation).into_iter().collect();
             let (remedy, confidence) = (Remedy::SteadyShapes, Confidence::Medium);
-            Verdict::Found(Found { evidence, remedy, gains: vec![gain], confidence })
+            Verdict::Found(Found { evidence, remedy, gains, confidence })
         }
     }
 }

@@ -4,7 +4,7 @@ use super::super::case::Case;
 use super::super::evidence::{Evidence, Place, Value};
 use super::super::{Confidence, Found, Gain, Rule, Verdict};
 use super::{ANY, Remedy};
-use crate::ladder::{self, IGNORED, Ladder, NAMED, Question, StepKind};
+use crate::ladder::{IGNORED, Ladder, NAMED, Question, StepKind};
 use crate::shared::housekeeping::copies_state;
 use profinfer_trace::model::{Housekeeping, HousekeepingKind};
 
@@ -53,7 +53,8 @@ fn judge(case: &Case<'_>) -> Verdict {
         Some((share, _)) if *share < NAMED => Verdict::Noisy(evidence),
         Some(_) => {
             let much = shares.iter().filter(|(share, _)| *share >= IGNORED);
-            let gains = much.filter_map(|(_, ladder)| gain(ladder)).collect();
+            let gains =
+                much.filter_map(|(_, ladder)| Gain::without_step(ladder, StepKind::StateCopies)).collect();
             Verdict::Found(Found {
                 evidence,
                 remedy: Remedy::FewerStateCopies,
@@ -62,12 +63,4 @@ fn judge(case: &Case<'_>) -> Verdict {
             })
         }
     }
-}
-
-/// What a ladder is shorter without the copies.
-fn gain(ladder: &Ladder) -> Option<Gain> {
-    let step = ladder.steps.iter().find(|step| step.kind == StepKind::StateCopies)?;
-    let likely_ns = u64::try_from(step.ns).ok()?;
-    let (low_ns, high_ns) = (likely_ns.saturating_sub(step.half_ns), likely_ns.saturating_add(step.half_ns));
-    Some(Gain::of_ladder(ladder, ladder::Gain { low_ns, likely_ns, high_ns }))
 }

@@ -158,8 +158,8 @@ fn kept_of_mask(model: &Model, topology: &Topology, node: &Node) -> Option<Work>
     let kept = n(chosen).saturating_mul(block).saturating_add(further.map_or(0, n)).min(elements(node));
     let mut work = Work { written_bytes: node.bytes, ..Work::default() };
     work.read_all(model, topology, chosen);
-    for table in [score, blocks].into_iter().flatten() {
-        let of_one = if Some(table) == blocks { block } else { 1 };
+    for (table, of_one) in [(score, 1), (blocks, block)] {
+        let Some(table) = table else { continue };
         let read = n(chosen).saturating_mul(of_one).min(n(table));
         work.read(model, topology, table, part(topology.node(table).bytes, read, n(table)));
     }
