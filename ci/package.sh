@@ -13,43 +13,8 @@ release=$(realpath "$1")
 need_pkgs debootstrap
 version=$(sed -n '/^\[workspace.package\]/,/^\[/s/^version = "\(.*\)"/\1/p' "$REPO/Cargo.toml")
 arch=$(dpkg --print-architecture)
-
-make_bare() {
-	[ ! -f "$CACHE/bare/ready" ] || return 0
-	local mirror
-	mirror=$(debian_mirror) || die "apt names no Debian mirror on this machine"
-	rm -rf "$CACHE/bare"
-	mkdir -p "$CACHE/bare"
-	say "a bare Debian"
-	debootstrap --variant=minbase --include=man-db,bash-completion bookworm "$CACHE/bare/root" "$mirror" >"$CACHE/bare/log" 2>&1 ||
-		die "debootstrap could not make a Debian: $(tail -n 1 "$CACHE/bare/log")" "All of its output: $CACHE/bare/log"
-	# minimal systems leave pages out
-	rm -f "$CACHE/bare/root/etc/dpkg/dpkg.cfg.d/"*
-	touch "$CACHE/bare/ready"
-}
-with_lock bare make_bare
-
-work=$(mktemp -d)
-root=$work/root
-end() {
-	umount "$root/proc" "$root/sys" 2>/dev/null || true
-	rm -rf --one-file-system "$work"
-}
-trap end EXIT
-cp -a "$CACHE/bare/root" "$root"
-mount -t proc proc "$root/proc"
-mount -t sysfs -o ro sysfs "$root/sys"
-inside() { chroot "$root" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root TERM=dumb LC_ALL=C "$@"; }
-failed=0
-# try WHAT PATTERN COMMAND...: its output has the pattern
-try() {
-	local what=$1 pattern=$2 out
-	shift 2
-	out=$(inside "$@" 2>&1) || true
-	if grep -q -- "$pattern" <<<"$out"; then printf '%-28s ok: %s\n' "$what" "$(grep -m 1 -- "$pattern" <<<"$out")"; return; fi
-	printf '%-28s FAILED: no "%s" in\n%s\n' "$what" "$pattern" "$(head -n 20 <<<"$out")"
-	failed=$((failed + 1))
-}
+. "$REPO/ci/release/bare.sh"
+bare_debian bookworm "$arch" man-db bash-completion
 list() { (cd "$root" && find . -xdev \( -path ./proc -o -path ./sys -o -path ./var -o -path ./tmp \) -prune -o -print | sort); }
 list >"$work/before"
 

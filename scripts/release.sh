@@ -2,21 +2,20 @@
 # release.sh [--draft] [--sign KEY] [--out DIR]      make all files of a release in DIR (default: ./release), from this commit
 #
 #   --draft      accept uncommitted changes, an "unreleased" section of CHANGELOG.md, and unreadable advisories
-#   --debug      with --draft: use the analyze of the tests, which is fast if it is built already
 #   --sign KEY   sign the checksums with this ssh key (a private key file, or a public one whose private key is in an ssh agent)
 #
-# Static agents for aarch64 and x86_64, analyze, analyze-fleet, man pages and completions, Debian packages, a CycloneDX list of parts for each
-# program, the section of CHANGELOG.md, SHA256SUMS and its signature. The version is the one in Cargo.toml; fleet/Cargo.toml has to have the same.
+# For Linux on x86-64 and arm64 and for Windows: analyze with both static agents, as a Python wheel, an archive and a Debian package. Besides
+# the agents alone, analyze-fleet, man pages and completions, a CycloneDX list of parts for each program, the section of CHANGELOG.md,
+# SHA256SUMS and its signature. The version is the one in Cargo.toml; fleet/Cargo.toml has to have the same.
 set -eu
 . "$(dirname "$0")/lib.sh"
 . "$REPO/ci/supply/tools.sh"
 . "$REPO/ci/release/parts.sh"
 
-draft='' profile=host key='' out=$PWD/release
+draft='' key='' out=$PWD/release
 while [ $# -gt 0 ]; do
 	case $1 in
 	--draft) draft=1; shift ;;
-	--debug) profile=dev; shift ;;
 	--sign) key=${2:-}; shift 2 || die "--sign needs the file of an ssh key" ;;
 	--out) out=${2:-}; shift 2 || die "--out needs a folder" ;;
 	-h | --help) usage_from_head "$0"; exit ;;
@@ -25,7 +24,6 @@ while [ $# -gt 0 ]; do
 done
 out=$(realpath -m "$out")
 cd "$REPO"
-[ "$profile" = host ] || [ -n "$draft" ] || die "--debug is for drafts" "Add --draft."
 version=$(sed -n '/^\[workspace.package\]/,/^\[/s/^version = "\(.*\)"/\1/p' Cargo.toml)
 grep -q "^version = \"$version\"$" fleet/Cargo.toml || die "fleet/Cargo.toml has another version than Cargo.toml, $version" "Write the same into both."
 [ -z "$key" ] || [ -f "$key" ] || die "there is no key '$key'" "ssh-keygen -t ed25519 -f KEY makes one."
@@ -35,8 +33,9 @@ if [ -z "$draft" ] && [ -n "$(git status --porcelain)" ]; then
 fi
 SOURCE_DATE_EPOCH=$(git log -1 --format=%ct)
 export SOURCE_DATE_EPOCH
-need_pkgs dpkg-dev
+need_pkgs dpkg-dev zip
 need_tool cargo-deb
+ensure_venv release
 if [ -n "$draft" ]; then ci/supply.sh; else ci/supply.sh --advisories; fi
 
 if [ -d "$out" ] && [ ! -f "$out/SHA256SUMS" ] && [ -n "$(ls -A "$out")" ]; then
@@ -44,43 +43,46 @@ if [ -d "$out" ] && [ ! -f "$out/SHA256SUMS" ] && [ -n "$(ls -A "$out")" ]; then
 fi
 rm -rf "$out"
 mkdir -p "$out"
-say "analyze, man pages and completions"
-# Build the complete workspace: for a part of it, cargo would select other features of shared crates and compile them again.
-cargo build --locked --profile "$profile" --workspace --bins >&2
-cargo build --locked --profile "$profile" --manifest-path fleet/Cargo.toml >&2
-host=$CARGO_TARGET_DIR/${profile/dev/debug}
-rm -rf "$host/pages"
-"$host/profinfer-pages" "$host/pages"
-triple=$(rustc -vV | sed -n 's/^host: //p')
-for program in analyze analyze-fleet; do
-	name=$program-$version-${triple%%-*}-linux-gnu
-	cp "$host/$program" "$out/$name"
-	ci/release/sbom.sh "$program" "$host/$program" "$triple" >"$host/pages/$program.cdx.json"
-	cp "$host/pages/$program.cdx.json" "$out/$name.cdx.json"
-done
-# `analyze push` takes the agents from there.
-rm -rf "$host/agents"
-mkdir "$host/agents"
+say "man pages and completions"
+cargo build --locked --profile host --workspace --bins >&2
+host=$CARGO_TARGET_DIR/host
+"$host/profinfer-pages" "$pages"
+
+say "agents"
+mkdir "$agents"
 for arch in aarch64 x86_64; do
-	agent=$(scripts/build-agent.sh --arch "$arch")
-	cp "$agent" "$host/agents/profinfer-agent-$arch"
-done
-deb "$out" analyze --profile "$profile"
-deb "$out" profinfer-fleet --profile "$profile" --manifest-path fleet/Cargo.toml
-tar -C "$host/pages" --sort=name --owner=0 --group=0 --numeric-owner --mtime="@$SOURCE_DATE_EPOCH" -czf "$out/pages-$version.tar.gz" man completions
-for arch in aarch64 x86_64; do
-	agent=$host/agents/profinfer-agent-$arch
-	target=$arch-unknown-linux-musl
-	name=profinfer-agent-$version-$arch-linux
+	target=$arch-unknown-linux-musl agent=$agents/profinfer-agent-$arch name=profinfer-agent-$version-$arch-linux
+	built=$(scripts/build-agent.sh --arch "$arch")
+	cp "$built" "$agent"
 	cp "$agent" "$out/$name"
-	# where cargo-deb looks for the program and its pages
-	staged=$CARGO_TARGET_DIR/$target/release
-	rm -rf "$staged/pages"
-	cp -r "$host/pages" "$staged/pages"
-	ci/release/sbom.sh profinfer-agent "$agent" "$target" >"$staged/pages/profinfer-agent.cdx.json"
-	cp "$staged/pages/profinfer-agent.cdx.json" "$out/$name.cdx.json"
+	cp "$built.musl" "$agent.musl"
+	ci/release/sbom.sh profinfer-agent "$agent" "$target" >"$out/$name.cdx.json"
+	rm "$agent.musl"
+	stage release "$target" "$out/$name.cdx.json" profinfer-agent
 	deb "$out" profinfer-agent --profile release --target "$target"
 done
+
+for target in x86_64-unknown-linux-musl aarch64-unknown-linux-musl x86_64-pc-windows-gnu; do
+	analyze=$(scripts/build-analyze.sh "$target")
+	name=profinfer-$version-$(system_of "$target")
+	ci/release/sbom.sh analyze "$analyze" "$target" >"$out/$name.cdx.json"
+	say "$name"
+	archive "$out" "$name" "$analyze"
+	"$VENV/bin/python" ci/release/wheel.py "$out" "$version" "$(wheel_platform "$target")" "$analyze" "$out/$name.cdx.json" "$agents"/* >&2
+	case $target in *-linux-*) ;; *) continue ;; esac
+	stage host "$target" "$out/$name.cdx.json" analyze
+	deb "$out" analyze --profile host --target "$target"
+done
+
+say "analyze-fleet"
+cargo build --locked --profile host --manifest-path fleet/Cargo.toml >&2
+triple=$(rustc -vV | sed -n 's/^host: //p')
+name=analyze-fleet-$version-${triple%%-*}-linux-gnu
+cp "$host/analyze-fleet" "$out/$name"
+ci/release/sbom.sh analyze-fleet "$host/analyze-fleet" "$triple" >"$out/$name.cdx.json"
+stage host '' "$out/$name.cdx.json" analyze-fleet
+deb "$out" profinfer-fleet --profile host --manifest-path fleet/Cargo.toml
+tar_of "$work" pages "$out/pages-$version.tar.gz"
 changes_of "$version" "$draft" >"$out/CHANGES.md"
 (cd "$out" && sha256sum -- * >"$work/sums" && mv "$work/sums" SHA256SUMS)
 if [ -n "$key" ]; then sign "$key" "$out/SHA256SUMS"; else note "not signed: --sign KEY"; fi

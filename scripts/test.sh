@@ -88,6 +88,8 @@ compiling() {
 	step "other clangs" ci/clangs.sh
 	step "fuzzing" ci/fuzz.sh --seconds 10
 	step "supply chain" ci/supply.sh
+	step "packages" packages
+	step "other hosts" ci/hosts.sh
 }
 tracing() {
 	step "compatibility" ci/compat.sh
@@ -127,6 +129,7 @@ agent_features() {
 	local features
 	for features in "" bench direct; do cargo clippy -q --locked -p profinfer-agent --no-default-features --features "$features" -- -D warnings || return 1; done
 }
+packages() { scripts/release.sh --draft --out "$dir/release" && ci/package.sh "$dir/release" && ci/wheel.sh "$dir/release"; }
 docs() { RUSTDOCFLAGS="-D warnings" cargo doc -q --locked --workspace --no-deps; }
 # engine VARIABLE [ENGINE]: set VARIABLE to the folder of the launchers, unless it is set
 engine() {

@@ -115,7 +115,7 @@ class Host:
         place = ["taskset", "-c", setup["cpus"]] + (["nice", "-n", str(setup["nice"])] if setup["nice"] else [])
         preload = ["env", f"LD_PRELOAD={self.tools.program('lib' + setup['preload'] + '.so')}"] if setup["preload"] else []
         enter = ["sh", "-c", ENTER, "sh", files["pid"], files["text"], files["log"], " ".join(groups.files())]
-        words = [self.tools.agent, "record", "--full", "--format", "json", "--out", files["pfi"], *setup["agent"], "--", *enter, *place, *preload]
+        words = [self.tools.agent, "record", "--format", "json", "--out", files["pfi"], *setup["agent"], "--", *enter, *place, *preload]
         words += [*self.tools.command(setup), *more]
         mounts = [(self.folder / "stat", system.STAT)] if setup["steal"] else []
         if setup["sysfs"]:

@@ -66,7 +66,7 @@ def script(setup):
     engine = [*(f"{key}={value}" for key, value in setup["env"].items()), *engine]
     if setup["env"]:
         engine = ["env", *engine]
-    run = ["profinfer-agent", "record", "--full", "--format", "json", "--out", "/tmp/t.pfi", "--", "sh", "-c", ENTER, "sh", *engine, *setup["args"]]
+    run = ["profinfer-agent", "record", "--format", "json", "--out", "/tmp/t.pfi", *setup["agent"], "--", "sh", "-c", ENTER, "sh", *engine, *setup["args"]]
     return "\n".join([
         "rm -f /tmp/pid /tmp/pids /tmp/text /tmp/log /tmp/t.pfi /tmp/hot; : >/tmp/pids",
         group(setup["group2"]),

@@ -11,7 +11,7 @@ runs (quiet only); and those of a setup, which `remedied` replaces:
   cpus, nice           affinity and niceness of the engine
   group     limits by controller of control groups of version 1
   requests  of llama-server: `turns` requests, each with the previous one and `words` more, `cache` of prompts
-  agent     more options of the agent
+  agent     options of the agent
   sysfs     files of each CPU that only agent and engine see, by name: one text per CPU
   steal     share of the time by which steal time grows in a stand-in for /proc/stat (standin only)
   evict     the model leaves the page cache before the run
@@ -31,7 +31,7 @@ QUESTIONS = ("decode", "prompt", "first_token", "start_up")
 SETUP = {
     "build": "debian", "tool": "llama-completion", "model": "", "draft": "", "threads": 1, "prompt": 8, "tokens": 64, "args": [], "env": {},
     "preload": "", "cpus": "0,1", "nice": 0, "group": {}, "evict": False, "plant": [],
-    "requests": {}, "steal": 0.0, "agent": [], "sysfs": {}, "boot": "", "speeds": {}, "group2": {},
+    "requests": {}, "steal": 0.0, "agent": ["--full"], "sysfs": {}, "boot": "", "speeds": {}, "group2": {},
 }
 #: What a board cannot do.
 HOST_ONLY = ("draft", "preload", "group", "evict", "requests", "sysfs", "steal")

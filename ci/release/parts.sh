@@ -1,8 +1,9 @@
 # shellcheck shell=bash
-# Parts of scripts/release.sh. Sourced by it, after scripts/lib.sh.
+# Parts of scripts/release.sh. Sourced by it, after scripts/lib.sh. `pages` and `agents` are folders that it fills.
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+pages=$work/pages agents=$work/agents
 
 # changes_of VERSION DRAFT: that version's section of CHANGELOG.md; "unreleased" passes for a draft only
 changes_of() {
@@ -16,6 +17,51 @@ changes_of() {
 	*) die "CHANGELOG.md has no day for version $1: '$title'" "A section begins with '## $1, YYYY-MM-DD'." ;;
 	esac
 	awk -v title="$title" '$0 == title { on = 1; print; next } on && /^## / { exit } on' CHANGELOG.md
+}
+
+# stage PROFILE TARGET SBOM PROGRAM: pages, agents and the list of parts where cargo-deb looks for them, beside the built program; TARGET may be empty
+stage() {
+	local dir=$CARGO_TARGET_DIR/${2:+$2/}$1
+	rm -rf "$dir/pages" "$dir/agents"
+	cp -r "$pages" "$dir/pages"
+	cp "$3" "$dir/pages/$4.cdx.json"
+	cp -r "$agents" "$dir/agents"
+}
+
+# system_of TARGET: as it stands in names of files
+system_of() {
+	case $1 in
+	*-linux-*) echo "${1%%-*}-linux" ;;
+	*-windows-*) echo "${1%%-*}-windows" ;;
+	esac
+}
+
+# wheel_platform TARGET: tags of a Python wheel. A static program runs on every Linux; pip installs it if one tag is its own.
+wheel_platform() {
+	local arch=${1%%-*}
+	case $1 in
+	*-linux-*) echo "manylinux_2_17_$arch.manylinux2014_$arch.musllinux_1_1_$arch" ;;
+	x86_64-*-windows-*) echo win_amd64 ;;
+	esac
+}
+
+# tar_of DIR FOLDER FILE: an archive of DIR/FOLDER, the same for the same content
+tar_of() { tar -C "$1" --sort=name --owner=0 --group=0 --numeric-owner --mtime="@$SOURCE_DATE_EPOCH" -czf "$3" "$2"; }
+
+# archive DIR NAME ANALYZE: analyze, both agents, pages and licences as DIR/NAME.tar.gz, for Windows as .zip
+archive() {
+	local folder=$work/$2
+	mkdir "$folder"
+	cp "$3" LICENSE host-analyzer/views/page/dist/THIRD-PARTY.md "$folder/"
+	cp -r "$agents" "$pages/man" "$pages/completions" "$folder/"
+	case $3 in
+	*.exe)
+		find "$folder" -exec touch -d "@$SOURCE_DATE_EPOCH" {} +
+		(cd "$work" && find "$2" -type f | LC_ALL=C sort | TZ=UTC zip -q -X -@ "$1/$2.zip")
+		;;
+	*) tar_of "$work" "$2" "$1/$2.tar.gz" ;;
+	esac
+	rm -rf "$folder"
 }
 
 # deb DIR PACKAGE OPTIONS...: make the Debian package of the built files in DIR

@@ -7,22 +7,31 @@
 //! allocator provides the blocks, with huge pages for the largest ones.
 //! Promises: the results are the same with and without it, because no other code knows of it. Disk
 //! space is reserved before a block is returned, so that a full disk is an error and not a SIGBUS.
-//! No file remains, however the program ends.
+//! No file remains, however the program ends. Only Linux has what this needs; elsewhere [`begin`] is an error.
 //!
 //! ```text
 //! Vec, HashMap, … ─▶ Allocator ─┬─ less than LARGE, or not begun ─▶ system allocator
 //!                               └─ else ─▶ blocks ─▶ one unnamed file each, mapped
 //! ```
 
+#[cfg(target_os = "linux")]
 mod allocator;
+#[cfg(target_os = "linux")]
 mod blocks;
+#[cfg(target_os = "linux")]
 mod folder;
+#[cfg(target_os = "linux")]
 mod huge;
+#[cfg(not(target_os = "linux"))]
+mod none;
 
 use std::io;
 use std::path::Path;
 
+#[cfg(target_os = "linux")]
 pub use allocator::{Allocator, LARGE, begin, has_begun};
+#[cfg(not(target_os = "linux"))]
+pub use none::{Allocator, begin, has_begun};
 
 /// Called if a block cannot be kept in the folder. It must end the program: there is no memory to
 /// continue with.

@@ -37,10 +37,11 @@ def command(setup):
     words += ["nice", "-n", str(setup["nice"])] if setup["nice"] else []
     words += ["env"] if words and setup["env"] else []
     words += [f"{key}='{value}'" for key, value in setup["env"].items()]
-    words += [setup["tool"], "-m", f"{setup['model']}.gguf"]
+    tool = "nodes" if setup.get("boot") else setup["tool"]
+    words += [tool, "-m", f"{setup['model']}.gguf"]
     words += ["-md", f"{setup['draft']}.gguf"] if setup["draft"] else []
     words += ["-t", str(setup["threads"])]
-    words += ["-n", str(setup["tokens"])] if setup["tool"] != "llama-server" else []
+    words += ["-n", str(setup["tokens"])] if tool != "llama-server" else []
     words += ["-p", f"'{setup['prompt']} words'"] if setup["prompt"] > 8 else []
     args = [f"'{word[:40]}…'" if len(word) > 60 else word for word in setup["args"]]
     return " ".join([*words, *args])
@@ -112,7 +113,8 @@ def index(rows):
     return """# Case studies
 
 Each page plants one cause next to a real engine, shows what `analyze` prints, and measures what the remedy brings. The engine is an unmodified
-llama.cpp on a virtual machine with two CPUs (x86-64), so times differ from those of a board. The causes and the sentences are the same.
+llama.cpp on a virtual machine with two CPUs (x86-64) or on an emulated board, so times differ from those of a real one. The causes and the
+sentences are the same.
 `nodes` in a command is the driver of the test suite, a small program on libllama. The models `dense-…` and `moe-…` are untrained.
 
 | case | symptom | slower | faster with the remedy |

@@ -35,6 +35,7 @@ mod progress;
 mod sample;
 mod scratch;
 mod shell;
+mod system;
 mod user_state;
 mod write;
 

@@ -89,6 +89,13 @@ pub struct Cgroup {
     /// Tightest memory limit of the group and its ancestors, bytes; the text `none` if no limit is
     /// set, `null` if unknown.
     pub memory_limit_bytes: Option<Limit<u64>>,
+    /// Tightest `memory.high` of the group and its ancestors, bytes: above it, the kernel takes memory from
+    /// the group and slows its tasks down; the text `none` if none is set, `null` if unknown.
+    pub memory_high_bytes: Option<Limit<u64>>,
+    /// How often the group exceeded `memory.high`.
+    pub memory_high_events: Option<Rise>,
+    /// Time in which all tasks of the group waited for memory, ns.
+    pub memory_stalled_ns: Option<Rise>,
 }
 
 /// A CPU quota.

@@ -124,13 +124,12 @@ impl Delays {
     }
 }
 
-impl Delays {
-    /// Threads that are more than the CPUs sleep at barriers instead of spinning: libgomp does not
-    /// spin then. So their wake-ups are due to their number.
-    fn queued(&mut self) {
-        for amounts in [&mut self.caused, &mut self.alone] {
-            amounts.rename(Cause::WakeUp, Cause::TooManyThreads);
-        }
+/// Where threads queue for CPUs, they sleep at barriers instead of spinning: libgomp does not spin if
+/// they are more than the CPUs. So their wake-ups are due to their number.
+const fn of_queue(queued: bool, cause: Cause) -> Cause {
+    match cause {
+        Cause::WakeUp if queued => Cause::TooManyThreads,
+        other => other,
     }
 }
 
@@ -310,10 +309,11 @@ impl Splitter {
             usual(without, gap, work(on.sum, on.most, on.second, self.members.len(), kind), kind.costs);
         let excess = measured - usual.total().min(measured);
         self.blame(excess, kind.inner);
-        self.alone(opened, measured, kind.inner, excess, measured.saturating_sub(all.time));
         if queued {
-            self.delays.queued();
+            self.delays.caused.rename(Cause::WakeUp, of_queue(queued, Cause::WakeUp));
         }
+        let place = |cause, before| of_queue(queued, place(cause, kind.inner, before));
+        self.alone((opened, measured), kind.inner, excess, measured.saturating_sub(all.time), place);
         usual
     }
 
@@ -360,7 +360,14 @@ impl Splitter {
     }
 
     /// The effect of removing each cause alone.
-    fn alone(&mut self, opened: u64, measured: u64, inner: bool, excess: u64, by_times: u64) {
+    fn alone(
+        &mut self,
+        (opened, measured): (u64, u64),
+        inner: bool,
+        excess: u64,
+        by_times: u64,
+        place: impl Fn(Cause, bool) -> Cause,
+    ) {
         let Self { members, claims, delays, .. } = self;
         let causes: Vec<Cause> = delays.caused.iter().map(|(cause, _)| cause).collect();
         if let [only] = causes[..] {
@@ -369,7 +376,7 @@ impl Splitter {
         }
         claims.clear();
         for cause in causes {
-            let removed = |c: Cause, before: bool| place(c, inner, before) == cause;
+            let removed = |c: Cause, before: bool| place(c, before) == cause;
             let time = Times::removing(members, opened, inner, removed).time;
             claims.add(cause, measured.saturating_sub(time));
         }

@@ -1,15 +1,14 @@
-//! `analyze fleet ...`: replaces this process with the program `analyze-fleet`, as git does with
+//! `analyze fleet ...`: replaces this process by the program `analyze-fleet`, as git does with
 //! its commands. Its query engine is several times as large as `analyze`, and most users never need
 //! it.
 
 use std::env;
 use std::ffi::OsString;
 use std::io::Write;
-use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::{Command, ExitCode};
 
-use crate::{Diagnostic, Result};
+use crate::{Diagnostic, Result, system};
 
 const PROGRAM: &str = "analyze-fleet";
 
@@ -28,9 +27,10 @@ const ANALYZE: &str = "PROFINFER_ANALYZE";
 
 pub(crate) fn fleet(arguments: &[OsString]) -> Result<ExitCode> {
     let own = env::current_exe().ok();
-    let beside = own.as_ref().and_then(|path| Some(path.parent()?.join(PROGRAM)));
+    let file = format!("{PROGRAM}{}", env::consts::EXE_SUFFIX);
+    let beside = own.as_ref().and_then(|path| Some(path.parent()?.join(&file)));
     let in_path = env::var_os("PATH").into_iter().flat_map(|all| env::split_paths(&all).collect::<Vec<_>>());
-    let candidates: Vec<PathBuf> = beside.into_iter().chain(in_path.map(|dir| dir.join(PROGRAM))).collect();
+    let candidates: Vec<PathBuf> = beside.into_iter().chain(in_path.map(|dir| dir.join(&file))).collect();
     let Some(program) = candidates.iter().find(|path| path.is_file()) else {
         if arguments.is_empty() || arguments.iter().any(|word| word == "--help" || word == "-h") {
             let _ = writeln!(anstream::stdout(), "{HELP}");
@@ -47,11 +47,11 @@ pub(crate) fn fleet(arguments: &[OsString]) -> Result<ExitCode> {
     if let Some(own) = own.filter(|_| env::var_os(ANALYZE).is_none()) {
         command.env(ANALYZE, own);
     }
-    // `exec` returns only if it failed.
-    let e = command.exec();
-    Err(Diagnostic::new(
-        format!("starting {}", program.display()),
-        e,
-        "make it executable, or install it again",
-    ))
+    system::replace(&mut command).map_err(|e| {
+        Diagnostic::new(
+            format!("starting {}", program.display()),
+            e,
+            "make it executable, or install it again",
+        )
+    })
 }

@@ -13,6 +13,7 @@ fields! {
     fact::process::Variable => Variable { name, value }
     fact::process::Cgroup => Cgroup {
         path, version, quota, periods, throttled_periods, throttled_ns, cpuset, memory_limit_bytes,
+        memory_high_bytes, memory_high_events, memory_stalled_ns,
     }
     fact::process::Quota => Quota { quota_us, period_us, milli_cpus, level }
     fact::process::Thread => ThreadFacts { tid, affinity, policy, run_ns, run_delay_ns }

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use comfy_table::{Cell, Color};
+use comfy_table::Cell;
 
 use super::capture;
 use super::style::{Sheet, bar, cut, percent, table, write_table};
@@ -49,7 +49,7 @@ pub(super) fn write(analysis: &Analysis, out: &mut Sheet<'_>) -> io::Result<()> 
         let mut row = cells(kind);
         row.push(match estimate {
             Some(estimate) => Cell::new(interval(estimate)),
-            None => Cell::new(bar(kind.share, BAR)).fg(Color::DarkCyan),
+            None => Cell::new(bar(kind.share, BAR)),
         });
         row.push(rate(done.bytes_per_s, gb_per_s));
         if let Some(read) = read {

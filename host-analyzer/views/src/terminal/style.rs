@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use comfy_table::{Attribute, Cell, CellAlignment, ColumnConstraint, Table, presets};
+use comfy_table::{CellAlignment, ColumnConstraint, Table, presets};
 
 /// Smallest usable width in columns.
 const NARROWEST: usize = 40;
@@ -61,6 +61,7 @@ pub(crate) enum Colour {
     Bad,
     Dim,
     Strong,
+    Bar,
 }
 
 impl Colour {
@@ -72,6 +73,7 @@ impl Colour {
             Self::Bad => "1;31",
             Self::Dim => "2",
             Self::Strong => "1",
+            Self::Bar => "36",
         };
         format!("\u{1b}[{code}m{text}\u{1b}[0m")
     }
@@ -80,8 +82,8 @@ impl Colour {
 /// A table without lines: the first column is left-aligned, the others right-aligned.
 pub(super) fn table(headers: &[&str]) -> Table {
     let mut table = Table::new();
-    table.load_style(presets::NOTHING).enforce_styling();
-    table.set_header(headers.iter().map(|h| Cell::new(h).add_attribute(Attribute::Dim)));
+    table.load_style(presets::NOTHING);
+    table.set_header(headers);
     for (i, column) in table.column_iter_mut().enumerate() {
         column.set_padding((0, if i + 1 == headers.len() { 0 } else { 2 }));
         if i > 0 {
@@ -93,7 +95,6 @@ pub(super) fn table(headers: &[&str]) -> Table {
 
 /// Writes an empty line and a table, without the last columns if these do not fit.
 pub(super) fn write_table(table: &mut Table, out: &mut Sheet<'_>) -> io::Result<()> {
-    // The lines have colours in them.
     let mut widths: Vec<usize> = table.column_max_content_widths().into_iter().map(usize::from).collect();
     let columns = widths.len();
     widths.iter_mut().take(columns.saturating_sub(1)).for_each(|width| *width += 2);
@@ -106,10 +107,21 @@ pub(super) fn write_table(table: &mut Table, out: &mut Sheet<'_>) -> io::Result<
     }
     out.cut_tables += usize::from(kept < columns);
     writeln!(out)?;
-    for line in table.lines() {
-        writeln!(out, "{}", line.trim_end())?;
+    for (i, line) in table.lines().enumerate() {
+        // Not by the table: it asks Windows for the colours of a console, and leaves the text out where there is none.
+        let line = line.trim_end();
+        writeln!(out, "{}", if i == 0 { Colour::Dim.paint(line) } else { with_bars(line) })?;
     }
     Ok(())
+}
+
+/// A line with its bars in their colour.
+fn with_bars(line: &str) -> String {
+    let is_bar = |c: char| ('\u{2588}'..='\u{258f}').contains(&c);
+    let Some(start) = line.find(is_bar) else { return line.to_owned() };
+    let (before, rest) = line.split_at(start);
+    let (bar, after) = rest.split_at(rest.find(|c| !is_bar(c)).unwrap_or(rest.len()));
+    format!("{before}{}{}", Colour::Bar.paint(bar), with_bars(after))
 }
 
 /// A bar for a share, in eighths of a column.
@@ -170,6 +182,13 @@ mod tests {
         assert_eq!(bar(0.53125, 4), "██▏ ");
         assert_eq!(bar(1.0, 4), "████");
         assert_eq!(bar(7.0, 4), "████");
+    }
+
+    #[test]
+    fn bars_of_a_line_have_a_colour() {
+        assert_eq!(with_bars("a 1 b"), "a 1 b");
+        assert_eq!(with_bars("a █▏  1"), "a \u{1b}[36m█▏\u{1b}[0m  1");
+        assert_eq!(with_bars("▌ x █"), "\u{1b}[36m▌\u{1b}[0m x \u{1b}[36m█\u{1b}[0m");
     }
 
     #[test]

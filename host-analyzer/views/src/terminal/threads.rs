@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use comfy_table::{Cell, Color};
+use comfy_table::Cell;
 
 use super::capture::write_filters;
 use super::style::{Sheet, bar, cut, percent, table, write_table};
@@ -34,7 +34,7 @@ pub(super) fn write(threads: &[Thread], capture: &Capture, out: &mut Sheet<'_>) 
             Cell::new(duration(thread.work_ns)),
             Cell::new(thread.wait_ns.map_or_else(|| "–".into(), duration)),
             Cell::new(busy.map_or_else(|| "–".into(), percent)),
-            Cell::new(busy.map_or_else(String::new, |busy| bar(busy, BAR))).fg(Color::DarkCyan),
+            Cell::new(busy.map_or_else(String::new, |busy| bar(busy, BAR))),
         ]);
     }
     write_table(&mut t, out)?;

@@ -104,6 +104,9 @@ pub fn process(p: &Process) -> Vec<String> {
     if let Some(Limit::At(bytes)) = p.cgroup.memory_limit_bytes.value() {
         parts.push(format!("memory limited to {}", size(*bytes)));
     }
+    if let Some(Limit::At(bytes)) = p.cgroup.memory_high_bytes.value() {
+        parts.push(format!("memory.high is {}", size(*bytes)));
+    }
     if let (Some(own), Some(file)) = (p.rss_anonymous_bytes.value(), p.rss_file_bytes.value()) {
         parts.push(format!("resident: {} anonymous, {} of files", size(own.max), size(file.max)));
     }

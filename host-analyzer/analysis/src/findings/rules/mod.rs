@@ -21,6 +21,7 @@ mod kernels;
 mod kv_type;
 mod long_context;
 mod memory_clock;
+mod memory_reclaim;
 mod migrations;
 mod mixed_cores;
 mod paging;
@@ -77,6 +78,7 @@ pub const RULES: &[&Rule] = &[
     &clock_limit::RULE,
     &heat::RULE,
     &memory_clock::RULE,
+    &memory_reclaim::RULE,
     &paging::RULE,
     &cold_start::RULE,
     &double_copy::RULE,

@@ -74,6 +74,13 @@ pub struct Cgroup {
     pub cpuset: Reading<Vec<u16>>,
     /// The tightest memory limit of this group and its ancestors, bytes.
     pub memory_limit_bytes: Reading<Limit<u64>>,
+    /// The tightest `memory.high` of this group and its ancestors, bytes: above it, the kernel takes memory
+    /// from the group and slows its tasks down.
+    pub memory_high_bytes: Reading<Limit<u64>>,
+    /// How often the group exceeded `memory.high`.
+    pub memory_high_events: Reading<Rise>,
+    /// Time in which all tasks of the group waited for memory, ns.
+    pub memory_stalled_ns: Reading<Rise>,
 }
 
 /// A CPU quota.
@@ -174,6 +181,9 @@ impl Cgroup {
             throttled_ns: table.rise(scope, "cgroup.throttled_ns"),
             cpuset: table.cpus(scope, "cgroup.cpuset"),
             memory_limit_bytes: limit(table, scope, "cgroup.memory.limit"),
+            memory_high_bytes: limit(table, scope, "cgroup.memory.high"),
+            memory_high_events: table.rise(scope, "cgroup.memory.high_events"),
+            memory_stalled_ns: table.rise(scope, "cgroup.memory.stalled_ns"),
         }
     }
 }

@@ -113,6 +113,27 @@ fn pages_from_disk() {
     assert_eq!(evidence(&table, "paging", "blocked_in_table"), Some(Value::Share(1.0)));
 }
 
+/// The group of the process exceeded `memory.high` 40 times, and waited for 76 microseconds.
+#[test]
+fn memory_of_the_control_group() {
+    let reclaiming = |faults| {
+        let mut m = paged(faults, ThreadState::Blocked);
+        number(&mut m, PROCESS, "cgroup.memory.high", GIB);
+        rises(&mut m, "cgroup.memory.high_events", 40);
+        rises(&mut m, "cgroup.memory.stalled_ns", 76_000);
+        m
+    };
+    let m = reclaiming(0);
+    assert_eq!(answer(&m, "memory_reclaim"), Found(1_839, 2_161));
+    assert!(matches!(remedy(&m, "memory_reclaim"), Remedy::MoreMemory { .. }));
+    assert_eq!(evidence(&m, "memory_reclaim", "memory_high"), Some(Value::Bytes(GIB)));
+    assert_eq!(evidence(&m, "memory_reclaim", "memory_stalled"), Some(Value::Nanoseconds(76_000)));
+    // Pages that are read again have another cause; without a group nothing is known of its memory.
+    assert_eq!(answer(&reclaiming(76), "paging"), Found(1_839, 2_161));
+    assert_ne!(answer(&reclaiming(76), "memory_reclaim"), Found(1_839, 2_161));
+    assert_eq!(answer(&paged(0, ThreadState::Blocked), "memory_reclaim"), Silent);
+}
+
 /// The kernel's own work for the faults seems to be that of the operators.
 #[test]
 fn the_kernel_works_for_pages() {

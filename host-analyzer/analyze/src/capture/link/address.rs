@@ -3,8 +3,6 @@
 use std::fmt;
 use std::io::{self, ErrorKind};
 use std::net::TcpStream;
-use std::os::linux::net::SocketAddrExt;
-use std::os::unix::net::{SocketAddr, UnixStream};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -13,6 +11,7 @@ use profinfer_secure::{Error, Key, file};
 use super::{Link, PATIENCE, Socket, refusal, secure};
 use crate::capture::interrupts;
 use crate::capture::observer::CaptureObserver;
+use crate::system::unix_socket;
 use crate::{Diagnostic, Result};
 
 /// Address of an agent, and the key that it shares with this host.
@@ -64,14 +63,7 @@ impl Address {
                 socket.set_nodelay(true)?;
                 Box::new(socket)
             }
-            Place::Unix(path) => {
-                let socket = match path.strip_prefix('@') {
-                    Some(name) => UnixStream::connect_addr(&SocketAddr::from_abstract_name(name)?)?,
-                    None => UnixStream::connect(path)?,
-                };
-                socket.set_read_timeout(Some(PATIENCE))?;
-                Box::new(socket)
-            }
+            Place::Unix(path) => Box::new(unix_socket(path, PATIENCE)?),
             Place::Serial(device, baud) => {
                 return Ok(Link::Serial(serialport::new(device, *baud).timeout(PATIENCE).open()?));
             }

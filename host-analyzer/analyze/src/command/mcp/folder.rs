@@ -100,11 +100,10 @@ fn written(metadata: &Metadata) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use std::os::unix::fs::symlink;
-
     use super::*;
 
     #[test]
+    #[cfg(unix)]
     fn only_recordings_inside_are_listed_and_opened() -> std::result::Result<(), Box<dyn std::error::Error>> {
         let outside = tempfile::tempdir()?;
         let dir = tempfile::tempdir()?;
@@ -116,7 +115,7 @@ mod tests {
             fs::create_dir_all(path.parent().unwrap_or(dir.path()))?;
             fs::write(path, "12345")?;
         }
-        symlink(outside.path(), dir.path().join("link"))?;
+        std::os::unix::fs::symlink(outside.path(), dir.path().join("link"))?;
         let folder = Folder::open(dir.path())?;
         let (list, more) = folder.list();
         let names: Vec<(&str, u64)> = list.iter().map(|e| (e.recording.as_str(), e.bytes)).collect();

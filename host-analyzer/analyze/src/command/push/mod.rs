@@ -6,7 +6,7 @@
 //! state: what each push made, for --stop and --resume
 //! ```
 //! Every command is shown before it runs, every call has a time limit (`wait`), and a second push
-//! does only what is missing. Only `local` differs between systems of the host.
+//! does only what is missing. What differs between systems of the host is in `crate::system`.
 
 mod adb;
 mod agent;
@@ -15,7 +15,6 @@ mod connector;
 mod forward;
 mod hdc;
 mod key;
-mod local;
 mod options;
 mod record;
 mod run;

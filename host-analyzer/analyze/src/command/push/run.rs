@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 use std::process::{self, Child, Command, Stdio};
 use std::time::Duration;
 
-use super::{local, wait};
+use super::wait;
 use crate::shell::shown;
-use crate::{Diagnostic, Result};
+use crate::{Diagnostic, Result, system};
 
 /// Lines of an answer that an error shows: the last ones.
 const LINES: usize = 5;
@@ -139,7 +139,7 @@ impl Host {
         }
         let mut command = Command::new(&call.words[0]);
         command.args(&call.words[1..]).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-        local::apart(&mut command);
+        system::apart(&mut command);
         command.spawn().map(|child| child.id()).map_err(|e| not_started(call, &e))
     }
 }
@@ -157,7 +157,7 @@ fn start(call: &Call<'_>, kept: &Kept) -> io::Result<Child> {
         None => command.stdin(Stdio::null()),
     };
     if call.apart {
-        local::apart(&mut command);
+        system::apart(&mut command);
     }
     command.spawn()
 }

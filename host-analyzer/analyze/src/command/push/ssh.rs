@@ -6,11 +6,10 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::connector::{Connector, Forwarding, there};
-use super::local;
 use super::run::{Answer, Call, Host};
 use super::state::{Ports, Pushed, Store, crc};
 use crate::shell::{Quoting, shown};
-use crate::{Diagnostic, Result};
+use crate::{Diagnostic, Result, system};
 
 /// A login may ask for a password.
 const LOGIN: Duration = Duration::from_secs(120);
@@ -46,7 +45,7 @@ impl Ssh {
         let earlier = store.of(super::Way::Ssh, Some(target));
         let last = || earlier.last().map(|p| p.ssh_options.clone()).unwrap_or_default();
         let options = options.unwrap_or_else(last);
-        let control = local::SSH_SHARES.then(|| control(target, &options, store)).flatten();
+        let control = system::SSH_SHARES.then(|| control(target, &options, store)).flatten();
         let tunnel = earlier.iter().find_map(|p| p.tunnel);
         Ok(Self { target: target.to_owned(), options, control, earlier, connected: false, tunnel })
     }
@@ -241,7 +240,7 @@ impl Connector for Ssh {
             (Some(control), _) if host.dry || control.exists() => {
                 host.run(&Call::new(self.words(&["-O", "cancel", "-L", &rule(ports)]))).map(drop)
             }
-            (None, Some(pid)) => host.run(&Call::new(local::end_process(pid))).map(drop),
+            (None, Some(pid)) => host.run(&Call::new(system::end_process(pid))).map(drop),
             _ => Ok(()),
         }
     }

@@ -228,6 +228,9 @@ export interface Cgroup {
   throttled_ns: Rise | null;
   cpuset: number[] | null;
   memory_limit_bytes: "none" | number | null;
+  memory_high_bytes: "none" | number | null;
+  memory_high_events: Rise | null;
+  memory_stalled_ns: Rise | null;
 }
 
 /** Mean time per unit of both sides. */

@@ -163,6 +163,9 @@ function processPanel(p: ProcessFacts): Child {
     ["Anonymous memory", seen(p.rss_anonymous_bytes, bytes)],
     ["File mappings", seen(p.rss_file_bytes, bytes)],
     ["Memory limit", limit(c?.memory_limit_bytes)],
+    ["memory.high", limit(c?.memory_high_bytes)],
+    ["Exceeded memory.high", rise(c?.memory_high_events, count)],
+    ["Stalled for memory", rise(c?.memory_stalled_ns, time)],
     ["Threads", seen(p.threads, count)],
     ["Nice", known(p.nice, String)],
   ]);

@@ -1,0 +1,38 @@
+#!/usr/bin/env bash
+# build-analyze.sh [TARGET]      build analyze for hosts of a kind (default: this machine's Linux), without Docker
+#
+#   x86_64-unknown-linux-musl, aarch64-unknown-linux-musl     static: every Linux, glibc or not
+#   x86_64-pc-windows-gnu                                     Windows 10 and later
+#
+# Makes one file that needs nothing of the builder's system. Prints its path. The first run also prepares the target (a minute or
+# two). Only for releases: on this machine, `cargo build` is enough.
+set -eu
+. "$(dirname "$0")/lib.sh"
+target=${1:-$(uname -m)-unknown-linux-musl}
+case $target in
+-h | --help) usage_from_head "$0"; exit ;;
+x86_64-unknown-linux-musl | aarch64-unknown-linux-musl)
+	dir=$("$REPO/ci/static/musl.sh" "${target%%-*}" --like-rustup)
+	cc=$dir/cc linker=rust-lld suffix=''
+	;;
+x86_64-pc-windows-gnu)
+	dir=$("$REPO/ci/static/windows.sh")
+	cc=x86_64-w64-mingw32-gcc linker=$cc suffix=.exe
+	;;
+*) die "analyze is not built for '$target'" "$(usage_from_head "$0" | sed -n '3,4p')" ;;
+esac
+cd "$REPO"
+T=$(tr a-z- A-Z_ <<<"$target")
+# zstd is C.
+export "CC_${target//-/_}=$cc"
+export "CARGO_TARGET_${T}_LINKER=$linker"
+export "CARGO_TARGET_${T}_RUSTFLAGS=--sysroot=$dir/sysroot --remap-path-prefix=$REPO=. --remap-path-prefix=${CARGO_HOME:-$HOME/.cargo}/registry/src= --remap-path-prefix=$CARGO_TARGET_DIR=target"
+unset RUSTFLAGS
+say "analyze for $target"
+cargo build --locked --profile host --target "$target" -p analyze >&2
+out=$CACHE/out/$target/analyze$suffix
+mkdir -p "${out%/*}"
+cp "$CARGO_TARGET_DIR/$target/host/analyze$suffix" "$out"
+note "$(file -b "$out")"
+note "$(stat -c %s "$out") bytes"
+echo "$out"
