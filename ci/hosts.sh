@@ -3,7 +3,7 @@
 #
 # arm64 runs by qemu-user, Windows by wine in a Debian of its own. The kept recordings go to all views, and every file and the text
 # on the terminal must have the same bytes as on this machine. On Windows also: `push` through a program in the place of ssh.exe whose
-# board is this machine, and a capture over TCP from the agent that it started.
+# board is this machine, and captures from real agents over TCP and over a serial line.
 set -eu
 . "$(dirname "$0")/../scripts/lib.sh"
 cd "$REPO"

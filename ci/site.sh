@@ -6,14 +6,14 @@
 #                and the sample report
 #   --links      only what needs neither mdBook nor a build: links and anchors of the Markdown files, the case studies,
 #                the tests of these scripts (2 s; part of scripts/test.sh)
-#   --shots      make the pictures of docs/ again, from the sample recording
+#   --shots      make the pictures of docs/ again, from the kept recordings
 #
 # mdBook is built once into the cache. Nothing is fetched by the checks.
 set -eu
 . "$(dirname "$0")/../scripts/lib.sh"
 . "$REPO/ci/tests.sh"
 MDBOOK=0.5.4
-sample=$REPO/host-analyzer/tests/data/sample.pfi
+data=$REPO/host-analyzer/tests/data
 site=$CACHE/site
 cd "$REPO"
 
@@ -31,8 +31,9 @@ mdbook() {
 	fi
 	"$program" "$@"
 }
+# report NAME DIR: the report of a kept recording
 report() {
-	PROFINFER_CEILINGS='' "$ANALYZE" "$sample" --out "$1" --only report.html >/dev/null
+	PROFINFER_CEILINGS='' "$ANALYZE" "$data/$1.pfi" --out "$2" --only report.html >/dev/null
 }
 # Pictures of at most 150 kB: text needs few colours.
 shots() {
@@ -40,9 +41,10 @@ shots() {
 	out=$(mktemp -d) # not local: the trap runs after the function
 	trap 'rm -rf "$out"' EXIT
 	need_pkgs pngquant
-	report "$out"
+	report sample "$out/sample"
+	report board "$out/board"
 	mkdir -p "$out/understand" docs/understand
-	node ci/site/shots.mjs "$out/report.html" "$out"
+	node ci/site/shots.mjs "$out" "$out"
 	(cd "$out" && find . -name '*.png') | while read -r picture; do
 		pngquant --force --speed 1 --output "docs/$picture" 32 "$out/$picture"
 		[ "$(stat -c %s "docs/$picture")" -le 150000 ] || die "docs/$picture is larger than 150 kB" "Show less of the page: ci/site/shots.json"
@@ -84,7 +86,7 @@ check() {
 }
 check "links, case studies" sources
 check "source of the book" python3 -B ci/site/stage.py "$site"
-report "$site/src/sample"
+report sample "$site/src/sample"
 rm -rf "$site/html"
 check "mdBook" mdbook build "$site"
 check "links of the site" python3 -B ci/site/links.py "$site/html"

@@ -3,6 +3,7 @@
 #
 #   x86_64-unknown-linux-musl, aarch64-unknown-linux-musl     static: every Linux, glibc or not
 #   x86_64-pc-windows-gnu                                     Windows 10 and later
+#   aarch64-apple-darwin                                      macOS; untested, since nothing here can run it
 #
 # Makes one file that needs nothing of the builder's system. Prints its path. The first run also prepares the target (a minute or
 # two). Only for releases: on this machine, `cargo build` is enough.
@@ -19,7 +20,11 @@ x86_64-pc-windows-gnu)
 	dir=$("$REPO/ci/static/windows.sh")
 	cc=x86_64-w64-mingw32-gcc linker=$cc suffix=.exe
 	;;
-*) die "analyze is not built for '$target'" "$(usage_from_head "$0" | sed -n '3,4p')" ;;
+aarch64-apple-darwin)
+	dir=$("$REPO/ci/static/macos.sh" "${target%%-*}")
+	cc=$dir/cc linker=$cc suffix=''
+	;;
+*) die "analyze is not built for '$target'" "$(usage_from_head "$0" | sed -n '3,5p')" ;;
 esac
 cd "$REPO"
 T=$(tr a-z- A-Z_ <<<"$target")

@@ -43,6 +43,7 @@
 //   NODES_LOAD_ALL   CPU variants are libraries loaded at run time (2024-11 and later)
 //   NODES_NO_CALLBACK  there is no eval callback (before 2024-02)
 //   NODES_LOAD_MODE  llama_model_params::load_mode instead of use_mmap (2026-08 and later)
+//   NODES_THREADPOOL  the linked library makes pools of threads (2024-08 to 2024-11)
 
 #ifdef NODES_LOAD_MODE
 static void no_mmap(llama_model_params & p) { p.load_mode = LLAMA_LOAD_MODE_NONE; }
@@ -283,6 +284,20 @@ static void print_text(const llama_model * m, llama_token token) {
     }
 }
 
+// With NODES_STRICT=1, where OpenMP does not start the threads: they stay, each on a CPU of its own.
+static void bind_threads(llama_context * c, int n) {
+#ifdef NODES_THREADPOOL
+    ggml_threadpool_params p = ggml_threadpool_params_default(n);
+    for (int i = 0; i < n; i++) {
+        p.cpumask[i] = true;
+    }
+    p.strict_cpu = true;
+    llama_attach_threadpool(c, ggml_threadpool_new(&p), nullptr);
+#else
+    (void) c, (void) n;
+#endif
+}
+
 static void quiet(ggml_log_level level, const char * text, void *) {
     if (level == GGML_LOG_LEVEL_ERROR) {
         fputs(text, stderr);
@@ -380,6 +395,9 @@ static bool open_session(const char * path, const Options & o, Lister & lister, 
     if (!s.ctx) {
         fprintf(stderr, "nodes: cannot make a context of %u tokens for '%s'\n", p.n_ctx, path);
         return false;
+    }
+    if (getenv("NODES_STRICT")) {
+        bind_threads(s.ctx, o.n_threads);
     }
     return true;
 }

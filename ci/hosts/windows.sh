@@ -21,30 +21,51 @@ on_windows() {
 	(cd "$root/w" && made_views in_wine)
 	cp -r "$root/w/." "$views/"
 	the_same windows
+	agent=$(scripts/build-agent.sh --arch x86_64) engine='' model=''
+	if why=$(have_bpf); then
+		engine=$(scripts/engine.sh) model=$(scripts/model.sh dense-q8)
+	else
+		skip "captures on Windows" "nothing can be traced here: $why"
+	fi
 	windows_pushes
+	[ -z "$engine" ] || windows_serial
+	inside wineserver -k >/dev/null 2>&1 || true
 }
 
 # `push` through an ssh.exe whose board is this machine, and a capture from the agent that it started
 windows_pushes() {
-	local engine model
-	cp "$(scripts/build-agent.sh --arch x86_64)" "$root/agents/profinfer-agent-x86_64"
+	cp "$agent" "$root/agents/profinfer-agent-x86_64"
 	x86_64-w64-mingw32-gcc -O1 -Wall -Wextra -o "$root/programs/ssh.exe" ci/hosts/ssh.c -lws2_32
 	python3 -B ci/hosts/board.py "$work/port" >/dev/null 2>&1 &
 	board=$!
 	until [ -s "$work/port" ]; do sleep 0.1; done
 	board_port=$(cat "$work/port")
 	seen "windows: push" "==> ready" in_wine push ssh pi@board --dir /tmp/profinfer-windows
-	if why=$(have_bpf); then
-		engine=$(scripts/engine.sh) model=$(scripts/model.sh dense-q8)
-		(sleep 4 && "$engine/nodes" -m "$model" -t 2 -n 64 >/dev/null 2>&1) &
-		seen "windows: capture" "t/s on 2 threads" in_wine tcp:127.0.0.1:7817 --out capture
-	else
-		skip "a capture on Windows" "nothing can be traced here: $why"
+	if [ -n "$engine" ]; then
+		(sleep 4 && "$engine/llama-completion" -m "$model" -t 2 -n 64 -p Hello -no-cnv >/dev/null 2>&1 </dev/null) &
+		seen "windows: capture over TCP" "t/s on 2 threads" in_wine tcp:127.0.0.1:7817 --out tcp
 	fi
-	seen "windows: push --stop" "removed\|stopped\|stop" in_wine push ssh pi@board --dir /tmp/profinfer-windows --stop
+	seen "windows: push --stop" "rmdir /tmp/profinfer-windows" in_wine push ssh pi@board --dir /tmp/profinfer-windows --stop
 	[ ! -e /tmp/profinfer-windows ] || { echo "left behind: /tmp/profinfer-windows"; failed=$((failed + 1)); }
-	inside wineserver -k >/dev/null 2>&1 || true
 	kill "$board"
+}
+
+# A capture from an agent at the other end of a serial line, which is COM9 for Windows
+windows_serial() {
+	local here there
+	python3 -B ci/hosts/line.py "$work/line" >/dev/null 2>&1 &
+	line=$!
+	until [ -s "$work/line" ]; do sleep 0.1; done
+	read -r here there <"$work/line"
+	mount --bind /dev "$root/dev"
+	mount --bind /dev/pts "$root/dev/pts"
+	inside env WINEDEBUG=-all wine reg add 'HKLM\Software\Wine\Ports' /v COM9 /d "$there" /f >/dev/null 2>&1
+	inside wineserver -k || true
+	"$agent" serve --once --listen "serial:$here@115200" -- "$engine/nodes" -m "$model" -t 2 -n 48 >/dev/null 2>&1 </dev/null &
+	seen "windows: capture over COM9" "t/s on 2 threads" in_wine serial:COM9@115200 --out serial
+	inside wineserver -k || true
+	umount "$root/dev/pts" "$root/dev"
+	kill "$line"
 }
 
 # seen WHAT PATTERN COMMAND...: its output has the pattern

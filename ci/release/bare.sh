@@ -42,10 +42,11 @@ emulate() {
 	}
 }
 
-# leave_bare: what bare_debian mounted, and $work
+# leave_bare: what bare_debian mounted and its user started, and $work
 leave_bare() {
 	local one
-	for one in "$work"/*/; do umount "$one/proc" "$one/sys" 2>/dev/null || true; done
+	jobs -p | xargs -r kill 2>/dev/null || true
+	for one in "$work"/*/; do umount "$one/dev/pts" "$one/dev" "$one/proc" "$one/sys" 2>/dev/null || true; done
 	rm -rf --one-file-system "$work"
 }
 

@@ -1,18 +1,18 @@
-// `node shots.mjs REPORT OUT`: pictures of the parts of a report, for docs/understand/report.md and
-// the README. Reads `shots.json`: name of the picture, what to unfold, and the element or the height.
+// `node shots.mjs REPORTS OUT`: pictures of the parts of reports, for docs/understand/report.md and the README. Reads `shots.json`:
+// name of the picture, whose report (sample), what to unfold, and the element or the height.
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { launch } from "./browser.mjs";
 
-const [report, out] = process.argv.slice(2);
+const [reports, out] = process.argv.slice(2);
 const shots = JSON.parse(readFileSync(new URL("shots.json", import.meta.url), "utf8"));
 const browser = await launch();
 
-for (const { name, width, height, element, open } of shots) {
+for (const { name, of, width, height, element, open } of shots) {
   const page = await browser.newPage({ viewport: { width, height: height ?? 900 } });
-  await page.goto(pathToFileURL(report).href);
+  await page.goto(pathToFileURL(join(reports, of ?? "sample", "report.html")).href);
   await page.waitForFunction(() => document.documentElement.dataset.ready === "true");
   if (open) {
     // A link to a folded section opens it, as a reader does.

@@ -13,6 +13,7 @@ build_nodes() {
 		! grep -qs llama_kv_self_clear "$dir/llama.h" || flags+=(-DNODES_KV_SELF)
 		! grep -qs cb_eval_user_data "$dir/llama.h" || flags[0]=-UNODES_NO_CALLBACK
 		! grep -qs 'enum llama_load_mode  load_mode' "$dir/llama.h" || flags+=(-DNODES_LOAD_MODE)
+		! grep -qs 'ggml_threadpool_new ' "$dir/ggml.h" || flags+=(-DNODES_THREADPOOL)
 		! grep -qs ggml_backend_load_all "$dir/ggml-backend.h" || flags+=(-DNODES_LOAD_ALL)
 	done
 	have g++ || need_pkgs g++ libc6-dev

@@ -91,8 +91,8 @@ impl ProbeKind {
             Self::BatchPosition | Self::BatchOutput => Level::Token,
             Self::OutputTaken | Self::OutputsTaken => Level::Token,
             Self::SequenceCut | Self::SequenceCopy | Self::MemoryClear => Level::Token,
-            Self::SaveState | Self::RestoreState | Self::AllocateGraph => Level::Token,
-            Self::SchedulerGraph | Self::CpuGraph | Self::BackendGraph => Level::Graph,
+            Self::SaveState | Self::RestoreState => Level::Token,
+            Self::SchedulerGraph | Self::CpuGraph | Self::BackendGraph | Self::AllocateGraph => Level::Graph,
             Self::OpStart | Self::OpFused | Self::OpEnd | Self::OpFunction => Level::Operator,
             Self::BackendOp(_) | Self::NestedCall(_) => Level::Operator,
         }

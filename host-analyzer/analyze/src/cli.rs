@@ -41,7 +41,7 @@ pub(crate) enum Command {
     /// the same recording and reports as a capture without `watch`. With --format json, prints one
     /// JSON object per line instead.
     Watch(Box<Watch>),
-    /// Show the report of a kept recording, without a board, root or network
+    /// Show the report of a kept recording, without a board, root or network; or trace a command here
     Demo(Demo),
     /// Put the agent on a board, start it, and forward its port; or remove it
     ///
@@ -218,12 +218,15 @@ pub(crate) enum Export {
     },
 }
 
-/// A kept recording.
+/// A kept recording, or one made here.
 #[derive(Debug, Args)]
 pub(crate) struct Demo {
     /// Folder for the recording and its views
     #[arg(long, short, value_name = "DIR", default_value = "demo")]
     pub(crate) out: PathBuf,
+    /// Trace this command of an engine on this machine instead; needs root
+    #[arg(last = true, value_name = "COMMAND")]
+    pub(crate) traced: Vec<OsString>,
 }
 
 /// Recordings for assistants.

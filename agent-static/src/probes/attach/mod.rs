@@ -89,10 +89,12 @@ impl Attached {
     }
 
     /// Whether any probe of this level is attached to the engine itself. Functions of other
-    /// backends do not count.
+    /// backends, and probes without which the level can be traced, do not count.
     #[must_use]
     pub fn has(&self, level: u32) -> bool {
-        let of_it = |kind: ProbeKind| level_bit(kind.level()) & level != 0 && kind.backend_slot().is_none();
+        let of_it = |kind: ProbeKind| {
+            level_bit(kind.level()) & level != 0 && kind.backend_slot().is_none() && !kind.is_extra()
+        };
         self.uprobes.kinds().any(of_it)
     }
 

@@ -173,3 +173,38 @@ pub(crate) fn wait_for(
     }
     panic!("no {what} within 60 s");
 }
+
+/// `analyze demo -- ENGINE` traces it by the agent that comes with `analyze`.
+#[test]
+fn by_the_demo() {
+    let Some(parts) = parts() else { return };
+    let Some(bin) = engine("PROFINFER_ENGINE_DIR") else { return };
+    let dir = tempfile::tempdir().unwrap();
+    let agents = dir.path().join("agents");
+    std::fs::create_dir(&agents).unwrap();
+    let name = format!("profinfer-agent-{}", std::env::consts::ARCH);
+    std::os::unix::fs::symlink(std::fs::canonicalize(&parts.agent).unwrap(), agents.join(name)).unwrap();
+    let nodes = bin.join("nodes");
+    let output = Command::new(env!("CARGO_BIN_EXE_analyze"))
+        .env("PROFINFER_AGENTS", &agents)
+        .current_dir(dir.path())
+        .args([
+            "demo",
+            "--",
+            nodes.to_str().unwrap(),
+            "-m",
+            &model(&parts, "dense-q8"),
+            "-t",
+            "1",
+            "-n",
+            "20",
+        ])
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{said}{}", String::from_utf8_lossy(&output.stderr));
+    assert!(said.contains("dense-q8 · q8_0") && said.contains("t/s on 1 thread"), "{said}");
+    assert!(!said.contains("kept recording"), "{said}");
+    whole(&read(&dir.path().join("demo/recording.pfi")));
+    assert!(dir.path().join("demo/report.html").is_file());
+}

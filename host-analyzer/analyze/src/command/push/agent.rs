@@ -34,9 +34,18 @@ impl Files {
     }
 }
 
+/// The agent for this machine.
+pub(crate) fn here() -> Result<PathBuf> {
+    find_of(None, env::consts::ARCH, false)
+}
+
 /// The agent for a machine: the named file, else the first that exists.
 pub(super) fn find(options: &Options, machine: &str, dry: bool) -> Result<PathBuf> {
-    let candidates = match &options.agent {
+    find_of(options.agent.as_ref(), machine, dry)
+}
+
+fn find_of(named: Option<&PathBuf>, machine: &str, dry: bool) -> Result<PathBuf> {
+    let candidates = match named {
         Some(path) => vec![path.clone()],
         None => candidates(machine, &|name| env::var_os(name).map(PathBuf::from), env::current_exe().ok()),
     };

@@ -29,6 +29,7 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
 
+pub(crate) use agent::here as agent_here;
 pub(crate) use options::Options;
 
 use crate::capture::interrupts;
