@@ -32,7 +32,7 @@ for system; do
 	try "agents for push" "^profinfer-agent-aarch64" ls /v/lib/profinfer/agents
 	try "push finds an agent" "/v/lib/profinfer/agents/profinfer-agent-" /v/bin/analyze push ssh pi@board --dry-run
 	inside /v/bin/pip uninstall -q -y profinfer
-	left=$(cd "$root" && find v -name '*profinfer*' -o -name 'analyze*')
+	left=$(cd "$root" && find v -type f \( -path '*profinfer*' -o -name 'analyze*' \))
 	[ -z "$left" ] || { echo "left behind: $left"; failed=$((failed + 1)); }
 	umount "$root/proc" "$root/sys"
 done

@@ -8,6 +8,7 @@ use super::Bpf;
 use super::layout::{View, field, length, types};
 use super::ring::{CPU_USE_LEAST_NS, CpuUse, TASK_COMM, Who};
 use crate::clock;
+use crate::sys::grace::programs_ended;
 
 const OF_CPU: usize = size_of::<types::cpu_use>();
 const CPUS: usize = length(|bss| &bss.cpu_uses);
@@ -52,6 +53,8 @@ impl Bpf<'_> {
         if since_ns == 0 {
             return Open::default();
         }
+        // One that runs at this moment may still send the window that is read here.
+        programs_ended();
         let several = self.word(offset_of!(types::bss, cpu_use_engines)).is_some_and(|n| n.load(Relaxed) > 1);
         let first = offset_of!(types::bss, cpu_uses);
         let mut all = Open::default();

@@ -219,8 +219,13 @@ impl Running<'_, '_> {
         self.sched.detach();
         let _ = self.ring.consume();
         // Last, because it may take long: no operator is lost any more.
+        {
+            let lower = &mut self.drain.borrow_mut().lower;
+            end_cpu_use(self.bpf, lower, lower.drained_ns);
+        }
+        // Windows that ended meanwhile.
+        let _ = self.ring.consume();
         let lower = &mut self.drain.borrow_mut().lower;
-        end_cpu_use(self.bpf, lower, lower.drained_ns);
         self.bpf.page_reads(&mut self.page_reads);
         self.facts.end(&mut lower.computing, &self.page_reads, &mut lower.emit);
         if self.sched.recorded() != 0 {

@@ -12,6 +12,7 @@ pub mod bench;
 #[cfg(feature = "direct")]
 pub mod direct;
 pub mod file;
+pub mod grace;
 pub mod maps;
 pub mod mount;
 pub mod multi;
