@@ -40,13 +40,13 @@ windows_pushes() {
 	board=$!
 	until [ -s "$work/port" ]; do sleep 0.1; done
 	board_port=$(cat "$work/port")
-	seen "windows: push" "==> ready" in_wine push ssh pi@board --dir /tmp/profinfer-windows
+	seen "windows: push" "==> ready" in_wine push ssh pi@board
 	if [ -n "$engine" ]; then
 		(sleep 4 && "$engine/llama-completion" -m "$model" -t 2 -n 64 -p Hello -no-cnv >/dev/null 2>&1 </dev/null) &
 		seen "windows: capture over TCP" "t/s on 2 threads" in_wine tcp:127.0.0.1:7817 --out tcp
 	fi
-	seen "windows: push --stop" "rmdir /tmp/profinfer-windows" in_wine push ssh pi@board --dir /tmp/profinfer-windows --stop
-	[ ! -e /tmp/profinfer-windows ] || { echo "left behind: /tmp/profinfer-windows"; failed=$((failed + 1)); }
+	seen "windows: push --stop" "rmdir /tmp/profinfer" in_wine push ssh pi@board --stop
+	[ ! -e /tmp/profinfer ] || { echo "left behind: /tmp/profinfer"; failed=$((failed + 1)); }
 	kill "$board"
 }
 
