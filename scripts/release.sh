@@ -4,8 +4,8 @@
 #   --draft      accept uncommitted changes, an "unreleased" section of CHANGELOG.md, and unreadable advisories
 #   --sign KEY   sign the checksums with this ssh key (a private key file, or a public one whose private key is in an ssh agent)
 #
-# For Linux on x86-64 and arm64 and for Windows: analyze with both static agents, as a Python wheel, an archive and a Debian package. Besides
-# the agents alone, analyze-fleet, man pages and completions, a CycloneDX list of parts for each program, the section of CHANGELOG.md,
+# For Linux on x86-64 and arm64 and for Windows: analyze with both static agents, as a Python wheel, an archive and a Debian package. For
+# macOS an archive, which nothing here can test. Besides the agents alone, analyze-fleet, man pages and completions, a CycloneDX list of parts for each program, the section of CHANGELOG.md,
 # SHA256SUMS and its signature. The version is the one in Cargo.toml; fleet/Cargo.toml has to have the same.
 set -eu
 . "$(dirname "$0")/lib.sh"
@@ -62,12 +62,13 @@ for arch in aarch64 x86_64; do
 	deb "$out" profinfer-agent --profile release --target "$target"
 done
 
-for target in x86_64-unknown-linux-musl aarch64-unknown-linux-musl x86_64-pc-windows-gnu; do
+for target in x86_64-unknown-linux-musl aarch64-unknown-linux-musl x86_64-pc-windows-gnu aarch64-apple-darwin; do
 	analyze=$(scripts/build-analyze.sh "$target")
 	name=profinfer-$version-$(system_of "$target")
 	ci/release/sbom.sh analyze "$analyze" "$target" >"$out/$name.cdx.json"
 	say "$name"
 	archive "$out" "$name" "$analyze"
+	case $target in *-apple-*) continue ;; esac
 	"$VENV/bin/python" ci/release/wheel.py "$out" "$version" "$(wheel_platform "$target")" "$analyze" "$out/$name.cdx.json" "$agents"/* >&2
 	case $target in *-linux-*) ;; *) continue ;; esac
 	stage host "$target" "$out/$name.cdx.json" analyze

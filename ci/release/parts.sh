@@ -33,6 +33,7 @@ system_of() {
 	case $1 in
 	*-linux-*) echo "${1%%-*}-linux" ;;
 	*-windows-*) echo "${1%%-*}-windows" ;;
+	*-apple-*) echo "${1%%-*}-macos-untested" ;;
 	esac
 }
 

@@ -28,7 +28,8 @@ exports:
 ...
 X
 }
-framework() { library "$dir/frameworks/$1.framework/$1.tbd" "/System/Library/Frameworks/$1.framework/Versions/A/$1" "${@:2}"; }
+# framework NAME VERSION SYMBOLS...
+framework() { library "$dir/frameworks/$1.framework/$1.tbd" "/System/Library/Frameworks/$1.framework/Versions/$2/$1" "${@:3}"; }
 
 prepare() {
 	[ ! -e "$dir/ready" ] || return 0
@@ -36,11 +37,12 @@ prepare() {
 	mkdir -p "$dir"
 	ensure_venv tools
 	"$VENV/bin/python" -m pip install -q --disable-pip-version-check ziglang==0.16.0 >&2 || die "pip could not install ziglang"
-	framework CoreFoundation CFRelease CFRetain CFGetTypeID CFEqual CFHash CFCopyDescription CFShow CFRunLoopGetCurrent kCFAllocatorDefault kCFAllocatorNull \
+	framework Foundation C NSLog
+	framework CoreFoundation A CFRelease CFRetain CFGetTypeID CFEqual CFHash CFCopyDescription CFShow CFRunLoopGetCurrent kCFAllocatorDefault kCFAllocatorNull \
 		kCFTypeDictionaryKeyCallBacks kCFTypeDictionaryValueCallBacks kCFBooleanTrue kCFBooleanFalse \
 		CFStringCreateWithBytes CFStringCreateWithCString CFStringCreateWithBytesNoCopy CFStringGetCStringPtr CFStringGetCString CFStringGetLength CFStringGetBytes CFStringGetTypeID \
 		CFNumberGetValue CFNumberGetTypeID CFNumberCreate CFDictionaryGetValue CFDictionarySetValue CFDictionaryCreateMutable CFDictionaryGetValueIfPresent CFDictionaryAddValue
-	framework IOKit kIOMasterPortDefault kIOMainPortDefault IOMasterPort IOMainPort IOServiceMatching IOServiceGetMatchingServices IOIteratorNext IOObjectRelease IOObjectConformsTo \
+	framework IOKit A kIOMasterPortDefault kIOMainPortDefault IOMasterPort IOMainPort IOServiceMatching IOServiceGetMatchingServices IOIteratorNext IOObjectRelease IOObjectConformsTo \
 		IORegistryEntryCreateCFProperty IORegistryEntryCreateCFProperties IORegistryEntryGetParentEntry IORegistryEntrySearchCFProperty IORegistryEntryGetPath IOObjectGetClass
 	library "$dir/lib/libobjc.tbd" /usr/lib/libobjc.A.dylib objc_msgSend objc_retain objc_release objc_autorelease objc_autoreleasePoolPush objc_autoreleasePoolPop \
 		sel_registerName objc_getClass class_getName object_getClass objc_exception_throw
