@@ -5,8 +5,8 @@
 #   --sign KEY   sign the checksums with this ssh key (a private key file, or a public one whose private key is in an ssh agent)
 #
 # For Linux on x86-64 and arm64 and for Windows: analyze with both static agents, as a Python wheel, an archive and a Debian package. For
-# macOS an archive, which nothing here can test. Besides the agents alone, analyze-fleet, man pages and completions, a CycloneDX list of parts for each program, the section of CHANGELOG.md,
-# SHA256SUMS and its signature. The version is the one in Cargo.toml; fleet/Cargo.toml has to have the same.
+# macOS an archive, which nothing here can test. Besides the agents alone, analyze-fleet, man pages and completions, a CycloneDX list of
+# parts for each program, the section of CHANGELOG.md, SHA256SUMS and its signature. The version is the one in Cargo.toml; fleet/Cargo.toml has to have the same.
 set -eu
 . "$(dirname "$0")/lib.sh"
 . "$REPO/ci/supply/tools.sh"
@@ -55,9 +55,7 @@ for arch in aarch64 x86_64; do
 	built=$(scripts/build-agent.sh --arch "$arch")
 	cp "$built" "$agent"
 	cp "$agent" "$out/$name"
-	cp "$built.musl" "$agent.musl"
-	ci/release/sbom.sh profinfer-agent "$agent" "$target" >"$out/$name.cdx.json"
-	rm "$agent.musl"
+	ci/release/sbom.sh profinfer-agent "$built" "$target" >"$out/$name.cdx.json"
 	stage release "$target" "$out/$name.cdx.json" profinfer-agent
 	deb "$out" profinfer-agent --profile release --target "$target"
 done

@@ -5,7 +5,7 @@
 # in_wine ARGS...: analyze.exe in the folder /w of `root`
 in_wine() {
 	chroot "$root" env -i PATH=/usr/bin:/bin HOME=/root WINEDEBUG=-all WINEPATH='Z:\programs' PROFINFER_AGENTS='Z:\agents' BOARD_PORT="${board_port:-}" PROFINFER_CEILINGS='' LC_ALL=C.UTF-8 \
-		sh -c 'cd /w && exec timeout 120 wine /analyze.exe "$@"' in_wine "$@" </dev/null 2>"$work/wine.log"
+		sh -c 'cd /w && exec timeout 120 wine /analyze.exe "$@"' in_wine "$@" </dev/null
 }
 
 on_windows() {
@@ -18,7 +18,7 @@ on_windows() {
 	inside env WINEDEBUG=-all wineboot -i >/dev/null 2>&1 || die "wine does not start"
 	fresh windows
 	cp "$data/sample.pfi" "$data/demo.pfi" "$root/w/"
-	(cd "$root/w" && made_views in_wine)
+	(cd "$root/w" && made_views in_wine 2>/dev/null)
 	cp -r "$root/w/." "$views/"
 	the_same windows
 	agent=$(scripts/build-agent.sh --arch x86_64) engine='' model=''
@@ -40,12 +40,12 @@ windows_pushes() {
 	board=$!
 	until [ -s "$work/port" ]; do sleep 0.1; done
 	board_port=$(cat "$work/port")
-	seen "windows: push" "==> ready" in_wine push ssh pi@board
+	try_here "windows: push" "==> ready" in_wine push ssh pi@board
 	if [ -n "$engine" ]; then
 		(sleep 4 && "$engine/llama-completion" -m "$model" -t 2 -n 64 -p Hello -no-cnv >/dev/null 2>&1 </dev/null) &
-		seen "windows: capture over TCP" "t/s on 2 threads" in_wine tcp:127.0.0.1:7817 --out tcp
+		try_here "windows: capture over TCP" "t/s on 2 threads" in_wine tcp:127.0.0.1:7817 --out tcp
 	fi
-	seen "windows: push --stop" "rmdir /tmp/profinfer" in_wine push ssh pi@board --stop
+	try_here "windows: push --stop" "rmdir /tmp/profinfer" in_wine push ssh pi@board --stop
 	[ ! -e /tmp/profinfer ] || { echo "left behind: /tmp/profinfer"; failed=$((failed + 1)); }
 	kill "$board"
 }
@@ -62,19 +62,8 @@ windows_serial() {
 	inside env WINEDEBUG=-all wine reg add 'HKLM\Software\Wine\Ports' /v COM9 /d "$there" /f >/dev/null 2>&1
 	inside wineserver -k || true
 	"$agent" serve --once --listen "serial:$here@115200" -- "$engine/nodes" -m "$model" -t 2 -n 48 >/dev/null 2>&1 </dev/null &
-	seen "windows: capture over COM9" "t/s on 2 threads" in_wine serial:COM9@115200 --out serial
+	try_here "windows: capture over COM9" "t/s on 2 threads" in_wine serial:COM9@115200 --out serial
 	inside wineserver -k || true
 	umount "$root/dev/pts" "$root/dev"
 	kill "$line"
-}
-
-# seen WHAT PATTERN COMMAND...: its output has the pattern
-seen() {
-	local what=$1 pattern=$2
-	shift 2
-	"$@" >"$work/seen" || true
-	cat "$work/wine.log" >>"$work/seen"
-	if grep -q -- "$pattern" "$work/seen"; then printf '%-28s ok: %s\n' "$what" "$(grep -m 1 -- "$pattern" "$work/seen")"; return; fi
-	printf '%-28s FAILED: no "%s" in\n%s\n' "$what" "$pattern" "$(tail -n 20 "$work/seen")"
-	failed=$((failed + 1))
 }

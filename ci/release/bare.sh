@@ -54,10 +54,14 @@ inside() { chroot "$root" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root T
 
 failed=0
 # try WHAT PATTERN COMMAND...: its output in `root` has the pattern
-try() {
+try() { try_here "$1" "$2" inside "${@:3}"; }
+# try_here WHAT PATTERN COMMAND...: its output has the pattern
+try_here() {
 	local what=$1 pattern=$2 out
 	shift 2
-	out=$(inside "$@" 2>&1) || true
+	# Through a file: what the command leaves running would keep a pipe open.
+	"$@" >"$work/tried" 2>&1 || true
+	out=$(cat "$work/tried")
 	if grep -q -- "$pattern" <<<"$out"; then printf '%-28s ok: %s\n' "$what" "$(grep -m 1 -- "$pattern" <<<"$out")"; return; fi
 	printf '%-28s FAILED: no "%s" in\n%s\n' "$what" "$pattern" "$(head -n 20 <<<"$out")"
 	failed=$((failed + 1))

@@ -49,7 +49,7 @@ def put(source, target, mode):
 def fill(root, version, platform, analyze, sbom, agents):
     """The files of the wheel in the folder `root`."""
     info, data = root / f"profinfer-{version}.dist-info", root / f"profinfer-{version}.data"
-    put(analyze, data / "scripts" / f"analyze{analyze.suffix if analyze.suffix == '.exe' else ''}", 0o755)
+    put(analyze, data / "scripts" / analyze.name, 0o755)
     for agent in agents:
         put(agent, data / "data/lib/profinfer/agents" / agent.name, 0o755)
     put(REPO / "LICENSE", info / "licenses/LICENSE", 0o644)

@@ -47,7 +47,7 @@ prepare() {
 	library "$dir/lib/libobjc.tbd" /usr/lib/libobjc.A.dylib objc_msgSend objc_retain objc_release objc_autorelease objc_autoreleasePoolPush objc_autoreleasePoolPop \
 		sel_registerName objc_getClass class_getName object_getClass objc_exception_throw
 	library "$dir/lib/libiconv.tbd" /usr/lib/libiconv.2.dylib iconv iconv_open iconv_close
-	# What rustc says to Apple's linker and zig does not know is left out.
+	# Options for Apple's linker that zig does not know are left out.
 	cat >"$dir/cc" <<X
 #!/bin/sh
 for a; do

@@ -310,7 +310,7 @@ impl Splitter {
         let excess = measured - usual.total().min(measured);
         self.blame(excess, kind.inner);
         if queued {
-            self.delays.caused.rename(Cause::WakeUp, of_queue(queued, Cause::WakeUp));
+            self.delays.caused.rename(Cause::WakeUp, Cause::TooManyThreads);
         }
         let place = |cause, before| of_queue(queued, place(cause, kind.inner, before));
         self.alone((opened, measured), kind.inner, excess, measured.saturating_sub(all.time), place);

@@ -128,6 +128,25 @@ impl Case<'_> {
         }
     }
 
+    /// The same with what the remedy saves at the start of the program, which is enough for a finding.
+    pub(in crate::findings) fn judge_caused_and_start(
+        &self,
+        rule: &Rule,
+        evidence: Vec<Evidence>,
+        remedy: Remedy,
+        start: Option<Gain>,
+    ) -> Verdict {
+        let confidence = Confidence::High;
+        match (self.judge_caused(rule, evidence.clone(), remedy.clone(), confidence), start) {
+            (Verdict::Found(mut found), start) => {
+                found.gains.extend(start);
+                Verdict::Found(found)
+            }
+            (_, Some(start)) => Verdict::Found(Found { evidence, remedy, gains: vec![start], confidence }),
+            (other, None) => other,
+        }
+    }
+
     /// What a remedy changes, question by question, the largest effect on the session first.
     pub(in crate::findings) fn effects(&self, rule: &Rule, gains: &[Gain]) -> Vec<Effect> {
         let of = |question: Question| {

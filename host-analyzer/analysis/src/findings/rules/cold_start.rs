@@ -2,7 +2,7 @@
 
 use super::super::case::SCHED;
 use super::super::evidence::{Evidence, Place, Value};
-use super::super::{Case, Confidence, Found, Gain, Requirement, Rule, Verdict};
+use super::super::{Case, Gain, Requirement, Rule, Verdict};
 use super::{ANY, Remedy};
 use crate::ladder::{self, Ladder, NAMED, Question, StepKind};
 use crate::replay::Cause;
@@ -49,20 +49,10 @@ fn judge(case: &Case<'_>) -> Verdict {
     if faults == 0 && gain.is_none() {
         return Verdict::RuledOut(evidence);
     }
-    match (case.judge_caused(&RULE, evidence.clone(), Remedy::WarmCache, Confidence::High), gain) {
-        (Verdict::Found(mut found), gain) => {
-            found.gains.extend(gain);
-            Verdict::Found(found)
-        }
-        (_, Some(gain)) => {
-            let (remedy, confidence) = (Remedy::WarmCache, Confidence::High);
-            Verdict::Found(Found { evidence, remedy, gains: vec![gain], confidence })
-        }
+    match case.judge_caused_and_start(&RULE, evidence, Remedy::WarmCache, gain) {
         // The pages may have been read before the first call, and the start was not recorded.
-        (Verdict::RuledOut(_), None) if at_start.is_none() => {
-            Verdict::NotEnoughData(vec![Requirement::Culprit])
-        }
-        (other, None) => other,
+        Verdict::RuledOut(_) if at_start.is_none() => Verdict::NotEnoughData(vec![Requirement::Culprit]),
+        verdict => verdict,
     }
 }
 

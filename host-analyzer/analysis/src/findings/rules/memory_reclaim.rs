@@ -2,7 +2,7 @@
 
 use super::super::case::SCHED;
 use super::super::evidence::{Evidence, Place, Value};
-use super::super::{Case, Confidence, Found, Gain, Requirement, Rule, Verdict};
+use super::super::{Case, Gain, Requirement, Rule, Verdict};
 use super::{ANY, Remedy};
 use crate::ladder::{self, Ladder, NAMED, Question, StepKind};
 use crate::replay::Cause;
@@ -51,17 +51,8 @@ fn judge(case: &Case<'_>) -> Verdict {
     }
     let bytes: u64 = case.analysis.weight.iter().map(|w| w.bytes).sum();
     let remedy = Remedy::MoreMemory { bytes };
-    let gain = case.ladder(Question::StartUp).and_then(|ladder| start_up(ladder, stalled));
-    match (case.judge_caused(&RULE, evidence.clone(), remedy.clone(), Confidence::High), gain) {
-        (Verdict::Found(mut found), gain) => {
-            found.gains.extend(gain);
-            Verdict::Found(found)
-        }
-        (_, Some(gain)) => {
-            Verdict::Found(Found { evidence, remedy, gains: vec![gain], confidence: Confidence::High })
-        }
-        (other, None) => other,
-    }
+    let start = case.ladder(Question::StartUp).and_then(|ladder| start_up(ladder, stalled));
+    case.judge_caused_and_start(&RULE, evidence, remedy, start)
 }
 
 /// What memory saves at the start, if that is enough for a finding.

@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 use sha2::{Digest as _, Sha256};
 
 use super::board::Board;
-use super::options::Options;
 use super::run::Answer;
 use super::wait;
 use crate::{Diagnostic, Result};
@@ -36,15 +35,11 @@ impl Files {
 
 /// The agent for this machine.
 pub(crate) fn here() -> Result<PathBuf> {
-    find_of(None, env::consts::ARCH, false)
+    find(None, env::consts::ARCH, false)
 }
 
 /// The agent for a machine: the named file, else the first that exists.
-pub(super) fn find(options: &Options, machine: &str, dry: bool) -> Result<PathBuf> {
-    find_of(options.agent.as_ref(), machine, dry)
-}
-
-fn find_of(named: Option<&PathBuf>, machine: &str, dry: bool) -> Result<PathBuf> {
+pub(super) fn find(named: Option<&PathBuf>, machine: &str, dry: bool) -> Result<PathBuf> {
     let candidates = match named {
         Some(path) => vec![path.clone()],
         None => candidates(machine, &|name| env::var_os(name).map(PathBuf::from), env::current_exe().ok()),

@@ -112,7 +112,7 @@ fn put(host: &Host, connector: &mut dyn Connector, options: &Options, store: &St
     let forwarded = forwards && forward::check(&board, ports)?;
     let address = options.key.as_ref().map(|_| address(&board, options)).transpose()?;
     host.step("copying the agent");
-    let agent = agent::find(options, machine.kind, host.dry)?;
+    let agent = agent::find(options.agent.as_ref(), machine.kind, host.dry)?;
     agent::copy(&board, &agent, &files)?;
     agent::try_it(&board, &files)?;
     serve::stop(&board, &files, "TERM")?;
