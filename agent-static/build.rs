@@ -6,6 +6,7 @@ use std::error::Error;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
+use object::build::elf::{Builder, SectionData};
 use profinfer_boards::{Backend, Board, Catalog, Level, PlannedCounter};
 use profinfer_wire::record::control::{GaugeRequest, GaugeSource};
 
@@ -18,8 +19,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     let out = PathBuf::from(env::var_os("OUT_DIR").ok_or("cargo sets OUT_DIR")?);
     // libbpf-cargo adds `-g -O2 -target bpf -D__TARGET_ARCH_<x86|arm64>` and the path of libbpf's
     // headers. The instruction set is pinned: Linux 5.10 accepts v3, and compilers change their
-    // default. Line information in the programs uses paths relative to the repository, so that the
-    // build is reproducible.
+    // default. Paths of the sources are relative to the repository, so that the build is
+    // reproducible.
     let here = env::var("CARGO_MANIFEST_DIR")?;
     let mut builder = libbpf_cargo::SkeletonBuilder::new();
     builder.source("../bpf/profinfer.bpf.c").clang_args([
@@ -35,14 +36,52 @@ fn main() -> Result<(), Box<dyn Error>> {
         builder.clang(clang);
     }
     let object = out.join("profinfer.bpf.o");
-    builder.obj(&object).build_and_generate(out.join("profinfer.skel.rs"))?;
-    stacks_fit(&std::fs::read(&object)?)?;
+    builder.obj(&object).build()?;
+    let compiled = std::fs::read(&object)?;
+    stacks_fit(&compiled)?;
+    std::fs::write(&object, without_lines(&compiled)?)?;
+    builder.generate(out.join("profinfer.skel.rs"))?;
     println!("cargo:rerun-if-changed=../bpf");
     println!("cargo:rerun-if-env-changed=BPF_CLANG");
     plans(&catalog, &out.join("plans.rs"))?;
     backend_functions(&catalog, &out.join("backend_functions.rs"))?;
     backend_guids(&catalog, &out.join("backend_guids.rs"))?;
     without_unwinding()
+}
+
+/// Removes the line information of the programs, of which libbpf keeps a copy for each program that
+/// calls a function: 250 kB of the agent's memory. The verifier's messages then have no line numbers.
+fn without_lines(object: &[u8]) -> Result<Vec<u8>, Box<dyn Error>> {
+    // struct btf_ext_header (libbpf): the offsets count from the end of the header.
+    const HEADER_LEN: usize = 4;
+    const LINES_OFFSET: usize = 16;
+    const LINES_LEN: usize = 20;
+    const RELOCATIONS_LEN: usize = 28;
+    let mut elf = Builder::read(object)?;
+    let section = elf.sections.iter_mut().find(|s| s.name.as_slice() == b".BTF.ext");
+    let SectionData::Data(ext) = &mut section.ok_or("the object has no .BTF.ext")?.data else {
+        return Err(".BTF.ext has no bytes".into());
+    };
+    let mut bytes = ext.to_vec();
+    let word = |at: usize| {
+        let word = bytes.get(at..).and_then(|rest| rest.first_chunk()).ok_or(".BTF.ext is too short")?;
+        Ok::<_, Box<dyn Error>>(usize::try_from(u32::from_ne_bytes(*word))?)
+    };
+    let (end, lines) = (word(HEADER_LEN)? + word(LINES_OFFSET)?, word(LINES_LEN)?);
+    if word(RELOCATIONS_LEN)? != 0 || end + lines != bytes.len() {
+        return Err("line information is not the end of .BTF.ext".into());
+    }
+    bytes.truncate(end);
+    bytes[LINES_LEN..LINES_LEN + 4].fill(0);
+    *ext = bytes.into();
+    // libbpf's linker keeps the names of sections and of symbols in one section, `object` in two.
+    let names = elf.sections.add();
+    names.name = b".shstrtab".as_slice().into();
+    names.sh_type = object::elf::SHT_STRTAB;
+    names.data = SectionData::SectionString;
+    let mut out = Vec::new();
+    elf.write(&mut out)?;
+    Ok(out)
 }
 
 /// Drops the unwind tables from the static release agent, which saves 200 kB. It aborts on a panic

@@ -71,7 +71,8 @@ pub struct Output {
     bytes: VecDeque<u8>,
     /// Number of `bytes` sent.
     sent: usize,
-    /// Sequence number and length of each frame in `bytes`.
+    /// Sequence number and length of each frame in `bytes`; none for a file, whose reader cannot
+    /// request them again.
     frames: VecDeque<(u32, u16)>,
     broken: Option<String>,
 }
@@ -104,7 +105,7 @@ impl Output {
             greeted: HELLO_LEN,
             bytes: VecDeque::with_capacity(QUEUE_BYTES + kept),
             sent: 0,
-            frames: lengths(),
+            frames: if kind == Kind::File { VecDeque::new() } else { lengths() },
             broken: None,
         }
     }
@@ -178,7 +179,9 @@ impl Output {
         self.forget();
         self.bytes.extend(begin);
         self.bytes.extend(frame);
-        self.frames.push_back((seq, recorded));
+        if self.kind != Kind::File {
+            self.frames.push_back((seq, recorded));
+        }
         true
     }
 
@@ -216,10 +219,13 @@ impl Output {
 
     /// Removes frames that no host can request again.
     fn forget(&mut self) {
-        let kept = if self.kind == Kind::File { 0 } else { KEPT_BYTES };
+        if self.kind == Kind::File {
+            self.bytes.drain(..self.sent);
+            self.sent = 0;
+        }
         while let Some((_, len)) = self.frames.front() {
             let len = usize::from(*len);
-            let gone = len <= self.sent && (self.sent - len >= kept || self.frames.len() >= FRAMES);
+            let gone = len <= self.sent && (self.sent - len >= KEPT_BYTES || self.frames.len() >= FRAMES);
             if !gone {
                 return;
             }
