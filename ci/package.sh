@@ -11,7 +11,7 @@ case ${1:-} in -h | --help | '') usage_from_head "$0"; exit ;; esac
 release=$(realpath "$1")
 [ "$(id -u)" = 0 ] || die "a chroot needs root" "Run this as root."
 need_pkgs debootstrap
-version=$(sed -n '/^\[workspace.package\]/,/^\[/s/^version = "\(.*\)"/\1/p' "$REPO/Cargo.toml")
+version=$(workspace_version)
 arch=$(dpkg --print-architecture)
 . "$REPO/ci/release/bare.sh"
 bare_debian bookworm "$arch" man-db bash-completion

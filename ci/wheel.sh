@@ -11,7 +11,7 @@ release=$(realpath "$1")
 shift
 [ "$(id -u)" = 0 ] || die "a chroot needs root" "Run this as root."
 need_pkgs debootstrap
-version=$(sed -n '/^\[workspace.package\]/,/^\[/s/^version = "\(.*\)"/\1/p' "$REPO/Cargo.toml")
+version=$(workspace_version)
 . "$REPO/ci/release/bare.sh"
 [ $# -gt 0 ] || set -- bookworm-amd64 trixie-amd64 trixie-arm64
 for system; do

@@ -40,9 +40,8 @@ if [ ! -f "$libs/lib/libz.a" ]; then
 fi
 
 T=$(tr a-z- A-Z_ <<<"$target") t=${target//-/_}
-rustflags="--sysroot=$musl/sysroot --remap-path-prefix=$REPO=. --remap-path-prefix=${CARGO_HOME:-$HOME/.cargo}/registry/src= --remap-path-prefix=$CARGO_TARGET_DIR=target"
 # The agent aborts on a panic, so it needs no unwind tables. agent-static/build.rs omits those of C libraries.
-rustflags="$rustflags -Cforce-unwind-tables=no"
+rustflags="$(rustflags_of "$musl/sysroot") -Cforce-unwind-tables=no"
 export "CARGO_TARGET_${T}_LINKER=rust-lld" "CARGO_TARGET_${T}_RUSTFLAGS=$rustflags"
 export "CC_$t=$musl/cc" "CFLAGS_$t=-I$libs/include" "LIBBPF_SYS_LIBRARY_PATH_$t=$libs/lib"
 unset RUSTFLAGS

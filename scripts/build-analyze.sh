@@ -31,7 +31,7 @@ T=$(tr a-z- A-Z_ <<<"$target")
 # zstd is C.
 export "CC_${target//-/_}=$cc"
 export "CARGO_TARGET_${T}_LINKER=$linker"
-export "CARGO_TARGET_${T}_RUSTFLAGS=--sysroot=$dir/sysroot --remap-path-prefix=$REPO=. --remap-path-prefix=${CARGO_HOME:-$HOME/.cargo}/registry/src= --remap-path-prefix=$CARGO_TARGET_DIR=target"
+export "CARGO_TARGET_${T}_RUSTFLAGS=$(rustflags_of "$dir/sysroot")"
 unset RUSTFLAGS
 say "analyze for $target"
 cargo build --locked --profile host --target "$target" -p analyze >&2

@@ -114,7 +114,7 @@ with_lock() {
 	else "$@"; fi
 }
 
-# ensure_venv tools|tests|bench|notebook: create the Python venv in the cache, with the pinned packages of that set.
+# ensure_venv tools|tests|bench|notebook|release|zig: create the Python venv in the cache, with the pinned packages of that set.
 VENV=$CACHE/venv
 ensure_venv() {
 	local req=("$REPO/scripts/requirements.txt") stamp=$VENV/.stamp-$1
@@ -133,6 +133,14 @@ make_venv() {
 	"$VENV/bin/python" -m pip install -q --disable-pip-version-check "${args[@]}" >&2 ||
 		die "pip could not install the packages of ${*#"$REPO/"}" "Is the Python package index reachable from here?"
 	cat "$@" | sha256sum >"$stamp"
+}
+
+# workspace_version: the version of the packages
+workspace_version() { sed -n '/^\[workspace.package\]/,/^\[/s/^version = "\(.*\)"/\1/p' "$REPO/Cargo.toml"; }
+
+# rustflags_of SYSROOT: to build for a target with that sysroot, without paths of this machine in the file
+rustflags_of() {
+	echo "--sysroot=$1 --remap-path-prefix=$REPO=. --remap-path-prefix=${CARGO_HOME:-$HOME/.cargo}/registry/src= --remap-path-prefix=$CARGO_TARGET_DIR=target"
 }
 
 # skip NAME REASON: report a skipped check, and count it as a line of the file that PROFINFER_SKIPS names. Fails with

@@ -24,7 +24,7 @@ while [ $# -gt 0 ]; do
 done
 out=$(realpath -m "$out")
 cd "$REPO"
-version=$(sed -n '/^\[workspace.package\]/,/^\[/s/^version = "\(.*\)"/\1/p' Cargo.toml)
+version=$(workspace_version)
 grep -q "^version = \"$version\"$" fleet/Cargo.toml || die "fleet/Cargo.toml has another version than Cargo.toml, $version" "Write the same into both."
 [ -z "$key" ] || [ -f "$key" ] || die "there is no key '$key'" "ssh-keygen -t ed25519 -f KEY makes one."
 changes_of "$version" "$draft" >/dev/null

@@ -35,8 +35,7 @@ prepare() {
 	[ ! -e "$dir/ready" ] || return 0
 	rm -rf "$dir"
 	mkdir -p "$dir"
-	ensure_venv tools
-	"$VENV/bin/python" -m pip install -q --disable-pip-version-check ziglang==0.16.0 >&2 || die "pip could not install ziglang"
+	ensure_venv zig
 	framework Foundation C NSLog
 	framework CoreFoundation A CFRelease CFRetain CFGetTypeID CFEqual CFHash CFCopyDescription CFShow CFRunLoopGetCurrent kCFAllocatorDefault kCFAllocatorNull \
 		kCFTypeDictionaryKeyCallBacks kCFTypeDictionaryValueCallBacks kCFBooleanTrue kCFBooleanFalse \

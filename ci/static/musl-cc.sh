@@ -30,8 +30,7 @@ exec clang --target=$arch-linux-musl -nostdlibinc -isystem $include/$arch-linux-
 X
 else
 	say "zig as C compiler for $arch musl, from the Python package index"
-	ensure_venv tools
-	"$VENV/bin/python" -m pip install -q --disable-pip-version-check ziglang==0.16.0 >&2 || die "pip could not install ziglang"
+	ensure_venv zig
 	# zig spells the target its own way: drop the one that the cc crate adds
 	cat >"$dir/cc" <<X
 #!/bin/sh

@@ -262,7 +262,7 @@ impl Slots {
         let copied = from_start && !gap && part.n == 1 && alone;
         let open = match prompt {
             Some(prompt) => Open::copied(call, part, &prompt),
-            None => Open::new(call, part, if copied { i64::MAX } else { held }),
+            None => Open::new(call, part, copied || part.pos < held),
         };
         let is_prompt = open.prompt_calls > 0;
         if let Some(done) = state.open.replace(open) {
@@ -289,9 +289,9 @@ impl Slots {
 }
 
 impl Open {
-    /// `held`: positions that the sequence is known to have.
-    fn new(call: &Call<'_>, part: SequencePart, held: i64) -> Self {
-        let begin = match (part.all_ask() && part.pos > 0, part.pos < held) {
+    /// `held`: the sequence is known to have had this position before.
+    fn new(call: &Call<'_>, part: SequencePart, held: bool) -> Self {
+        let begin = match (part.all_ask() && part.pos > 0, held) {
             (false, _) => Begin::Prompt,
             (true, true) if part.n == 1 => Begin::Back,
             (true, true) => Begin::Prompt,
