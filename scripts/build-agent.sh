@@ -41,7 +41,8 @@ fi
 
 T=$(tr a-z- A-Z_ <<<"$target") t=${target//-/_}
 # The agent aborts on a panic, so it needs no unwind tables. agent-static/build.rs omits those of C libraries.
-rustflags="$(rustflags_of "$musl/sysroot") -Cforce-unwind-tables=no"
+# At a fixed address it needs no relocations, which would be 0.14 MB on x86-64.
+rustflags="$(rustflags_of "$musl/sysroot") -Cforce-unwind-tables=no -Crelocation-model=static"
 export "CARGO_TARGET_${T}_LINKER=rust-lld" "CARGO_TARGET_${T}_RUSTFLAGS=$rustflags"
 export "CC_$t=$musl/cc" "CFLAGS_$t=-I$libs/include" "LIBBPF_SYS_LIBRARY_PATH_$t=$libs/lib"
 unset RUSTFLAGS

@@ -2,6 +2,7 @@
 //!
 //! Promises: any bytes decode. Without the decoder of the instruction set they decode to nothing.
 
+#[cfg(feature = "arm64")]
 use super::arm64;
 use super::instruction::{Ask, Effect, Instruction, InstructionSet, Through};
 #[cfg(feature = "x86")]
@@ -13,9 +14,10 @@ pub(super) const fn decoder(machine: Machine) -> Option<&'static InstructionSet>
     match machine {
         #[cfg(feature = "x86")]
         Machine::X86_64 => Some(&x86::DECODER),
-        #[cfg(not(feature = "x86"))]
-        Machine::X86_64 => None,
+        #[cfg(feature = "arm64")]
         Machine::Arm64 => Some(&arm64::DECODER),
+        #[cfg(not(all(feature = "arm64", feature = "x86")))]
+        _ => None,
     }
 }
 

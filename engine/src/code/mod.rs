@@ -1,5 +1,6 @@
 //! Machine code in one form for both instruction sets.
 
+#[cfg(feature = "arm64")]
 mod arm64;
 pub(crate) mod dataflow;
 pub(crate) mod decode;

@@ -95,7 +95,10 @@ impl<'d> Image<'d> {
         };
         let machine = match head.e_machine {
             header::EM_X86_64 if cfg!(not(feature = "x86")) => {
-                return Err(ElfError::LeftOut { path });
+                return Err(ElfError::LeftOut { path, machine: "x86-64" });
+            }
+            header::EM_AARCH64 if cfg!(not(feature = "arm64")) => {
+                return Err(ElfError::LeftOut { path, machine: "arm64" });
             }
             header::EM_X86_64 => Machine::X86_64,
             header::EM_AARCH64 => Machine::Arm64,
@@ -322,17 +325,21 @@ pub(crate) fn offset(value: u64) -> usize {
     usize::try_from(value).unwrap_or(usize::MAX)
 }
 
-#[cfg(all(test, not(feature = "x86")))]
+#[cfg(all(test, not(all(feature = "arm64", feature = "x86"))))]
 mod tests {
     use super::{ElfError, Image};
 
     #[test]
-    fn a_file_for_x86_64_is_refused_where_its_decoder_is_left_out() {
-        // ELFCLASS64, little-endian, version 1; ET_DYN, EM_X86_64.
+    fn a_file_whose_decoder_is_left_out_is_refused() {
+        // ELFCLASS64, little-endian, version 1; ET_DYN.
         let mut bytes = vec![0; 64];
         bytes[..7].copy_from_slice(b"\x7fELF\x02\x01\x01");
-        bytes[16..20].copy_from_slice(&[3, 0, 62, 0]);
-        let refused = Image::parse("made", &bytes).map(|i| i.machine());
-        assert_eq!(refused, Err(ElfError::LeftOut { path: "made".into() }));
+        bytes[16] = 3;
+        let machines = [(62, "x86-64", cfg!(feature = "x86")), (183, "arm64", cfg!(feature = "arm64"))];
+        for (number, machine, _) in machines.into_iter().filter(|m| !m.2) {
+            bytes[18] = number;
+            let refused = Image::parse("made", &bytes).map(|i| i.machine());
+            assert_eq!(refused, Err(ElfError::LeftOut { path: "made".into(), machine }));
+        }
     }
 }

@@ -23,14 +23,16 @@ pub enum ElfError {
         /// Its machine.
         machine: String,
     },
-    /// For x86-64, in an agent for arm64 boards that is built without the other decoder (without
-    /// the feature `x86`).
+    /// For the other machine, in a static agent, which has the decoder for its own machine only
+    /// (features `arm64` and `x86`).
     #[error(
-        "{path}: an ELF file for x86-64; this agent is made for arm64 boards: examine it with one made for x86-64"
+        "{path}: an ELF file for {machine}; this agent is made for another machine: examine it with an agent for {machine}"
     )]
     LeftOut {
         /// The file.
         path: String,
+        /// Its machine.
+        machine: &'static str,
     },
     /// The file ends before the end that its headers state.
     #[error("{path}: the ELF file is cut short: {what} ends at byte {end}, the file has {size}")]

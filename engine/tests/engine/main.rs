@@ -1,6 +1,6 @@
 //! Results for engines' files, synthetic and real ones.
 
-#![cfg(feature = "x86")]
+#![cfg(all(feature = "arm64", feature = "x86"))]
 
 mod asm;
 mod damage;
