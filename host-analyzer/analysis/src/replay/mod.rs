@@ -6,7 +6,7 @@
 //! spin at barriers inside operators, which is learnt from the recording.
 //!
 //! The form is that of a graph of meetings: all threads meet at the barrier after each operator.
-//! The time of a meeting is the maximum over the threads, see `split.rs`.
+//! The time of a meeting is the maximum over the threads, see `split.rs` and `member.rs`.
 
 mod away;
 mod batches;
@@ -19,7 +19,9 @@ mod inner;
 mod kernel;
 mod lookup;
 mod meeting;
+mod member;
 mod neighbours;
+mod opening;
 mod outside;
 mod returning;
 mod rise;
@@ -28,12 +30,13 @@ mod steal;
 mod sum;
 mod typical;
 mod untraced;
+mod usual;
 mod waits;
 
 pub use cause::{Amounts, Cause, Culprit, CulpritId};
 pub use class::{Class, ClassId};
 pub use neighbours::{Neighbours, Share};
-pub use split::Usual;
+pub use usual::Usual;
 pub use waits::StartWaits;
 
 use crate::results::fact::Conditions;

@@ -5,18 +5,17 @@
 //! threads spin until the last has begun, so it takes max(s) + max(c), where `c` counts from the
 //! last beginning on. With no cause removed this is the measured time, by construction.
 
-use super::away::{Away, union};
 use super::cause::{Amounts, Cause};
 use super::lookup::Lookup;
 use super::meeting::end;
+use super::member::{Member, Times, add_inside, computes_from, place, sleeps};
+use super::opening::late_opening;
 use super::sum::Sum;
+use super::usual::{ProbeCosts, Usual, usual};
 use profinfer_trace::model::Spans;
 
 /// Work of a thread that has nothing to do in an operator, where the probes' cost is unknown, ns.
 const NOTHING_NS: u64 = 1_000;
-
-/// A barrier that opens this long after the last operator ended opened late, ns.
-const LATE_NS: u64 = 5_000;
 
 /// If a thread computed more than this share above the mean while another was off the CPU, it did
 /// that thread's part too. Threads take parts only where they also meet inside the operator.
@@ -25,84 +24,6 @@ const STOLEN: f64 = 1.1;
 /// Longest time that a thread computes before it comes to a barrier inside an operator, ns: it
 /// converts its part of the input.
 const BEFORE_MEETING_NS: u64 = 10_000;
-
-/// Time of a meeting without causes, by use, ns.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Usual {
-    /// Computing; for an operator that all threads share, the mean over the threads.
-    pub work: u64,
-    /// The last thread computed longer than the mean, or began later.
-    pub imbalance: u64,
-    /// From the barrier before to the first start.
-    pub dispatch: u64,
-    pub probes: u64,
-}
-
-impl Usual {
-    #[must_use]
-    pub const fn total(&self) -> u64 {
-        self.work.saturating_add(self.imbalance).saturating_add(self.dispatch).saturating_add(self.probes)
-    }
-
-    /// The same in at most `limit` ns, and what is beyond. The parts that depend on who came when
-    /// are shortened first.
-    pub(super) fn at_most(self, limit: u64) -> (Self, u64) {
-        let beyond = self.total().saturating_sub(limit);
-        let mut left = beyond;
-        let mut shorter = self;
-        for part in [&mut shorter.imbalance, &mut shorter.dispatch, &mut shorter.work] {
-            let taken = left.min(*part);
-            *part -= taken;
-            left -= taken;
-        }
-        (shorter, beyond - left)
-    }
-
-    pub(super) const fn add(&mut self, other: &Self) {
-        self.work = self.work.saturating_add(other.work);
-        self.imbalance = self.imbalance.saturating_add(other.imbalance);
-        self.dispatch = self.dispatch.saturating_add(other.dispatch);
-        self.probes = self.probes.saturating_add(other.probes);
-    }
-}
-
-/// Time that the probes of an operator take, ns.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct ProbeCosts {
-    /// Within the operator's time.
-    pub(super) inside: u64,
-    /// Between it and the next one.
-    pub(super) outside: u64,
-}
-
-/// One thread in a meeting, ns.
-#[derive(Debug, Default)]
-struct Member {
-    start: u64,
-    end: u64,
-    /// Off the CPU before it began, by cause.
-    before: Amounts,
-    /// Off the CPU, or interrupted, while it computed.
-    inside: Amounts,
-    /// Start of its own computing: later than `start` if it first waited at an inner barrier.
-    from: u64,
-    /// How much longer it computed because it was off the CPU before, ns.
-    longer: u64,
-}
-
-impl Member {
-    fn slept_before(&self) -> bool {
-        self.before.iter().any(|(cause, _)| sleeps(cause))
-    }
-
-    /// Adds what kept it from beginning, and that it computed longer for the same causes.
-    fn add_before(&self, to: &mut Amounts) {
-        let mut causes = Amounts::default();
-        self.before.iter().for_each(|(cause, ns)| causes.add(place(cause, false, true), ns));
-        causes.share(self.longer, to);
-        to.add_all(&causes);
-    }
-}
 
 /// What delayed a meeting.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -160,12 +81,6 @@ pub(super) struct Kind {
     /// Most threads that can run at once.
     pub(super) at_once: usize,
     pub(super) costs: ProbeCosts,
-}
-
-/// When a thread begins to compute: at an inner barrier it waits for the last one to begin, unless it
-/// ended before.
-const fn computes_from(inner: bool, (start, end): (u64, u64), last_start: u64) -> u64 {
-    if inner && end >= last_start { last_start } else { start }
 }
 
 impl Splitter {
@@ -388,56 +303,6 @@ impl Splitter {
     }
 }
 
-/// Times of a meeting from those of its members without some causes, ns.
-#[derive(Debug, Clone, Copy)]
-struct Times {
-    /// Total.
-    time: u64,
-    /// First start, from the opening of the barrier before.
-    gap: u64,
-    /// Sum of computing, most, and second most.
-    sum: u64,
-    most: u64,
-    second: u64,
-}
-
-impl Times {
-    /// Without `ns` of the thread that woke others.
-    fn wakes(&mut self, ns: u64) {
-        let ns = ns.min(self.most.saturating_sub(self.second.min(self.most) / 2));
-        self.sum = self.sum.saturating_sub(ns);
-        self.most = self.most.saturating_sub(ns).max(self.second);
-    }
-
-    fn new(members: &[Member], opened: u64, inner: bool, removed: impl Fn(Cause) -> bool) -> Self {
-        Self::removing(members, opened, inner, |cause, _| removed(cause))
-    }
-
-    /// `removed` gets a cause, and whether it delayed the beginning.
-    fn removing(members: &[Member], opened: u64, inner: bool, removed: impl Fn(Cause, bool) -> bool) -> Self {
-        let sum_of = |amounts: &Amounts, before: bool| {
-            let ns = amounts.iter().filter(|(cause, _)| removed(*cause, before)).map(|(_, ns)| ns);
-            ns.fold(0, u64::saturating_add)
-        };
-        let (mut latest, mut longest, mut gap) = (0_u64, 0_u64, u64::MAX);
-        let (mut sum, mut most, mut second) = (0_u64, 0_u64, 0_u64);
-        for m in members {
-            let before = sum_of(&m.before, true);
-            let began = m.start.saturating_sub(opened).saturating_sub(before);
-            let on = m.end.saturating_sub(m.from).saturating_sub(sum_of(&m.inside, false));
-            let on = if before > 0 { on.saturating_sub(m.longer) } else { on };
-            latest = latest.max(began);
-            gap = gap.min(began);
-            longest = longest.max(began.saturating_add(on));
-            sum = sum.saturating_add(on);
-            second = second.max(most.min(on));
-            most = most.max(on);
-        }
-        let time = if inner { latest.saturating_add(most) } else { longest };
-        Self { time, gap: gap.min(time), sum, most, second }
-    }
-}
-
 /// Several threads had work.
 const fn is_shared(most: u64, second: u64, kind: Kind) -> bool {
     kind.shared || some_work(second, kind.costs.inside) || most <= second.saturating_mul(2)
@@ -458,64 +323,4 @@ pub(super) const fn nothing_ns(inside: u64) -> u64 {
 fn work(sum: u64, most: u64, second: u64, threads: usize, kind: Kind) -> u64 {
     let threads = threads.min(kind.at_once);
     if threads > 1 && is_shared(most, second, kind) { sum / threads as u64 } else { most }
-}
-
-/// A barrier that opened later than the last operator ended.
-#[derive(Debug, Default)]
-struct LateOpening {
-    /// How much later, ns.
-    ns: u64,
-    /// What kept the threads from coming to it, ns; they sum to `ns`.
-    caused: Amounts,
-}
-
-/// A thread that lost its CPU between its operator and the barrier holds up all others there: none
-/// of them starts before it is back.
-fn late_opening(spans: &Spans, members: &[usize], opened: u64, lookup: &mut Lookup<'_>) -> LateOpening {
-    let first = members.iter().map(|i| spans.start_ns[*i]).min().unwrap_or(opened);
-    if first <= opened.saturating_add(LATE_NS) {
-        return LateOpening::default();
-    }
-    let mut rows: Vec<Away> =
-        members.iter().flat_map(|i| lookup.rows(spans.thread[*i], opened, first)).copied().collect();
-    // A thread that sleeps waits at the barrier.
-    rows.retain(|a| !sleeps(a.cause) && a.end <= first);
-    let mut late = LateOpening::default();
-    let Some(until) = rows.iter().map(|a| a.end).max() else { return late };
-    late.ns = until.saturating_sub(opened);
-    // Between two of them the threads only come to the barrier and leave it.
-    let seen = union(&mut rows, (opened, until));
-    seen.share(late.ns, &mut late.caused);
-    late
-}
-
-/// Splits an undisturbed time; `work` includes the probes inside.
-fn usual(time: u64, gap: u64, work: u64, costs: ProbeCosts) -> Usual {
-    let gap = gap.min(time);
-    let work = work.min(time - gap);
-    let (outside, inside) = (costs.outside.min(gap), costs.inside.min(work));
-    Usual {
-        work: work - inside,
-        imbalance: time - gap - work,
-        dispatch: gap - outside,
-        probes: outside + inside,
-    }
-}
-
-/// The thread slept, or was being woken.
-const fn sleeps(cause: Cause) -> bool {
-    matches!(cause, Cause::Asleep | Cause::WakeUp)
-}
-
-/// A thread that sleeps before it begins, or where it waits for others inside an operator, waits at
-/// a barrier.
-const fn place(cause: Cause, inner: bool, before: bool) -> Cause {
-    match cause {
-        Cause::Asleep if before || inner => Cause::WakeUp,
-        other => other,
-    }
-}
-
-fn add_inside(from: &Amounts, inner: bool, to: &mut Amounts) {
-    from.iter().for_each(|(cause, ns)| to.add(place(cause, inner, false), ns));
 }

@@ -7,7 +7,7 @@ use super::CallReplay;
 use super::away;
 use super::cause::{Amounts, Cause};
 use super::lookup::Lookup;
-use super::split::Usual;
+use super::usual::Usual;
 use profinfer_trace::model::{ThreadId, TopologyId};
 
 /// Sums over the captured calls of one graph.

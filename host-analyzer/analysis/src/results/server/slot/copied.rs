@@ -1,7 +1,9 @@
 //! Answers to a prompt that another sequence computed: the engine copies the sequence after the prompt's last call,
 //! whose output begins all answers.
 
-use super::{Begin, Call, LONGEST_DRAFT, Open, SequencePart};
+use super::super::request::Begin;
+use super::open::{LONGEST_DRAFT, Open};
+use super::{Call, SequencePart};
 
 /// A prompt whose output begins several answers.
 pub(super) struct Prompt {
