@@ -3,6 +3,7 @@
 #
 #   debian         llama.cpp 0.7.0 (b11669) from Debian unstable, with all of its tools; the default on Debian
 #   debian+blas    the same with its BLAS backend
+#   debian+rpc     the same with its RPC backend and server
 #   npm:RELEASE    the prebuilt libraries of @node-llama-cpp for one release of llama.cpp, with our
 #                  ci/drivers/nodes.cpp, compiled against the headers of that release, as the only tool;
 #                  scripts/engine/npm.sh lists RELEASE: b1660 (2023-12) … v0.5.0 (2026-09, the default
@@ -55,6 +56,7 @@ dir=$(realpath -m "${2:-$CACHE/engine/${engine/:/-}}")
 
 case $engine in
 debian+blas) make=engine_debian_blas recipe="scripts/engine/debian.sh scripts/engine/nodes.sh ci/drivers/nodes.cpp" ;;
+debian+rpc) make=engine_debian_rpc recipe="scripts/engine/debian.sh scripts/engine/nodes.sh ci/drivers/nodes.cpp" ;;
 debian) make=engine_debian recipe="scripts/engine/debian.sh scripts/engine/nodes.sh ci/drivers/nodes.cpp" ;;
 npm:?*) make="engine_npm ${engine#npm:}" recipe="scripts/engine/npm.sh scripts/engine/nodes.sh ci/drivers/nodes.cpp" ;;
 pypi) make=engine_pypi recipe=scripts/engine/pypi.sh ;;

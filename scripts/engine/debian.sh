@@ -19,6 +19,15 @@ engine_debian_blas() {
 	for l in libblas.so.3 liblapack.so.3 libopenblas.so.0; do ln -sf "openblas-pthread/$l" "$lib/$l"; done
 }
 
+# engine_debian_rpc NEW FINAL: with GGML's RPC backend, whose server (ggml-rpc-server) computes for another process
+engine_debian_rpc() {
+	local new=$1 final=$2 root=$1/root lib=usr/lib/x86_64-linux-gnu
+	DEBIAN_PACKAGES+=(libggml0-backend-rpc)
+	engine_debian "$@"
+	cp "$root"/usr/libexec/x86_64-linux-gnu/llama/bin/ggml-rpc-server "$root/usr/bin/"
+	start_through_loader ggml-rpc-server
+}
+
 # engine_debian NEW FINAL: fills NEW, which will be moved to FINAL
 engine_debian() {
 	local new=$1 final=$2 root=$1/root l deb lib version
@@ -55,7 +64,7 @@ engine_debian() {
 		"The tests compare with its word; pin another version in scripts/engine/debian.sh."
 }
 
-# start_through_loader TOOL, within engine_debian
+# start_through_loader TOOL, within engine_debian or engine_debian_rpc
 start_through_loader() {
 	ln "$root/$lib/ld-linux-x86-64.so.2" "$new/exe/$1"
 	cat >"$new/bin/$1" <<X

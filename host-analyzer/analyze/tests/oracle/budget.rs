@@ -4,11 +4,12 @@
 use std::process::Command;
 use std::time::{Duration, Instant};
 
+use nix::sys::signal::Signal;
 use profinfer_analysis::budget::{Budget, Class};
 use profinfer_analysis::phase::{Phase, Phases};
 use profinfer_trace::model::Model;
 
-use crate::support::{engine, model, parts, read, record, started};
+use crate::support::{engine, model, parts, read, record, signal, started, try_signal};
 
 fn budget(m: &Model) -> Budget {
     Budget::compute(m, &Phases::compute(m))
@@ -59,14 +60,12 @@ fn stops_are_blocked_time() {
         ])
         .args(["-t", "1", "-p", "8", "-n", "400"]);
     let (mut agent, engine) = started(&mut command, &out, 200_000);
-    let pid = engine.pid().to_string();
-    let kill = |signal: &str| Command::new("kill").args([signal, &pid]).status().unwrap().success();
     let mut stopped = Duration::ZERO;
     for _ in 0..STOPS {
-        assert!(kill("-STOP"), "the engine was gone before the last stop");
         let since = Instant::now();
+        try_signal(engine.pid(), Signal::SIGSTOP).expect("the engine runs until the last stop");
         std::thread::sleep(STOP);
-        assert!(kill("-CONT"));
+        signal(engine.pid(), Signal::SIGCONT);
         stopped += since.elapsed();
         std::thread::sleep(STOP);
     }
@@ -76,7 +75,6 @@ fn stops_are_blocked_time() {
     let blocked = decode.wall.get(Class::Blocked) as f64;
     let planted = stopped.as_nanos() as f64;
     println!("stopped for {:.1} ms, blocked {:.1} ms", planted / 1e6, blocked / 1e6);
-    // The time of `kill` itself is at both ends of each stop.
     assert!((0.7..1.3).contains(&(blocked / planted)), "{blocked} of {planted}: {decode:?}");
     // No other class has as much: the stops would be two thirds of it. The application's has sampling, too, whose
     // time is that of the machine.

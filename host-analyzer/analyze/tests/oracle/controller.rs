@@ -5,11 +5,12 @@
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
+use nix::sys::signal::Signal;
 use profinfer_trace::model::{ControllerLimit, ControllerStep, Model, StepReason, Traced};
 
 use crate::duty::{token_ns, traced, until};
 use crate::nodes::{backend_calls, check_spans};
-use crate::support::{engine, model, parts, read, record, started};
+use crate::support::{engine, model, parts, read, record, signal, started};
 
 /// A task that uses a CPU, until it is dropped.
 struct Busy(Child);
@@ -64,7 +65,7 @@ fn operators_go_while_the_engine_is_disturbed_and_come_back() {
     until(&out, Duration::from_secs(40), |m| last(m, StepReason::TooSlow) && m.controller_steps.len() >= 2);
     drop(busy);
     until(&out, Duration::from_secs(60), |m| last(m, StepReason::FastEnough));
-    Command::new("kill").arg(engine.pid().to_string()).status().unwrap();
+    signal(engine.pid(), Signal::SIGTERM);
     agent.wait().unwrap();
     let trace = read(&out);
     assert!(trace.health.ledger.is_some_and(|l| l.balances() && l.dropped() == 0));

@@ -6,12 +6,13 @@ use std::os::unix::fs::FileExt;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use nix::sys::signal::Signal;
 use profinfer_trace::model::{Model, Why};
 
 use crate::attach::wait;
 use crate::engine_list::parse;
 use crate::nodes::check_trace;
-use crate::support::{Parts, engine, model, on_engines, parts, read, record};
+use crate::support::{Parts, engine, model, on_engines, parts, read, record, signal};
 
 const DIRECT: [&str; 4] = ["--probes", "direct", "--levels", "token,graph,op"];
 
@@ -162,7 +163,7 @@ fn until(what: &str, mut done: impl FnMut() -> bool) {
 }
 
 fn interrupt(pid: u32) {
-    assert!(Command::new("kill").args(["-INT", &pid.to_string()]).status().unwrap().success());
+    signal(pid, Signal::SIGINT);
 }
 
 #[test]

@@ -5,13 +5,14 @@ use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
+use nix::sys::signal::Signal;
 use profinfer_analysis::Analysis;
 use profinfer_analysis::ladder::Question;
 use profinfer_trace::model::{GraphCallId, Model, Traced};
 
 use crate::engine_list::parse;
 use crate::nodes::{backend_calls, check_spans, list};
-use crate::support::{engine, model, parts, read, record, started};
+use crate::support::{engine, model, parts, read, record, signal, started};
 
 /// By the switches.
 pub(crate) fn traced(trace: &Model, decode: usize) -> Traced {
@@ -84,7 +85,7 @@ fn bursts(probes: &[&str]) {
     let (mut agent, engine) = started(&mut agent, &out, 4_000);
     let bursts = |m: &Model| m.duty.switches.iter().filter(|s| s.on).count() >= 4;
     until(&out, Duration::from_secs(100), bursts);
-    Command::new("kill").arg(engine.pid().to_string()).status().unwrap();
+    signal(engine.pid(), Signal::SIGTERM);
     agent.wait().unwrap();
     let trace = read(&out);
     let ledger = trace.health.capture.expect("what was left out is counted");

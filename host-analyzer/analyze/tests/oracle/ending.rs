@@ -8,15 +8,14 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-use nix::sys::signal::{Signal, kill};
-use nix::unistd::Pid;
+use nix::sys::signal::Signal;
 use profinfer_analysis::Analysis;
 use profinfer_analysis::ending::{Ending, EndingCode, EndingState};
 use profinfer_skip::skip;
 
 use crate::engine_list;
 use crate::nodes::check_trace;
-use crate::support::{Parts, engine, model, parts, read};
+use crate::support::{Parts, engine, model, parts, read, signal};
 
 /// Exit status of agent and `analyze` if nothing was traced.
 const NOTHING_TRACED: i32 = 3;
@@ -92,10 +91,6 @@ fn until(what: &str, mut done: impl FnMut() -> bool) {
         assert!(begun.elapsed() < Duration::from_secs(60), "{what}: not within a minute");
         std::thread::sleep(Duration::from_millis(20));
     }
-}
-
-fn signal(pid: u32, signal: Signal) {
-    kill(Pid::from_raw(pid.cast_signed()), signal).unwrap();
 }
 
 /// The process of the engine that an agent started.

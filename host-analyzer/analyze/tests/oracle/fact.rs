@@ -5,13 +5,14 @@ use std::fs;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use nix::sys::signal::Signal;
 use profinfer_analysis::Analysis;
 use profinfer_analysis::fact::Conditions;
 use profinfer_analysis::fact::reading::Limit;
 use profinfer_trace::model::Model;
 
 use crate::group::Group;
-use crate::support::{Parts, engine, model, parts, read, record, tool};
+use crate::support::{Parts, engine, model, parts, read, record, signal, tool};
 
 /// Must never appear in a recording.
 const SECRET: &str = "geheim-4711";
@@ -93,8 +94,8 @@ fn facts_are_what_was_set_and_what_the_kernel_counts() {
     let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
     // The agent's last reading is between these two.
     let last = stat(&group);
-    let interrupted = Command::new("kill").args(["-INT", &agent.id().to_string()]).status().unwrap();
-    assert!(interrupted.success() && agent.wait().unwrap().success());
+    signal(agent.id(), Signal::SIGINT);
+    assert!(agent.wait().unwrap().success());
     let after = stat(&group);
 
     let bytes = fs::read(&out).unwrap();

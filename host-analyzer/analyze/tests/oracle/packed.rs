@@ -9,12 +9,13 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use nix::sys::signal::Signal;
 use profinfer_trace::model::{Level, Probe};
 
 use crate::attach::{wait, wait_for_probes};
 use crate::engine_list::parse;
 use crate::nodes::check_trace;
-use crate::support::{engine, model, parts, read};
+use crate::support::{engine, model, parts, read, signal};
 
 const PAGE: usize = 4096;
 
@@ -93,8 +94,7 @@ fn check(probes: &str) {
     let begins = archive(&apk, &found);
     let lines = found.iter().zip(begins).map(|(path, at)| format!("{}\t{at}\n", path.display()));
     fs::write(&list, format!("{}\n{}", apk.display(), lines.collect::<String>())).unwrap();
-    let pid = engine.id().to_string();
-    assert!(Command::new("kill").args(["-USR1", &pid]).status().unwrap().success());
+    signal(engine.id(), Signal::SIGUSR1);
     let begun = Instant::now();
     let unpacked = || libraries(engine.id()).iter().any(|p| found.contains(p));
     while unpacked() {

@@ -4,11 +4,12 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
 
+use nix::sys::signal::Signal;
 use profinfer_trace::model::Model;
 
 use crate::engine_list::parse;
 use crate::nodes::check_trace;
-use crate::support::{engine, model, parts, read, started, whole};
+use crate::support::{engine, model, parts, read, signal, started, try_signal, whole};
 
 /// dac_override, dac_read_search, kill, sys_ptrace, perfmon, bpf, checkpoint_restore.
 const ATTACHED: u64 = 1 << 1 | 1 << 2 | 1 << 5 | 1 << 19 | 1 << 38 | 1 << 39 | 1 << 40;
@@ -58,9 +59,9 @@ fn what_is_not_needed_is_given_up() {
     let (mut agent, engine) = started(&mut command, &out, 200_000);
     let (own, of_agent, of_engine) =
         (Status::new(std::process::id()), Status::new(agent.id()), Status::new(engine.pid()));
-    let interrupted = Command::new("kill").args(["-INT", &agent.id().to_string()]).status().unwrap();
-    assert!(interrupted.success() && agent.wait().unwrap().success());
-    let _ = Command::new("kill").arg(engine.pid().to_string()).status();
+    signal(agent.id(), Signal::SIGINT);
+    assert!(agent.wait().unwrap().success());
+    let _ = try_signal(engine.pid(), Signal::SIGTERM);
     let trace = read(&out);
     whole(&trace);
 

@@ -9,12 +9,13 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
+use nix::sys::signal::Signal;
 use profinfer_trace::model::{EndingKind, Model, ThreadId};
 
 use crate::attach::{wait, wait_for};
 use crate::engine_list::{Call, Listed, parse};
 use crate::nodes::{backend_calls, list};
-use crate::support::{Parts, engine, model, parts, read, whole};
+use crate::support::{Parts, engine, model, parts, read, signal, whole};
 
 /// How a new version replaces an old one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -125,8 +126,8 @@ impl Place {
 /// Sends Ctrl-C, and reads the recording.
 fn interrupted(mut agent: Child, place: &Place) -> Model {
     assert!(agent.try_wait().unwrap().is_none(), "the session goes on: {}", place.said());
-    let asked = Command::new("kill").args(["-INT", &agent.id().to_string()]).status().unwrap();
-    assert!(asked.success() && wait(&mut agent), "{}", place.said());
+    signal(agent.id(), Signal::SIGINT);
+    assert!(wait(&mut agent), "{}", place.said());
     let trace = read(&place.trace());
     assert!(trace.health.damage.is_empty() && !trace.health.cut_short(), "{:#?}", trace.health);
     trace

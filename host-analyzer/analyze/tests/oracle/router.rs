@@ -9,15 +9,14 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use nix::sys::signal::{Signal, kill};
-use nix::unistd::Pid;
+use nix::sys::signal::Signal;
 use profinfer_analysis::Analysis;
 use profinfer_analysis::ending::{EndingCode, EndingState};
 use profinfer_trace::model::Model;
 use serde_json::{Value, json};
 
 use crate::serve::Address;
-use crate::support::{Parts, model, parts, read, tool, whole};
+use crate::support::{Parts, model, parts, read, signal, tool, try_signal, whole};
 
 /// Exit status of the agent if nothing was traced.
 const NOTHING_TRACED: i32 = 3;
@@ -128,15 +127,11 @@ impl Router {
 impl Drop for Router {
     fn drop(&mut self) {
         for pid in self.children() {
-            let _ = kill(Pid::from_raw(pid.cast_signed()), Signal::SIGKILL);
+            let _ = try_signal(pid, Signal::SIGKILL);
         }
         let _ = self.process.kill();
         let _ = self.process.wait();
     }
-}
-
-fn signal(pid: u32, signal: Signal) {
-    kill(Pid::from_raw(pid.cast_signed()), signal).unwrap();
 }
 
 /// What the agent reports at its end, and its exit status.

@@ -6,11 +6,12 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use nix::sys::signal::Signal;
 use profinfer_analysis::Analysis;
 use profinfer_skip::skip;
 use profinfer_trace::model::{Model, ThreadState};
 
-use crate::support::{Parts, engine, model, parts, read, record};
+use crate::support::{Parts, engine, model, parts, read, record, try_signal};
 
 /// Shorter than the 15 letters that the kernel keeps.
 pub(crate) const PLANTED: &str = "planted-busy";
@@ -98,8 +99,7 @@ pub(crate) struct Ended(pub(crate) u32);
 
 impl Drop for Ended {
     fn drop(&mut self) {
-        let pid = nix::unistd::Pid::from_raw(self.0.cast_signed());
-        let _ = nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGTERM);
+        let _ = try_signal(self.0, Signal::SIGTERM);
     }
 }
 

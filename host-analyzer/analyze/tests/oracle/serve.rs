@@ -7,10 +7,11 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use nix::sys::signal::Signal;
 use profinfer_trace::model::Model;
 use tempfile::TempDir;
 
-use crate::support::{Parts, read};
+use crate::support::{Parts, read, signal, try_signal};
 
 /// Sends requests to a server, from any thread.
 #[derive(Clone, Copy)]
@@ -133,12 +134,12 @@ impl Server {
     pub(crate) fn stop_with_log(mut self) -> (Model, String) {
         let id = self.agent.id().to_string();
         let children = Command::new("pgrep").args(["-P", &id]).output().unwrap().stdout;
-        let pid = String::from_utf8_lossy(&children).trim().to_owned();
-        assert!(Command::new("kill").args(["-INT", &pid]).status().unwrap().success());
+        let pid = String::from_utf8_lossy(&children).trim().parse().unwrap();
+        signal(pid, Signal::SIGINT);
         let begun = Instant::now();
         while self.agent.try_wait().unwrap().is_none() {
             if begun.elapsed() > Duration::from_secs(30) {
-                let _ = Command::new("kill").args(["-KILL", &pid]).status();
+                let _ = try_signal(pid, Signal::SIGKILL);
             }
             std::thread::sleep(Duration::from_millis(50));
         }

@@ -4,6 +4,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
 use profinfer_analysis::budget::Budget;
 use profinfer_analysis::phase::Phases;
 use profinfer_skip::{can_trace, needed_path, skip};
@@ -68,6 +70,16 @@ pub(crate) fn whole(trace: &Model) {
     assert!(health.perfect(), "{:#?}", trace.health);
 }
 
+/// Sends a signal. A system call, not the program `kill`, whose start takes milliseconds on a loaded machine.
+pub(crate) fn signal(pid: u32, signal: Signal) {
+    try_signal(pid, signal).unwrap();
+}
+
+/// The same to a process that may have ended.
+pub(crate) fn try_signal(pid: u32, signal: Signal) -> nix::Result<()> {
+    kill(Pid::from_raw(pid.cast_signed()), signal)
+}
+
 /// Ends an engine with the test that started it, also if the test fails: an engine without an end
 /// would take a CPU and memory from all later tests.
 pub(crate) struct Engine(u32);
@@ -81,7 +93,7 @@ impl Engine {
 
 impl Drop for Engine {
     fn drop(&mut self) {
-        let _ = Command::new("kill").args(["-KILL", &self.0.to_string()]).stderr(Stdio::null()).status();
+        let _ = try_signal(self.0, Signal::SIGKILL);
     }
 }
 
