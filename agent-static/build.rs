@@ -46,6 +46,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     plans(&catalog, &out.join("plans.rs"))?;
     backend_functions(&catalog, &out.join("backend_functions.rs"))?;
     backend_guids(&catalog, &out.join("backend_guids.rs"))?;
+    other_backend_guids(&catalog, &out.join("other_backend_guids.rs"))?;
     without_unwinding()
 }
 
@@ -136,6 +137,13 @@ fn backend_guids(catalog: &Catalog, path: &Path) -> Result<(), Box<dyn Error>> {
     }
     text.push(']');
     Ok(std::fs::write(path, text)?)
+}
+
+/// The GUIDs of all backends but the CPU's, as `&[[u8; 16]]`.
+fn other_backend_guids(catalog: &Catalog, path: &Path) -> Result<(), Box<dyn Error>> {
+    let others = catalog.backends().filter(|b| b.name != "cpu");
+    let guids: Vec<_> = others.filter_map(Backend::first_guid_bytes::<16>).collect();
+    Ok(std::fs::write(path, format!("&{guids:?}"))?)
 }
 
 /// The functions of backends that are operators or work for them, as `&[Function]` for

@@ -199,6 +199,8 @@ struct thread {
 	__u32 taken_n;
 	/* Start of the running function of bpf/housekeeping.bpf.c, 0 if none. */
 	__u64 housekeeping_start;
+	/* Start of the running wait for the backends, 0 if none. Other functions of that file wait, too. */
+	__u64 synchronize_start;
 	/* Walk over a graph's nodes, see topology.bpf.c. */
 	__u32 walk_n;
 	__u32 walk_i;

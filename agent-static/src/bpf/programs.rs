@@ -61,6 +61,9 @@ impl<'s> Bpf<'s> {
             AttachPoint::Engine(ProbeKind::AllocateGraph) => {
                 (&p.housekeeping_enter, Some(&p.allocate_graph_return))
             }
+            AttachPoint::Engine(ProbeKind::Synchronize) => {
+                (&p.synchronize_enter, Some(&p.synchronize_return))
+            }
             AttachPoint::Engine(ProbeKind::OutputTaken) => (&p.output_taken, None),
             AttachPoint::Engine(ProbeKind::OutputsTaken) => (&p.outputs_taken, None),
             AttachPoint::Engine(ProbeKind::SchedulerGraph) => {
@@ -188,6 +191,8 @@ impl<'s> Bpf<'s> {
             p.save_state_return.as_fd(),
             p.restore_state_return.as_fd(),
             p.allocate_graph_return.as_fd(),
+            p.synchronize_enter.as_fd(),
+            p.synchronize_return.as_fd(),
             p.output_taken.as_fd(),
             p.outputs_taken.as_fd(),
             p.scheduler_graph_enter.as_fd(),

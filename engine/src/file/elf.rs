@@ -8,7 +8,7 @@ use std::cell::OnceCell;
 
 use goblin::container::{Container, Ctx, Endian};
 use goblin::elf::dynamic::{DT_STRTAB, DT_SYMTAB};
-use goblin::elf::program_header::{PF_X, PT_GNU_EH_FRAME, PT_LOAD};
+use goblin::elf::program_header::{PF_W, PF_X, PT_GNU_EH_FRAME, PT_LOAD};
 use goblin::elf::section_header::{SHT_DYNSYM, SHT_SYMTAB};
 use goblin::elf::sym::{STT_FUNC, STT_GNU_IFUNC, STT_NOTYPE, STT_OBJECT, Symtab};
 use goblin::elf::{Dynamic, Header, ProgramHeader, SectionHeader, header};
@@ -217,6 +217,13 @@ impl<'d> Image<'d> {
     pub(crate) fn data_segments(&self) -> impl Iterator<Item = (u64, &'d [u8])> + '_ {
         let data = self.segments.iter().filter(|s| s.p_type == PT_LOAD && s.p_flags & PF_X == 0);
         data.filter_map(|s| Some((s.p_vaddr, self.at(s.p_vaddr)?)))
+    }
+
+    /// Whether these bytes are in a segment that the program may write to.
+    #[must_use]
+    pub fn writable_has(&self, bytes: &[u8]) -> bool {
+        let mut writable = self.segments.iter().filter(|s| s.p_type == PT_LOAD && s.p_flags & PF_W != 0);
+        writable.any(|s| self.at(s.p_vaddr).is_some_and(|part| memchr::memmem::find(part, bytes).is_some()))
     }
 
     /// Whether the address is in machine code.

@@ -20,7 +20,7 @@ use crate::symbols::calls::Calls;
 use crate::symbols::names::BackendFunction;
 
 /// Functions whose entry and return are probed.
-const FUNCTIONS: [(ProbeKind, &[&str]); 28] = [
+const FUNCTIONS: [(ProbeKind, &[&str]); 29] = [
     // The names since 2025, and those before, which call the new ones today.
     (ProbeKind::LoadModel, &["llama_model_load_from_file", "llama_load_model_from_file"]),
     (ProbeKind::NewContext, &["llama_init_from_model", "llama_new_context_with_model"]),
@@ -43,6 +43,7 @@ const FUNCTIONS: [(ProbeKind, &[&str]); 28] = [
     (ProbeKind::SaveState, &["llama_state_seq_get_data_ext", "llama_state_seq_get_data"]),
     (ProbeKind::RestoreState, &["llama_state_seq_set_data_ext", "llama_state_seq_set_data"]),
     (ProbeKind::AllocateGraph, &["ggml_gallocr_reserve_n"]),
+    (ProbeKind::Synchronize, &["ggml_backend_sched_synchronize"]),
     (ProbeKind::OutputsTaken, &["llama_get_logits"]),
     (ProbeKind::OutputTaken, &["llama_get_logits_ith"]),
     (ProbeKind::OutputsTaken, &["llama_get_embeddings"]),
@@ -183,7 +184,10 @@ impl EnginePlan {
                 | ProbeKind::BatchSequence
                 | ProbeKind::BatchPosition
                 | ProbeKind::BatchOutput => Role::Token,
-                ProbeKind::SchedulerGraph | ProbeKind::BackendGraph | ProbeKind::AllocateGraph => Role::Graph,
+                ProbeKind::SchedulerGraph
+                | ProbeKind::BackendGraph
+                | ProbeKind::AllocateGraph
+                | ProbeKind::Synchronize => Role::Graph,
                 _ => Role::CpuGraph,
             }));
             self.sites.extend(site);

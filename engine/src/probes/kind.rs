@@ -35,6 +35,8 @@ pub enum ProbeKind {
     RestoreState,
     /// Entry and return of `ggml_gallocr_reserve_n`, which allocates the memory of a graph anew.
     AllocateGraph,
+    /// Entry and return of `ggml_backend_sched_synchronize`, which waits until all backends have computed.
+    Synchronize,
     /// Entry of a function that returns one output of a decode call, such as `llama_get_logits_ith`. Attached
     /// before the decode calls themselves: of a recorded call, no taken output is missed.
     OutputTaken,
@@ -92,7 +94,8 @@ impl ProbeKind {
             Self::OutputTaken | Self::OutputsTaken => Level::Token,
             Self::SequenceCut | Self::SequenceCopy | Self::MemoryClear => Level::Token,
             Self::SaveState | Self::RestoreState => Level::Token,
-            Self::SchedulerGraph | Self::CpuGraph | Self::BackendGraph | Self::AllocateGraph => Level::Graph,
+            Self::SchedulerGraph | Self::CpuGraph | Self::BackendGraph => Level::Graph,
+            Self::AllocateGraph | Self::Synchronize => Level::Graph,
             Self::OpStart | Self::OpFused | Self::OpEnd | Self::OpFunction => Level::Operator,
             Self::BackendOp(_) | Self::NestedCall(_) => Level::Operator,
         }
@@ -125,7 +128,7 @@ impl ProbeKind {
     /// It observes what the engine does for itself between operators.
     #[must_use]
     pub const fn keeps_house(self) -> bool {
-        matches!(self, Self::SaveState | Self::RestoreState | Self::AllocateGraph)
+        matches!(self, Self::SaveState | Self::RestoreState | Self::AllocateGraph | Self::Synchronize)
     }
 
     /// A level can be traced without it.

@@ -165,6 +165,8 @@ pub enum MissingKind {
     OtherKvType,
     /// A recording without the programs that ran on other CPUs, or in which they come and go.
     WithoutNeighbours,
+    /// The waits for other backends, from a build whose function for them has a name.
+    WaitsForBackends,
     /// Eight calls with texts of different lengths.
     TextLengths,
     /// The tokens of prompts, which no recording has.

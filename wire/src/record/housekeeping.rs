@@ -10,9 +10,11 @@ pub mod kind {
     pub const RESTORE_STATE: u8 = 1;
     /// The memory of a graph is allocated anew.
     pub const ALLOCATE_GRAPH: u8 = 2;
+    /// The engine waits until all backends have computed.
+    pub const SYNCHRONIZE: u8 = 3;
 }
 
-/// The engine copies the state of a sequence, or allocates the memory of a graph anew.
+/// The engine copies the state of a sequence, allocates the memory of a graph anew, or waits for its backends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Housekeeping {
     /// Process.
@@ -25,6 +27,6 @@ pub struct Housekeeping {
     pub start_ns: u64,
     /// Duration, ns.
     pub duration_ns: u64,
-    /// Copied bytes; 0 for a graph.
+    /// Copied bytes; 0 without a copy.
     pub bytes: u64,
 }

@@ -13,6 +13,9 @@ use crate::probes::outcome::{Fate, Outcome};
 use crate::sys::file::{map, sparing};
 use crate::target::files::MappedFile;
 
+/// The GUIDs of backends other than the CPU's. build.rs generates them from `boards/backends`.
+const OTHER_BACKENDS: &[[u8; 16]] = include!(concat!(env!("OUT_DIR"), "/other_backend_guids.rs"));
+
 impl Attached {
     /// Whether the file is a part of an engine. Also attaches the hook of a dynamic linker.
     pub(super) fn look_at(&mut self, bpf: &Bpf<'_>, file: &MappedFile) -> bool {
@@ -26,7 +29,12 @@ impl Attached {
             self.linkers.insert(file.id);
             self.library_events.extend(links);
         }
-        sparing(std::slice::from_ref(&bytes), || is_engine_part(&image, &self.backends))
+        let (part, other_backend) = sparing(std::slice::from_ref(&bytes), || {
+            let other_backend = OTHER_BACKENDS.iter().any(|guid| image.writable_has(guid));
+            (is_engine_part(&image, &self.backends), other_backend)
+        });
+        self.other_backend |= other_backend;
+        part
     }
 
     /// The bytes of a file that the process maps. Logs the error if the file cannot be read.

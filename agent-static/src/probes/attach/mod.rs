@@ -62,6 +62,8 @@ pub struct Attached {
     spare: Vec<Link>,
     /// Functions of other backends that are probed.
     backends: Vec<BackendFunction>,
+    /// A file has another backend than the CPU's.
+    other_backend: bool,
 }
 
 impl Attached {
@@ -85,6 +87,7 @@ impl Attached {
             leaving: Vec::with_capacity(LEAVING),
             spare: Vec::new(),
             backends: backend_function::searched(),
+            other_backend: false,
         }
     }
 
@@ -142,14 +145,14 @@ impl Attached {
         if new.is_empty() {
             return Ok(Vec::new());
         }
-        let mut found = false;
+        let (mut found, other_backend) = (false, self.other_backend);
         for file in new {
             let part = self.look_at(bpf, file);
             self.looked_at.insert(file.id, part);
             self.stamps.extend(stamp(file).map(|s| (file.id, s)));
             found |= part;
         }
-        if !found {
+        if !found && self.other_backend == other_backend {
             return Ok(Vec::new());
         }
         self.files = mapped.into_iter().filter(|f| self.looked_at.get(&f.id) == Some(&true)).collect();
@@ -175,6 +178,8 @@ impl Attached {
         let wanted = |kind: ProbeKind| {
             level_bit(kind.level()) & (self.levels | graphs) != 0
                 && readable(kind)
+                // The CPU's backend has computed when its graph returns.
+                && (kind != ProbeKind::Synchronize || self.other_backend)
                 && !self.operators.keeps(kind)
         };
         bpf.set_engine(self.pid, self.config(hold));

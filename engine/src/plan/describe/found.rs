@@ -31,6 +31,7 @@ pub const fn kind(kind: ProbeKind) -> &'static str {
         ProbeKind::SaveState => "copy of a sequence's state",
         ProbeKind::RestoreState => "return of a sequence's state",
         ProbeKind::AllocateGraph => "allocation of a graph",
+        ProbeKind::Synchronize => "wait for the backends",
         ProbeKind::OutputTaken => "taken output",
         ProbeKind::OutputsTaken => "taken outputs",
         ProbeKind::BatchAdd => "token of a batch",

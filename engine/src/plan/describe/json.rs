@@ -246,6 +246,7 @@ const fn what(kind: ProbeKind) -> &'static str {
         ProbeKind::SaveState => "save_state",
         ProbeKind::RestoreState => "restore_state",
         ProbeKind::AllocateGraph => "allocate_graph",
+        ProbeKind::Synchronize => "synchronize",
         ProbeKind::OutputTaken => "output_taken",
         ProbeKind::OutputsTaken => "outputs_taken",
         ProbeKind::BatchAdd => "batch_add",

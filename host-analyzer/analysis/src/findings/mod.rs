@@ -126,6 +126,8 @@ pub enum Requirement {
     Prompts,
     /// A recording without the programs that ran on other CPUs, or in which they come and go.
     WithoutNeighbours,
+    /// The waits for backends that compute on their own.
+    WaitsForBackends,
 }
 
 #[derive(Debug, Clone, PartialEq)]

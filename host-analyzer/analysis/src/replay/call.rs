@@ -43,6 +43,7 @@ pub(super) struct Walk<'a> {
     outer: OuterGraphs,
     copies: OfThreads,
     allocations: OfThreads,
+    waits: OfThreads,
     /// Threads that computed captured graphs, by process.
     teams: BTreeMap<u32, Vec<ThreadId>>,
     meetings: Meetings,
@@ -105,6 +106,7 @@ impl<'a> Walk<'a> {
             outer: OuterGraphs::compute(model),
             copies: OfThreads::copies(model),
             allocations: OfThreads::allocations(model),
+            waits: OfThreads::waits(model),
             teams: BTreeMap::new(),
             meetings,
             splitter: Splitter::default(),
@@ -155,16 +157,22 @@ impl<'a> Walk<'a> {
         let graphs = self.outer.within(pid, from, to).map(|(start, end)| (start, end, Does::Encoder));
         let copies = self.copies.within(self.model, caller, (from, to));
         let copies = copies.map(|(start, end)| (start, end, Does::StateCopy));
-        let mut others: Vec<_> = graphs.chain(copies).collect();
+        let waits = self.waits.within(self.model, caller, (from, to));
+        let waits = waits.map(|(start, end)| (start, end, Does::OtherBackend));
+        let mut others: Vec<_> = graphs.chain(copies).chain(waits).collect();
         others.sort_by_key(|(start, ..)| *start);
         outside::add_with(call, &mut self.lookup, caller, (from, to), does, others);
     }
 
-    /// Time of the call outside of its graphs.
-    fn prepare(&mut self, call: &mut CallReplay, caller: ThreadId, time: (u64, u64)) {
+    /// Time of the call outside of its graphs, in which it `does` this if nothing else is known.
+    fn prepare(&mut self, call: &mut CallReplay, caller: ThreadId, time: (u64, u64), does: Does) {
         let allocations = self.allocations.within(self.model, caller, time);
         let allocations = allocations.map(|(start, end)| (start, end, Does::Allocation));
-        outside::add_with(call, &mut self.lookup, caller, time, Does::Preparation, allocations);
+        let waits = self.waits.within(self.model, caller, time);
+        let waits = waits.map(|(start, end)| (start, end, Does::OtherBackend));
+        let mut others: Vec<_> = allocations.chain(waits).collect();
+        others.sort_by_key(|(start, ..)| *start);
+        outside::add_with(call, &mut self.lookup, caller, time, does, others);
     }
 
     fn call(&mut self, interval: &Interval, traced: bool, heard: &mut Heard<'_>) -> CallReplay {
@@ -175,11 +183,13 @@ impl<'a> Walk<'a> {
         let entry = interval.entry.clamp(at, interval.end);
         self.between(&mut call, caller, (at, entry), Does::Application);
         at = entry;
+        let on_cpu = interval.graphs.iter().all(|graph| model.computes_on_cpu(*graph));
+        let does = if on_cpu { Does::Preparation } else { Does::BetweenBackends };
         for graph in &interval.graphs {
             let (start, end) = model.graph_calls.bounds(*graph);
             // Graphs may be nested or contradict each other in a damaged recording.
             let (start, end) = (start.clamp(at, interval.end), end.clamp(at, interval.end));
-            self.prepare(&mut call, caller, (at, start));
+            self.prepare(&mut call, caller, (at, start), does);
             self.graph(&mut call, *graph, caller, (start, end), heard);
             at = end;
         }
@@ -187,7 +197,13 @@ impl<'a> Walk<'a> {
         if interval.graphs.is_empty() {
             outside::add(&mut call, &mut self.lookup, caller, rest, Does::NotRecorded);
         } else {
-            self.prepare(&mut call, caller, rest);
+            self.prepare(&mut call, caller, rest, does);
+        }
+        // Threads of the process that compute no operator of the CPU's may compute for the other backend.
+        if self.waits.of_process(model.threads.get(caller).pid) {
+            let ns = call.caused.take(Cause::IdleTeam);
+            call.alone.take(Cause::IdleTeam);
+            call.other_backend_ns = call.other_backend_ns.saturating_add(ns);
         }
         call
     }
@@ -201,7 +217,7 @@ impl<'a> Walk<'a> {
         heard: &mut Heard<'_>,
     ) {
         let (model, i) = (self.model, graph.0 as usize);
-        if model.texts.get(model.graph_calls.backend[i]) != "CPU" {
+        if !model.computes_on_cpu(graph) {
             outside::add(call, &mut self.lookup, caller, time, Does::OtherBackend);
             if call.traced {
                 self.on_other_backend(call, i, time, heard);

@@ -130,10 +130,16 @@ impl Amounts {
         }
     }
 
+    /// Removes a cause. Returns its time.
+    pub(super) fn take(&mut self, cause: Cause) -> u64 {
+        let ns = self.get(cause);
+        self.0.retain(|(c, _)| *c != cause);
+        ns
+    }
+
     /// Gives the time of one cause to another.
     pub(super) fn rename(&mut self, from: Cause, to: Cause) {
-        let ns = self.get(from);
-        self.0.retain(|(cause, _)| *cause != from);
+        let ns = self.take(from);
         self.add(to, ns);
     }
 

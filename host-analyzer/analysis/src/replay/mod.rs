@@ -75,7 +75,7 @@ pub struct CallReplay {
     pub preparation_ns: u64,
     /// In the call: the memory of a graph is allocated anew, ns.
     pub allocation_ns: u64,
-    /// In graphs of other backends than the CPU's, ns.
+    /// In graphs of other backends than the CPU's, and waiting for these backends, ns.
     pub other_backend_ns: u64,
     /// In graphs without recorded operators, ns.
     pub not_recorded_ns: u64,

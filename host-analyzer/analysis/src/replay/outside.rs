@@ -20,7 +20,9 @@ pub(super) enum Does {
     Allocation,
     /// In the call, before and between graphs.
     Preparation,
-    /// In the graph of a device, for which it may sleep.
+    /// The same, where other backends compute some of the graphs. It may sleep for them.
+    BetweenBackends,
+    /// In the graph of another backend, or waiting for it. It may sleep.
     OtherBackend,
     /// In a graph without recorded operators.
     NotRecorded,
@@ -47,6 +49,11 @@ pub(super) fn add(
             left -= ns;
             continue;
         }
+        if own && does == Does::BetweenBackends {
+            call.other_backend_ns = call.other_backend_ns.saturating_add(ns);
+            left -= ns;
+            continue;
+        }
         if own && !matches!(does, Does::Preparation | Does::Allocation) {
             continue;
         }
@@ -58,7 +65,7 @@ pub(super) fn add(
         Does::Application | Does::Between => &mut call.application_ns,
         Does::Encoder => &mut call.encoder_ns,
         Does::StateCopy => &mut call.state_copies_ns,
-        Does::Preparation => &mut call.preparation_ns,
+        Does::Preparation | Does::BetweenBackends => &mut call.preparation_ns,
         Does::Allocation => &mut call.allocation_ns,
         Does::OtherBackend => &mut call.other_backend_ns,
         Does::NotRecorded => &mut call.not_recorded_ns,

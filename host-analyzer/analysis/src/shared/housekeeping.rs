@@ -19,6 +19,16 @@ impl OfThreads {
         Self::of(model, |done| done.kind == HousekeepingKind::AllocateGraph)
     }
 
+    /// Waits until all backends have computed.
+    pub(crate) fn waits(model: &Model) -> Self {
+        Self::of(model, |done| done.kind == HousekeepingKind::Synchronize)
+    }
+
+    /// Whether there is any of a process.
+    pub(crate) fn of_process(&self, pid: u32) -> bool {
+        self.0.keys().any(|(of, _)| *of == pid)
+    }
+
     fn of(model: &Model, wanted: impl Fn(&Housekeeping) -> bool) -> Self {
         let mut rows: HashMap<(u32, u32), Vec<(u64, u64)>> = HashMap::new();
         for done in model.housekeeping.iter().filter(|done| wanted(done)) {
@@ -40,6 +50,12 @@ impl OfThreads {
         let inside = rows[first..].iter().take_while(move |(start, _)| *start < to);
         inside.map(move |(start, end)| ((*start).max(from), (*end).min(to)))
     }
+}
+
+/// Whether the process has a backend that computes on its own: the engine waits for it. Its threads may be ones of
+/// the process, such as those of a driver.
+pub(crate) fn waits_for_backends(model: &Model, pid: u32) -> bool {
+    model.housekeeping.iter().any(|done| done.pid == pid && done.kind == HousekeepingKind::Synchronize)
 }
 
 /// Whether it copies the state of a sequence, out of the context or back.

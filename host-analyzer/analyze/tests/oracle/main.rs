@@ -12,6 +12,7 @@ mod asked;
 mod attach;
 mod backends;
 mod backends_profile;
+mod backends_waits;
 mod board;
 mod board_bench;
 mod board_counters;

@@ -166,3 +166,11 @@ impl GraphCalls {
         (start, start.saturating_add(self.duration_ns[call.0 as usize]))
     }
 }
+
+impl super::Model {
+    /// Whether the CPU's backend computes this split.
+    #[must_use]
+    pub fn computes_on_cpu(&self, call: GraphCallId) -> bool {
+        self.texts.get(self.graph_calls.backend[call.0 as usize]) == "CPU"
+    }
+}

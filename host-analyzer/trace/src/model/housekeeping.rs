@@ -9,9 +9,11 @@ pub enum HousekeepingKind {
     RestoreState,
     /// Allocated the memory of a graph anew.
     AllocateGraph,
+    /// Waited until all backends had computed. Short waits are not recorded.
+    Synchronize,
 }
 
-/// The engine copied the state of a sequence, or allocated the memory of a graph.
+/// The engine copied the state of a sequence, allocated the memory of a graph, or waited for its backends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Housekeeping {
     /// Process.
@@ -24,7 +26,7 @@ pub struct Housekeeping {
     pub start_ns: u64,
     /// Duration, ns.
     pub duration_ns: u64,
-    /// Copied bytes; 0 for a graph.
+    /// Copied bytes; 0 without a copy.
     pub bytes: u64,
 }
 

@@ -42,7 +42,8 @@ impl DecodeFunction {
 pub struct LlamaCalls {
     /// Entry, ns.
     pub start_ns: Vec<u64>,
-    /// Length, ns.
+    /// Length, ns. If the engine then waits for backends that compute on their own, until the end of that
+    /// wait: llama.cpp's own times (`llama_perf_context`) end there, too.
     pub duration_ns: Vec<u64>,
     /// Function.
     pub function: Vec<DecodeFunction>,

@@ -69,6 +69,7 @@ impl Publish for findings::Requirement {
             Self::OtherType => (Kind::OtherType, None),
             Self::OtherKvType => (Kind::OtherKvType, None),
             Self::WithoutNeighbours => (Kind::WithoutNeighbours, None),
+            Self::WaitsForBackends => (Kind::WaitsForBackends, None),
             Self::TextLengths => (Kind::TextLengths, None),
             Self::Prompts => (Kind::Prompts, None),
         };

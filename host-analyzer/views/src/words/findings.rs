@@ -262,6 +262,7 @@ fn group(missing: &Requirement) -> (Group, Option<&'static str>, u64) {
         Requirement::OtherType => (Group::Other, Some(OTHER_TYPE), 0),
         Requirement::OtherKvType => (Group::Other, Some(OTHER_KV_TYPE), 0),
         Requirement::WithoutNeighbours => (Group::Other, Some(WITHOUT_NEIGHBOURS), 0),
+        Requirement::WaitsForBackends => (Group::Other, Some(WAITS_FOR_BACKENDS), 0),
         Requirement::TextLengths => (Group::Other, Some(TEXT_LENGTHS), 0),
         Requirement::Prompts => (Group::Other, Some(PROMPTS), 0),
     }
@@ -273,6 +274,7 @@ const OTHER_KV_TYPE: &str = "a recording with keys of another type (-ctk f16)";
 const PROMPTS: &str = "the tokens of the prompts, which are not recorded";
 const TEXT_LENGTHS: &str = "eight calls with texts of different lengths";
 const WITHOUT_NEIGHBOURS: &str = "a recording without the programs on other CPUs";
+const WAITS_FOR_BACKENDS: &str = "the waits for other backends (ggml_backend_sched_synchronize)";
 
 /// What the judged calls of a session are.
 const fn calls(h: &Headline) -> &'static str {
@@ -311,6 +313,7 @@ fn needed(missing: &Requirement, calls: &str) -> String {
         Requirement::OtherType => OTHER_TYPE.to_owned(),
         Requirement::OtherKvType => OTHER_KV_TYPE.to_owned(),
         Requirement::WithoutNeighbours => WITHOUT_NEIGHBOURS.to_owned(),
+        Requirement::WaitsForBackends => WAITS_FOR_BACKENDS.to_owned(),
         Requirement::TextLengths => TEXT_LENGTHS.to_owned(),
         Requirement::Prompts => PROMPTS.to_owned(),
     }

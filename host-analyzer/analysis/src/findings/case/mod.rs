@@ -1,6 +1,7 @@
 //! Input of the rules: the calls that they judge, and their context.
 
 mod attention;
+mod backends;
 mod calls;
 mod conditions;
 mod core_types;
@@ -153,6 +154,7 @@ impl<'a> Case<'a> {
             | Requirement::OtherKvType
             | Requirement::TextLengths
             | Requirement::Prompts
+            | Requirement::WaitsForBackends
             | Requirement::WithoutNeighbours => true,
             Requirement::Gauge(kind) => {
                 model.gauges.iter().any(|g| g.kind.name() == kind && g.values.iter().any(Option::is_some))

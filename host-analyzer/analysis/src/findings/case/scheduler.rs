@@ -51,7 +51,9 @@ impl Case<'_> {
         if pauses.is_empty() {
             return None;
         }
-        let workers = self.threads().into_iter().filter(|(_, calls)| !calls).map(|(t, _)| t);
+        // Threads of another backend's driver may run for it.
+        let own = |t: ThreadId| !self.waits_for_backends() || self.computes(t);
+        let workers = self.threads().into_iter().filter(|(t, calls)| !calls && own(*t)).map(|(t, _)| t);
         let running = workers.map(|thread| self.running(thread, &pauses)).max()?;
         Some((pauses.iter().map(|(from, to)| to - from).sum(), running))
     }

@@ -12,7 +12,7 @@ pub(super) const RULE: Rule = Rule {
     topic: "idle threads that spin",
     title: "Threads of the engine spin and compute nothing",
     question: "Why is it slow although the engine has all the CPUs? Why are more CPUs busy than -t says?",
-    condition: "Threads of the engine that compute no operator of the judged calls run for more than half of their time: a team of another size, a team of another thread of the application, a thread that polls. Or threads that compute waited for their CPUs: at least 3 % of the time of a token, a prompt or a call of an encoder.",
+    condition: "Threads of the engine that compute no operator of the judged calls run for more than half of their time: a team of another size, a team of another thread of the application, a thread that polls. Or threads that compute waited for their CPUs: at least 3 % of the time of a token, a prompt or a call of an encoder. Does not apply where another backend computes on its own: threads of its driver run, too.",
     formula: "The replay without the waits for their CPUs. No time is promised where they only run: they share a core, its clock and its caches with the others.",
     remedy: "Use as many threads for prompts as for tokens (-tb equal to -t), call the engine from one thread, or let idle threads sleep (no OMP_WAIT_POLICY=active).",
     source: "libgomp manual, OMP_WAIT_POLICY: each calling thread and each team size has threads that wait by spinning",
@@ -26,6 +26,9 @@ pub(super) const RULE: Rule = Rule {
 const RUNS: f64 = 0.5;
 
 fn judge(case: &Case<'_>) -> Verdict {
+    if case.waits_for_backends() {
+        return Verdict::DoesNotApply;
+    }
     let idle = case.idle_runs();
     let mut evidence = Vec::new();
     if let Some(share) = idle {

@@ -13,7 +13,7 @@ pub(super) const RULE: Rule = Rule {
     topic: "sampling",
     title: "Sampling takes long",
     question: "Evaluation is fast and the whole is slow: where is the rest?",
-    condition: "The time between the end of a token call and the start of the next is at least 5 % of a decode token, and 0.2 ms. No operator runs in it.",
+    condition: "The time between the end of a token call and the start of the next is at least 5 % of a decode token, and 0.2 ms. No operator runs in it, and it does not wait for another backend.",
     formula: "The class `application` of a decode token, with its 95 % interval. At least 0.3 of the lower end, as the application's own work \
               stays, at most 1.15 of the upper end.",
     remedy: "Limit the candidates first (--top-k 40), leave out samplers that sort the whole vocabulary, avoid large grammars, and look at \
@@ -39,6 +39,9 @@ fn copies(case: &Case<'_>) -> Mean {
 }
 
 fn judge(case: &Case<'_>) -> Verdict {
+    if !case.knows_waits_for_backends() {
+        return Verdict::NotEnoughData(vec![Requirement::WaitsForBackends]);
+    }
     let between = case.wall(&[Class::Application]).minus(copies(case));
     let evidence = vec![
         Evidence::new("application_ns_per_token", Value::Nanoseconds(between.mean as u64), Place::Budget),

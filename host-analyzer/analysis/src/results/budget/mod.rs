@@ -28,6 +28,7 @@ mod worked;
 
 use std::collections::{BTreeMap, HashMap};
 
+use crate::shared::housekeeping::OfThreads;
 use crate::shared::interval;
 use crate::shared::phase::{Phase, Phases};
 use call::CallRows;
@@ -36,7 +37,7 @@ pub use disturbed::disturbed;
 use habit::Habits;
 use lateness::Causes;
 use off_cpu::Scheduler;
-use profinfer_trace::model::{FactScope, FactValue, GraphCallId, Model, Text, ThreadId, Traced};
+use profinfer_trace::model::{FactScope, FactValue, Model, Text, ThreadId, Traced};
 use thread::ThreadWalk;
 use token::Scratch;
 use worked::{WorkSums, Worked};
@@ -127,10 +128,6 @@ struct Costs {
 /// graph.
 const MAX_THREADS: usize = 256;
 
-fn is_cpu(model: &Model, call: GraphCallId) -> bool {
-    model.texts.get(model.graph_calls.backend[call.0 as usize]) == "CPU"
-}
-
 impl Budget {
     #[must_use]
     pub fn compute(model: &Model, phases: &Phases) -> Self {
@@ -173,12 +170,13 @@ impl Tokens<'_> {
         let between = if left_out { Class::NotTraced } else { Class::BetweenOperators };
         let causes = Causes::<SCHED> { model, scheduler, habits, speeds: &speeds, inside, between };
         let intervals = interval::intervals(model, phases);
+        let waits = OfThreads::waits(model);
         let mut sums = Sums::default();
         let mut tokens = Vec::with_capacity(intervals.len());
         let mut scratch = Scratch::default();
         for interval in &intervals {
             let traced = phases.tracing.llama_calls[interval.call.0 as usize] == Traced::Whole;
-            let way = ThreadWalk { model, causes: &causes, costs, interval, traced };
+            let way = ThreadWalk { model, causes: &causes, costs, interval, waits: &waits, traced };
             tokens.push(sums.token(&way, rows, &mut scratch));
         }
         (sums, tokens)

@@ -6,6 +6,7 @@ use super::Costs;
 use super::arrival::end;
 use super::class::{Allocation, Class, Parts};
 use super::lateness::{Causes, Late};
+use crate::shared::housekeeping::OfThreads;
 use crate::shared::interval::Interval;
 use profinfer_trace::model::{Model, ThreadId, WAIT_UNKNOWN};
 
@@ -15,6 +16,8 @@ pub(super) struct ThreadWalk<'a, const SCHED: bool> {
     pub(super) causes: &'a Causes<'a, SCHED>,
     pub(super) costs: Costs,
     pub(super) interval: &'a Interval,
+    /// Waits of threads for other backends.
+    pub(super) waits: &'a OfThreads,
     /// The token was completely traced.
     pub(super) traced: bool,
 }
@@ -38,15 +41,27 @@ impl<const SCHED: bool> ThreadWalk<'_, SCHED> {
         let ends = self.interval.graphs.iter().map(|g| self.model.graph_calls.bounds(*g));
         // Without any graph, the inside of the call is unknown.
         let inside = if self.interval.graphs.is_empty() { Class::Unknown } else { Class::GraphPreparation };
+        // Where other backends compute some of the graphs, it may sleep for them.
+        let on_cpu = self.interval.graphs.iter().all(|graph| self.model.computes_on_cpu(*graph));
+        let sleep = if on_cpu { Class::Blocked } else { Class::OtherBackend };
         for (start, next) in ends.chain([(self.interval.end, self.interval.end)]) {
             let mut fill = Allocation::new(from, start.max(from));
             let entry = self.interval.entry.min(start);
-            self.busy(&mut fill, thread, entry, Class::Application, Class::Application);
-            self.busy(&mut fill, thread, start, inside, Class::Blocked);
+            self.between_waits(&mut fill, thread, entry, Class::Application, Class::Application);
+            self.between_waits(&mut fill, thread, start, inside, sleep);
             parts.push(fill.finish(inside));
             from = from.max(next);
         }
         parts
+    }
+
+    /// As [`Self::busy`], where some of the time may be a wait for other backends.
+    fn between_waits(&self, fill: &mut Allocation, thread: ThreadId, t: u64, rest: Class, sleep: Class) {
+        for (start, end) in self.waits.within(self.model, thread, (fill.at(), t)) {
+            self.busy(fill, thread, start, rest, sleep);
+            self.busy(fill, thread, end, Class::OtherBackend, Class::OtherBackend);
+        }
+        self.busy(fill, thread, t, rest, sleep);
     }
 
     /// A thread in a graph of another backend, with its spans there.

@@ -11,7 +11,7 @@ use super::orderly::Operator;
 use super::thread::ThreadWalk;
 use super::wall::{self, Wall};
 use super::worked::{OfGraph, Worked};
-use super::{arrival, is_cpu, orderly};
+use super::{arrival, orderly};
 use crate::shared::steps::Steps;
 use profinfer_trace::model::{GraphCallId, ThreadId};
 
@@ -70,7 +70,7 @@ impl<const SCHED: bool> ThreadWalk<'_, SCHED> {
             }
             let call = &rows[graph.0 as usize];
             let mut worked = worked.of_graph(*graph);
-            let of_graph = if !is_cpu(self.model, *graph) {
+            let of_graph = if !self.model.computes_on_cpu(*graph) {
                 for (thread, fill) in fills.iter() {
                     self.other_backend(fill, thread, self.own_rows(call, thread), end);
                 }
