@@ -11,6 +11,7 @@ case ${1:-} in -h | --help) usage_from_head "$0"; exit ;; esac
 [ $# -gt 0 ] || set -- arm64 windows
 . "$REPO/ci/release/bare.sh"
 . "$REPO/ci/hosts/windows.sh"
+. "$REPO/scripts/board/machine.sh" # free_port
 data=$REPO/host-analyzer/tests/data
 
 # made_views ANALYZE...: what it makes of the kept recordings of this folder, in NAME/, with what it prints in NAME.text and NAME.json

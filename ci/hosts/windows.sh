@@ -40,10 +40,12 @@ windows_pushes() {
 	board=$!
 	until [ -s "$work/port" ]; do sleep 0.1; done
 	board_port=$(cat "$work/port")
-	try_here "windows: push" "==> ready" in_wine push ssh pi@board
+	# Both ends of the forwarded port are on this machine, where another check may use the usual one.
+	port=$(free_port 7980)
+	try_here "windows: push" "==> ready" in_wine push ssh pi@board --port "$port" --board-port "$port"
 	if [ -n "$engine" ]; then
 		(sleep 4 && "$engine/llama-completion" -m "$model" -t 2 -n 64 -p Hello -no-cnv >/dev/null 2>&1 </dev/null) &
-		try_here "windows: capture over TCP" "t/s on 2 threads" in_wine tcp:127.0.0.1:7817 --out tcp
+		try_here "windows: capture over TCP" "t/s on 2 threads" in_wine "tcp:127.0.0.1:$port" --out tcp
 	fi
 	try_here "windows: push --stop" "rmdir /tmp/profinfer" in_wine push ssh pi@board --stop
 	[ ! -e /tmp/profinfer ] || { echo "left behind: /tmp/profinfer"; failed=$((failed + 1)); }
