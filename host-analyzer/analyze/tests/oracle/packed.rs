@@ -103,7 +103,16 @@ fn check(probes: &str) {
     }
 
     let mut agent = Command::new(&parts.agent)
-        .args(["record", "--full", "--probes", probes, "--out", out.to_str().unwrap(), "--pid", &pid])
+        .args([
+            "record",
+            "--full",
+            "--probes",
+            probes,
+            "--out",
+            out.to_str().unwrap(),
+            "--pid",
+            &engine.id().to_string(),
+        ])
         .stderr(Stdio::null())
         .spawn()
         .unwrap();

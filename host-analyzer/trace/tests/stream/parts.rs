@@ -175,3 +175,21 @@ fn what_the_engine_does_for_itself() {
         ]
     );
 }
+
+/// Calls last until the wait for their backends ends, as by the engine's own clock.
+#[test]
+fn waits_for_backends_are_the_end_of_calls() {
+    let ends = |waits: &[[u64; 2]]| {
+        let records: Vec<_> =
+            waits.iter().map(|[at, length]| housekeeping(PID, PID, 3, [*at, *length, 0])).collect();
+        model(&records).llama_calls.duration_ns
+    };
+    assert_eq!(ends(&[]), [900, 900]);
+    // The calls are from 2,000 and from 3,000 ns on.
+    assert_eq!(ends(&[[2_930, 50], [4_000, 700]]), [980, 1_700]);
+    // In a call, and before all calls.
+    assert_eq!(ends(&[[2_100, 300], [1_500, 100]]), [900, 900]);
+    // The wait of another thread.
+    let other = housekeeping(PID, 501, 3, [2_930, 50, 0]);
+    assert_eq!(model(&[other]).llama_calls.duration_ns, [900, 900]);
+}

@@ -1,10 +1,11 @@
 //! What the engine does for itself: copies of states, and allocations of graphs.
 
-use profinfer_analysis::findings::{Remedy, Value};
-use profinfer_analysis::ladder::Question;
+use profinfer_analysis::Analysis;
+use profinfer_analysis::findings::{Remedy, Requirement, Value};
+use profinfer_analysis::ladder::{Question, StepKind};
 use profinfer_trace::model::*;
 
-use super::Answer::{Found, RuledOut, Silent};
+use super::Answer::{Found, NotKnown, RuledOut, Silent};
 use super::{PROCESS, answer, evidence, findings, number, remedy};
 use crate::models::planted::{Plant, TOKENS, each, tokens};
 use crate::models::small::PID;
@@ -76,4 +77,41 @@ fn graphs_that_are_allocated_anew() {
     assert_eq!(answer(&with(0, HousekeepingKind::AllocateGraph, 2, 2), "allocation"), RuledOut);
     // Between two calls: the engine creates a context.
     assert_eq!(answer(&with(1_000, HousekeepingKind::AllocateGraph, 10, 500), "allocation"), Silent);
+}
+
+/// Another backend computes after the call has returned: the engine waits for it where it takes the outputs.
+#[test]
+fn waits_for_other_backends_are_not_sampling() {
+    let mut m = with(1_000_000, HousekeepingKind::Synchronize, 0, 900_000);
+    m.sched.recorded = true;
+    let step = |kind: StepKind| {
+        let analysis = Analysis::compute(&m);
+        let ladder = analysis.ladder.of(Question::Decode).unwrap();
+        ladder.sum(|k| k == kind) / i64::try_from(ladder.units).unwrap()
+    };
+    assert_eq!((step(StepKind::OtherBackend), step(StepKind::Application)), (900_000, 100_050));
+    assert_eq!(answer(&m, "sampling"), RuledOut);
+    // Threads of its driver may run.
+    assert_eq!(answer(&m, "idle_team"), Silent);
+}
+
+#[test]
+fn without_the_waits_for_other_backends_nothing_is_said_of_sampling() {
+    let mut m = each(|_| Plant { before: 1_000_000, ..Plant::default() });
+    assert!(matches!(answer(&m, "sampling"), Found(..)));
+    let vulkan = m.texts.intern("Vulkan");
+    let split = m.graph_calls.layer.iter().position(|layer| *layer == Layer::Backend).unwrap();
+    m.graph_calls.backend[split] = vulkan;
+    assert_eq!(answer(&m, "sampling"), NotKnown(vec![Requirement::WaitsForBackends]));
+    m.session.probes.push(Probe {
+        pid: PID,
+        level: Some(Level::Graph),
+        what: String::new(),
+        symbol: "ggml_backend_sched_synchronize".to_owned(),
+        library: String::new(),
+        offset: 1,
+        attached: true,
+        note: String::new(),
+    });
+    assert_ne!(answer(&m, "sampling"), NotKnown(vec![Requirement::WaitsForBackends]));
 }

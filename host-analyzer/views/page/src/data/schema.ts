@@ -1168,6 +1168,7 @@ export type MissingKind =
   | "other_type"
   | "other_kv_type"
   | "without_neighbours"
+  | "waits_for_backends"
   | "text_lengths"
   | "prompts";
 
