@@ -50,8 +50,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     without_unwinding()
 }
 
-/// Removes the line information of the programs, of which libbpf keeps a copy for each program that
-/// calls a function: 250 kB of the agent's memory. The verifier's messages then have no line numbers.
+/// Removes what nobody reads: labels, and the line information of the programs, of which libbpf keeps
+/// a copy for each program that calls a function: 250 kB of the agent's memory. The verifier's messages
+/// then have no line numbers.
 fn without_lines(object: &[u8]) -> Result<Vec<u8>, Box<dyn Error>> {
     // struct btf_ext_header (libbpf): the offsets count from the end of the header.
     const HEADER_LEN: usize = 4;
@@ -75,6 +76,10 @@ fn without_lines(object: &[u8]) -> Result<Vec<u8>, Box<dyn Error>> {
     bytes.truncate(end);
     bytes[LINES_LEN..LINES_LEN + 4].fill(0);
     *ext = bytes.into();
+    // The labels inside functions, to which nothing refers.
+    for symbol in &mut elf.symbols {
+        symbol.delete |= symbol.name.as_slice().starts_with(b"LBB");
+    }
     // libbpf's linker keeps the names of sections and of symbols in one section, `object` in two.
     let names = elf.sections.add();
     names.name = b".shstrtab".as_slice().into();
