@@ -4,12 +4,13 @@ macro_rules! files {
     ($($path:literal),* $(,)?) => { [$(($path, include_str!(concat!("../", $path)))),*] };
 }
 
-pub(crate) const FILES: [(&str, &str); 25] = files![
+pub(crate) const FILES: [(&str, &str); 26] = files![
     "backends/blas.toml",
     "backends/cann.toml",
     "backends/clblast.toml",
     "backends/cpu.toml",
     "backends/cuda.toml",
+    "backends/hexagon.toml",
     "backends/librknnrt.toml",
     "backends/metal.toml",
     "backends/opencl.toml",

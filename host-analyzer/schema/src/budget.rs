@@ -28,7 +28,7 @@ use super::phase::Phase;
 ///   graph.
 /// * `graph_preparation`: in the call, but in no graph of a backend; `application`: before the
 ///   call, asleep or not.
-/// * `other_backend`: in the graph of another backend, and asleep in its operators.
+/// * `other_backend`: in the graph of another backend, asleep in its operators, and waiting for it.
 /// * `probes`: probe overhead, as measured by the agent.
 /// * `not_traced`: in graphs without operator capture; `unknown`: lost or not recorded.
 ///
