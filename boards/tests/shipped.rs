@@ -227,5 +227,5 @@ fn first_bytes_of_guids_tell_backends_apart() {
     }
     let cpu = with.iter().find(|(_, title)| *title == "CPU").unwrap();
     assert_eq!(cpu.0, [0xaa, 0x67, 0xc7, 0x43]);
-    assert_eq!(with.len(), 10);
+    assert_eq!(with.len(), 11);
 }
