@@ -184,7 +184,7 @@ impl<'a> Walk<'a> {
         self.between(&mut call, caller, (at, entry), Does::Application);
         at = entry;
         let on_cpu = interval.graphs.iter().all(|graph| model.computes_on_cpu(*graph));
-        let mut does = if on_cpu { Does::Preparation } else { Does::BetweenBackends };
+        let does = if on_cpu { Does::Preparation } else { Does::BetweenBackends };
         for graph in &interval.graphs {
             let (start, end) = model.graph_calls.bounds(*graph);
             // Graphs may be nested or contradict each other in a damaged recording.
@@ -192,11 +192,6 @@ impl<'a> Walk<'a> {
             self.prepare(&mut call, caller, (at, start), does);
             self.graph(&mut call, *graph, caller, (start, end), heard);
             at = end;
-            if !on_cpu {
-                let own = model.computes_on_cpu(*graph);
-                // After another backend's graph its outputs are fetched.
-                does = if own { Does::BetweenBackends } else { Does::OtherBackend };
-            }
         }
         let rest = (at, interval.end);
         if interval.graphs.is_empty() {

@@ -322,7 +322,7 @@ impl Ingest {
         self.nested.finish(&calls, &self.texts, model, damages);
         self.selections.finish(&calls, model, damages);
         self.sched.finish(&self.texts, model, damages);
-        housekeeping::prolong_calls(model);
+        housekeeping::finish(model);
         (model.health.damage, model.health.skipped) = std::mem::take(damages).sorted();
         self.model
     }

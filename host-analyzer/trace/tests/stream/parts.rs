@@ -8,9 +8,9 @@ use proptest::prelude::*;
 use crate::{read, write_views};
 use profinfer_trace::test_support::bytes::{Fields, frame, hello};
 use profinfer_trace::test_support::records::{
-    self, Part, Record, edit, housekeeping, part_batch, part_loss, taken,
+    self, CallIds, Part, Record, edit, housekeeping, part_batch, part_loss, taken,
 };
-use profinfer_trace::test_support::truth::Decode;
+use profinfer_trace::test_support::truth::{Call, Decode};
 
 const PID: u32 = 500;
 
@@ -179,10 +179,27 @@ fn what_the_engine_does_for_itself() {
 /// Calls last until the wait for their backends ends, as by the engine's own clock.
 #[test]
 fn waits_for_backends_are_the_end_of_calls() {
+    let ids = CallIds { id: 9, pid: PID, topology: 0, backend: 7, decode: 1, parent: 0 };
+    let split = Call {
+        start: 2_100,
+        duration: 50,
+        scheduler: false,
+        topology: None,
+        n_nodes: 3,
+        n_tokens: 1,
+        tid: PID,
+        decode: Some(2_000),
+        parent: None,
+    };
+    let on = |backend: &str, waits: &[Record]| {
+        let mut records = vec![records::text(7, backend), records::graph_call(ids, &split)];
+        records.extend(waits.iter().cloned());
+        model(&records)
+    };
     let ends = |waits: &[[u64; 2]]| {
-        let records: Vec<_> =
+        let waits: Vec<_> =
             waits.iter().map(|[at, length]| housekeeping(PID, PID, 3, [*at, *length, 0])).collect();
-        model(&records).llama_calls.duration_ns
+        on("Vulkan", &waits).llama_calls.duration_ns
     };
     assert_eq!(ends(&[]), [900, 900]);
     // The calls are from 2,000 and from 3,000 ns on.
@@ -191,5 +208,9 @@ fn waits_for_backends_are_the_end_of_calls() {
     assert_eq!(ends(&[[2_100, 300], [1_500, 100]]), [900, 900]);
     // The wait of another thread.
     let other = housekeeping(PID, 501, 3, [2_930, 50, 0]);
-    assert_eq!(model(&[other]).llama_calls.duration_ns, [900, 900]);
+    assert_eq!(on("Vulkan", &[other]).llama_calls.duration_ns, [900, 900]);
+    // Nothing to wait for: the thread had lost its CPU.
+    let preempted = on("CPU", &[housekeeping(PID, PID, 3, [2_930, 50, 0])]);
+    assert_eq!(preempted.llama_calls.duration_ns, [900, 900]);
+    assert!(preempted.housekeeping.is_empty());
 }

@@ -38,25 +38,19 @@ impl<const SCHED: bool> ThreadWalk<'_, SCHED> {
         let thread = self.model.llama_calls.thread[self.interval.call.0 as usize];
         let mut parts = Vec::new();
         let mut from = self.interval.start;
-        let graphs = self.interval.graphs.iter();
-        let graphs = graphs.map(|g| (self.model.graph_calls.bounds(*g), self.model.computes_on_cpu(*g)));
-        let end = (self.interval.end, self.interval.end);
+        let ends = self.interval.graphs.iter().map(|g| self.model.graph_calls.bounds(*g));
         // Without any graph, the inside of the call is unknown.
         let inside = if self.interval.graphs.is_empty() { Class::Unknown } else { Class::GraphPreparation };
         // Where other backends compute some of the graphs, it may sleep for them.
         let on_cpu = self.interval.graphs.iter().all(|graph| self.model.computes_on_cpu(*graph));
         let sleep = if on_cpu { Class::Blocked } else { Class::OtherBackend };
-        let mut fetches = false;
-        for ((start, next), on_cpu) in graphs.chain([(end, true)]) {
+        for (start, next) in ends.chain([(self.interval.end, self.interval.end)]) {
             let mut fill = Allocation::new(from, start.max(from));
             let entry = self.interval.entry.min(start);
             self.between_waits(&mut fill, thread, entry, Class::Application, Class::Application);
-            // After another backend's graph its outputs are fetched.
-            let inside = if fetches { Class::OtherBackend } else { inside };
             self.between_waits(&mut fill, thread, start, inside, sleep);
             parts.push(fill.finish(inside));
             from = from.max(next);
-            fetches = !on_cpu;
         }
         parts
     }
