@@ -155,24 +155,30 @@ impl<'a> Walk<'a> {
     fn between(&mut self, call: &mut CallReplay, caller: ThreadId, (from, to): (u64, u64), does: Does) {
         let pid = self.model.threads.get(caller).pid;
         let graphs = self.outer.within(pid, from, to).map(|(start, end)| (start, end, Does::Encoder));
-        let copies = self.copies.within(self.model, caller, (from, to));
-        let copies = copies.map(|(start, end)| (start, end, Does::StateCopy));
-        let waits = self.waits.within(self.model, caller, (from, to));
-        let waits = waits.map(|(start, end)| (start, end, Does::OtherBackend));
-        let mut others: Vec<_> = graphs.chain(copies).chain(waits).collect();
-        others.sort_by_key(|(start, ..)| *start);
+        let others = self.others((&self.copies, Does::StateCopy), caller, (from, to), graphs);
         outside::add_with(call, &mut self.lookup, caller, (from, to), does, others);
     }
 
     /// Time of the call outside of its graphs, in which it `does` this if nothing else is known.
     fn prepare(&mut self, call: &mut CallReplay, caller: ThreadId, time: (u64, u64), does: Does) {
-        let allocations = self.allocations.within(self.model, caller, time);
-        let allocations = allocations.map(|(start, end)| (start, end, Does::Allocation));
+        let others = self.others((&self.allocations, Does::Allocation), caller, time, []);
+        outside::add_with(call, &mut self.lookup, caller, time, does, others);
+    }
+
+    /// What the calling thread does in some stretches of `time`, by start: `own`, waits for other backends, and `more`.
+    fn others(
+        &self,
+        (own, does): (&OfThreads, Does),
+        caller: ThreadId,
+        time: (u64, u64),
+        more: impl IntoIterator<Item = (u64, u64, Does)>,
+    ) -> Vec<(u64, u64, Does)> {
+        let own = own.within(self.model, caller, time).map(|(start, end)| (start, end, does));
         let waits = self.waits.within(self.model, caller, time);
         let waits = waits.map(|(start, end)| (start, end, Does::OtherBackend));
-        let mut others: Vec<_> = allocations.chain(waits).collect();
+        let mut others: Vec<_> = more.into_iter().chain(own).chain(waits).collect();
         others.sort_by_key(|(start, ..)| *start);
-        outside::add_with(call, &mut self.lookup, caller, time, does, others);
+        others
     }
 
     fn call(&mut self, interval: &Interval, traced: bool, heard: &mut Heard<'_>) -> CallReplay {

@@ -19,7 +19,8 @@ impl OfThreads {
         Self::of(model, |done| done.kind == HousekeepingKind::AllocateGraph)
     }
 
-    /// Waits until all backends have computed.
+    /// Waits until all backends have computed. A process that has any has a backend that computes on its own,
+    /// whose threads may be ones of the process, such as those of a driver.
     pub(crate) fn waits(model: &Model) -> Self {
         Self::of(model, |done| done.kind == HousekeepingKind::Synchronize)
     }
@@ -50,12 +51,6 @@ impl OfThreads {
         let inside = rows[first..].iter().take_while(move |(start, _)| *start < to);
         inside.map(move |(start, end)| ((*start).max(from), (*end).min(to)))
     }
-}
-
-/// Whether the process has a backend that computes on its own: the engine waits for it. Its threads may be ones of
-/// the process, such as those of a driver.
-pub(crate) fn waits_for_backends(model: &Model, pid: u32) -> bool {
-    model.housekeeping.iter().any(|done| done.pid == pid && done.kind == HousekeepingKind::Synchronize)
 }
 
 /// Whether it copies the state of a sequence, out of the context or back.

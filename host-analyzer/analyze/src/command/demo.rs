@@ -41,7 +41,7 @@ pub(crate) fn demo(options: &Demo) -> Result<ExitCode> {
     Ok(status)
 }
 
-/// Records the command by the agent for this machine, which comes with `analyze`. The agent itself says what goes
+/// Records the command with the agent for this machine, which comes with `analyze`. The agent itself reports what goes
 /// wrong.
 fn trace(command: &[OsString], recording: &Path) -> Result<()> {
     let agent = push::agent_here()?;
@@ -51,7 +51,7 @@ fn trace(command: &[OsString], recording: &Path) -> Result<()> {
     let status = record.status().map_err(|e| {
         Diagnostic::new(tried(), e, "the agent runs on Linux; `analyze push --help` is for boards")
     })?;
-    // It has written what it saw, and the recording says how it ended.
+    // The recording contains what was captured until then, and how the session ended.
     if status.success() || recording.is_file() {
         return Ok(());
     }

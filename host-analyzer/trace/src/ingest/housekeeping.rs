@@ -20,10 +20,14 @@ pub(super) fn add(rows: &mut Vec<Housekeeping>, r: &wire::Housekeeping) {
 }
 
 /// Drops the waits of processes whose graphs are all the CPU's: there is nothing to wait for, and the thread had
-/// lost its CPU. Prolongs each call to the end of the wait for its backends: a wait of its thread after it, before which the
-/// process began neither a call on that thread nor another graph. Housekeeping and calls are in order of their
-/// starts.
+/// lost its CPU. Prolongs each call to the end of the wait for its backends: a wait of its thread after it, before
+/// which the process began neither a call on that thread nor another graph. Housekeeping and calls are in order of
+/// their starts.
 pub(super) fn finish(model: &mut Model) {
+    let waits = |done: &Housekeeping| done.kind == HousekeepingKind::Synchronize;
+    if !model.housekeeping.iter().any(waits) {
+        return;
+    }
     let mut graphs: HashMap<u32, Vec<u64>> = HashMap::new();
     let mut waiting = HashSet::new();
     for row in 0..model.graph_calls.len() {
@@ -34,7 +38,6 @@ pub(super) fn finish(model: &mut Model) {
             waiting.insert(pid);
         }
     }
-    let waits = |done: &Housekeeping| done.kind == HousekeepingKind::Synchronize;
     model.housekeeping.retain(|done| !waits(done) || waiting.contains(&done.pid));
     graphs.values_mut().for_each(|starts| starts.sort_unstable());
     let calls = &mut model.llama_calls;

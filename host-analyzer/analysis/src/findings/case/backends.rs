@@ -1,7 +1,7 @@
 //! Other backends than the CPU's, which may compute on their own while the engine goes on.
 
 use super::Case;
-use crate::shared::housekeeping::waits_for_backends;
+use crate::shared::housekeeping::OfThreads;
 use profinfer_trace::model::{GraphCallId, Layer};
 
 /// The function that waits for them.
@@ -10,7 +10,7 @@ const SYNCHRONIZE: &str = "ggml_backend_sched_synchronize";
 impl Case<'_> {
     /// The engine waits for such a backend.
     pub(in crate::findings) fn waits_for_backends(&self) -> bool {
-        waits_for_backends(self.model, self.pid)
+        OfThreads::waits(self.model).of_process(self.pid)
     }
 
     /// Whether there are none, or the waits for them were recorded.

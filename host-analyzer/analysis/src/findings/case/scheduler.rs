@@ -52,7 +52,8 @@ impl Case<'_> {
             return None;
         }
         // Threads of another backend's driver may run for it.
-        let own = |t: ThreadId| !self.waits_for_backends() || self.computes(t);
+        let driver = self.waits_for_backends();
+        let own = |t: ThreadId| !driver || self.computes(t);
         let workers = self.threads().into_iter().filter(|(t, calls)| !calls && own(*t)).map(|(t, _)| t);
         let running = workers.map(|thread| self.running(thread, &pauses)).max()?;
         Some((pauses.iter().map(|(from, to)| to - from).sum(), running))
