@@ -6,7 +6,8 @@
 # count from the GGUF file and the rules of llama.cpp's graphs (ci/archs): bytes of weights, bytes
 # of the KV cache or of the states of one sequence, operations of the products with weights. No
 # operator may be without a formula, and the module `embedding` only has the look-ups. Two models
-# also run in a server with four slots and one client.
+# also run in a server with four slots and one client. For an adapter that comes and goes, the allocations of graphs are
+# those of the server's log (host-analyzer/analyze/tests/oracle/adapters.rs).
 #
 # --out DIR: keep the recordings there. NAME: only these models. Needs root and BPF, and 5 minutes.
 set -eu
@@ -94,3 +95,11 @@ for name in "${names[@]}"; do
 	case $name in mamba2 | qwen35) serve "$name" ;; esac
 done
 "$VENV/bin/python" ci/archs/count.py "$ARCHS" "$out" "$TOKENS"
+case " ${names[*]} " in
+*" lora "*)
+	export PROFINFER_ARCHS_DIR=$ARCHS PROFINFER_AGENT=$agent PROFINFER_ENGINE_DIR=$engine
+	: "${PROFINFER_MODELS_DIR:=$(dirname "$(scripts/model.sh smollm2)")}"
+	export PROFINFER_MODELS_DIR
+	tests_of oracle --ignored --nocapture adapters::
+	;;
+esac

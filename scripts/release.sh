@@ -73,14 +73,13 @@ for target in x86_64-unknown-linux-musl aarch64-unknown-linux-musl x86_64-pc-win
 	deb "$out" analyze --profile host --target "$target"
 done
 
-say "analyze-fleet"
-cargo build --locked --profile host --manifest-path fleet/Cargo.toml >&2
-triple=$(rustc -vV | sed -n 's/^host: //p')
-name=analyze-fleet-$version-${triple%%-*}-linux-gnu
-cp "$host/analyze-fleet" "$out/$name"
-ci/release/sbom.sh analyze-fleet "$host/analyze-fleet" "$triple" >"$out/$name.cdx.json"
-stage host '' "$out/$name.cdx.json" analyze-fleet
-deb "$out" profinfer-fleet --profile host --manifest-path fleet/Cargo.toml
+target=$(uname -m)-unknown-linux-musl
+fleet=$(scripts/build-analyze.sh --fleet "$target")
+name=analyze-fleet-$version-$(system_of "$target")
+cp "$fleet" "$out/$name"
+ci/release/sbom.sh analyze-fleet "$fleet" "$target" >"$out/$name.cdx.json"
+stage host "$target" "$out/$name.cdx.json" analyze-fleet
+deb "$out" profinfer-fleet --profile host --target "$target" --manifest-path fleet/Cargo.toml
 tar_of "$work" pages "$out/pages-$version.tar.gz"
 changes_of "$version" "$draft" >"$out/CHANGES.md"
 (cd "$out" && sha256sum -- * >"$work/sums" && mv "$work/sums" SHA256SUMS)

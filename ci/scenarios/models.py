@@ -17,7 +17,7 @@ import gen_models
 from archs.base import CONTEXT, File
 from archs.encoder import norm
 from gen_vocab import CONTROL, add_spm_vocab
-from projectors import clip, speech
+from projectors import clip, merger, speech
 
 # The target of all drafts here is spec-target.
 TARGET = dict(embd=512, layers=1, vocab=2048)
@@ -146,7 +146,7 @@ def image(path):
 
 
 MODELS = {"bert-rank": bert_rank, "llada": llada, "eagle3": eagle3, "dflash": dflash,
-          "dspark": lambda path: dflash(path, corrected=True), "clip": clip,
+          "dspark": lambda path: dflash(path, corrected=True), "clip": clip, "merger": merger,
           "pockettts": backbone, "speech": speech}
 
 

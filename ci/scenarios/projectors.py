@@ -52,6 +52,34 @@ def clip(path):
     f.close()
 
 
+def merger(path, projected=1024, width=128, ff=256):
+    """The encoder of Qwen2-VL, of one layer: four patches are a token, and all tokens of an image have one position."""
+    f, patch = Projector(path), 14
+    f.keys("vision", "qwen2vl_merger", image_size=560, patch_size=patch, embedding_length=width, feed_forward_length=ff,
+           projection_dim=projected, block_count=1, attention__head_count=2, attention__layer_norm_epsilon=1e-6)
+    f.w.add_bool("clip.has_vision_encoder", True)
+    for key in ("image_mean", "image_std"):
+        f.w.add_array("clip.vision." + key, [0.5, 0.5, 0.5])
+    # One for each of the two pictures of a moment in a video.
+    f.weight("v.patch_embd.weight", width, 3, patch, patch)
+    f.weight("v.patch_embd.weight.1", width, 3, patch, patch)
+    layer(f, "v.blk.0.", width, ff)
+    f.norm("v.post_ln", width)
+    f.linear("mm.0", 4 * width, 4 * width)
+    f.linear("mm.2", projected, 4 * width)
+    f.close()
+
+
+def layer(f, p, width, ff):
+    """A layer of an encoder of images."""
+    for q in ("attn_q", "attn_k", "attn_v", "attn_out"):
+        f.linear(p + q, width, width)
+    f.norm(p + "ln1", width)
+    f.norm(p + "ln2", width)
+    f.linear(p + "ffn_up", ff, width)
+    f.linear(p + "ffn_down", width, ff)
+
+
 def images(f, projected, width=384, layers=2, size=224):
     """Patches of 14 pixels: images of 224 pixels are 256 tokens."""
     patch, ff = 14, 4 * width
@@ -66,13 +94,7 @@ def images(f, projected, width=384, layers=2, size=224):
     f.weight("v.position_embd.weight", (size // patch) ** 2 + 1, width, dtype=np.float32)
     f.norm("v.pre_ln", width)
     for i in range(layers):
-        p = f"v.blk.{i}."
-        for q in ("attn_q", "attn_k", "attn_v", "attn_out"):
-            f.linear(p + q, width, width)
-        f.norm(p + "ln1", width)
-        f.norm(p + "ln2", width)
-        f.linear(p + "ffn_up", ff, width)
-        f.linear(p + "ffn_down", width, ff)
+        layer(f, f"v.blk.{i}.", width, ff)
     f.linear("mm.0", projected, width)
     f.linear("mm.2", projected, projected)
 

@@ -7,8 +7,8 @@ import said
 from asks import CHAT, EMBEDDING, IMAGE, RERANK, Ask, in_turn, prompt
 
 # Models that models.py of this folder makes, and those of scripts/gen_archs.py. All others are of scripts/model.sh.
-OWN = ("bert-rank", "clip", "dflash", "dspark", "eagle3", "llada", "pockettts", "speech")
-ARCHS = ("bert", "qwen35", "t5")
+OWN = ("bert-rank", "clip", "dflash", "dspark", "eagle3", "llada", "merger", "pockettts", "speech")
+ARCHS = ("bert", "qwen2vl", "qwen35", "t5")
 
 TEXT = "the quick brown fox jumps over the lazy dog "
 
@@ -157,6 +157,9 @@ SCENARIOS = {
                         in_turn(Ask([TEXT, *(TEXT * n for n in (1, 3, 2, 1, 2))], path=RERANK))),
     "image": server("an image before a question", "dense-q8", ONE + "--mmproj @clip",
                     in_turn(Ask(IMAGE, path=CHAT), Ask(messages(8), path=CHAT), Ask(IMAGE, 5, path=CHAT))),
+    "image-positions": server("an image whose tokens have one position (M-RoPE), and again", "qwen2vl",
+                              ONE + "--mmproj @merger", in_turn(Ask(IMAGE, path=CHAT), Ask(IMAGE, 5, path=CHAT),
+                                                                Ask(messages(8), path=CHAT))),
     "speculation-draft": server("a draft model", "spec-target",
                                 ONE + "-md @spec-draft --spec-type draft-simple " + DRAFTS, SPECULATE),
     "speculation-four-slots": server("a draft model for four slots", "spec-target",

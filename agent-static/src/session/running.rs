@@ -212,8 +212,14 @@ impl Running<'_, '_> {
 
     /// Removes all probes and reads the ring buffer for the last time.
     fn detach(&mut self) {
-        self.gauges.sample(&mut self.drain.borrow_mut().lower.emit, true);
-        self.drain.borrow_mut().lower.drained_ns = clock::monotonic_ns();
+        {
+            let lower = &mut self.drain.borrow_mut().lower;
+            self.gauges.sample(&mut lower.emit, true);
+            // Before probes are removed, which may take a second in which the engine does nothing.
+            self.bpf.page_reads(&mut self.page_reads);
+            self.facts.end(&mut lower.computing, &self.page_reads, &mut lower.emit);
+            lower.drained_ns = clock::monotonic_ns();
+        }
         self.endings.before_detach(&self.tracer);
         self.tracer.detach();
         self.sched.detach();
@@ -226,8 +232,6 @@ impl Running<'_, '_> {
         // Windows that ended meanwhile.
         let _ = self.ring.consume();
         let lower = &mut self.drain.borrow_mut().lower;
-        self.bpf.page_reads(&mut self.page_reads);
-        self.facts.end(&mut lower.computing, &self.page_reads, &mut lower.emit);
         if self.sched.recorded() != 0 {
             self.facts.sched_missed(sample::sched_missed(self.bpf), &mut lower.emit);
         }

@@ -117,7 +117,7 @@ pub struct SlotRequest {
     pub end_ns: u64,
     /// How its beginning was recognized.
     pub begin: Begin,
-    /// Prompt tokens that were in the cache: position of the first computed token. `null` if the
+    /// Prompt tokens that were in the cache: those before the first computed token. `null` if the
     /// beginning was not seen.
     pub reused: Option<u32>,
     /// Prompt tokens that were computed; `null` if not all were seen.

@@ -183,7 +183,7 @@ impl<'a> Blame<'a> {
             return vec![(Cause::TooManyThreads, time.1 - time.0)];
         }
         let others: Vec<u16> = cpus.into_iter().filter(|cpu| *cpu != piece.cpu).collect();
-        let own = (pid, piece.thread);
+        let own = (pid, piece.thread, self.computing.thread(tid), piece.cpu);
         let held = self.holders.others(own, &others, time, &self.computing);
         let cpu = held.cpu.unwrap_or(piece.cpu);
         held.holders.into_iter().map(|(holder, ns)| (self.holder(holder, cpu), ns)).collect()

@@ -41,6 +41,11 @@ impl Computing {
         self.starts[other.0 as usize].binary_search(&last).is_err()
     }
 
+    /// The thread of this id, if it computed.
+    pub(super) fn thread(&self, tid: u32) -> Option<ThreadId> {
+        self.threads.get(&tid).copied()
+    }
+
     /// The same for a task; one that never computed has no thread here.
     pub(super) fn task_is_idle(&self, tid: u32, thread: ThreadId, at: u64) -> bool {
         match self.threads.get(&tid) {

@@ -4,7 +4,8 @@ use std::collections::{HashMap, HashSet};
 
 use super::cause::Cause;
 use super::computing::Computing;
-use crate::shared::cpu_use::CpuUseIndex;
+use super::stays::{Stay, Stays};
+use crate::shared::cpu_use::{CpuUseIndex, part};
 use profinfer_trace::model::{Model, TaskId, ThreadId, ThreadState};
 
 /// A holder of another CPU.
@@ -33,6 +34,13 @@ struct Run {
     end: u64,
     thread: ThreadId,
 }
+
+/// Longest time for which the kernel leaves two threads on one CPU although another one is free, ns. It
+/// balances busy CPUs in intervals of 16 ms per CPU (`min_interval` and `busy_factor` of
+/// kernel/sched/topology.c), and boards have up to eight.
+const BALANCED_NS: u64 = 128_000_000;
+/// Whoever had the CPU that a thread left is seen in this time, ns.
+const LEFT_NS: u64 = 1_000_000;
 
 /// Runs on one CPU, by start.
 #[derive(Debug, Default)]
@@ -75,6 +83,7 @@ pub(super) struct Holders<'a> {
     tasks: Option<CpuUseIndex<'a>>,
     /// Runs of engines' threads by CPU.
     runs: HashMap<u16, Runs>,
+    stays: Stays,
     /// Thread ids of these. Windows of the use of the CPUs may have them too.
     followed: HashSet<u32>,
 }
@@ -83,26 +92,29 @@ impl<'a> Holders<'a> {
     pub(super) fn new(model: &'a Model) -> Self {
         let tasks = CpuUseIndex::new(model);
         let mut runs: HashMap<u16, Runs> = HashMap::new();
+        let mut stays = Stays::new(model.threads.len());
         let states = &model.sched.states;
         if tasks.is_some() {
             for i in (0..states.len()).filter(|i| states.state[*i] == ThreadState::Running) {
-                let start = states.start_ns[i];
+                let (start, cpu) = (states.start_ns[i], states.cpu[i]);
                 let end = start.saturating_add(states.duration_ns[i]);
                 let run = Run { start, end, thread: states.thread[i] };
-                runs.entry(states.cpu[i]).or_default().rows.push(run);
+                runs.entry(cpu).or_default().rows.push(run);
+                stays.add(run.thread, Stay { cpu, start, end });
             }
         }
         runs.values_mut().for_each(Runs::sort);
         let threads = runs.values().flat_map(|r| &r.rows).map(|run| model.threads.get(run.thread).tid);
         let followed = threads.collect();
-        Self { model, tasks, runs, followed }
+        Self { model, tasks, runs, stays, followed }
     }
 
-    /// Who had the other CPUs from `from` to `to`, while a thread of process `pid` waited: the
-    /// holders of the CPU that other programs, or idle threads of the engine, had longest.
+    /// Who had the other CPUs from `from` to `to`, while a thread of process `pid` waited on `cpu`, perhaps behind
+    /// `other`: the holders of the CPU that other programs, or idle threads of the engine, had longest. While it
+    /// was free, whoever made the threads share `cpu`.
     pub(super) fn others(
         &self,
-        (pid, thread): (u32, ThreadId),
+        (pid, thread, other, on): (u32, ThreadId, Option<ThreadId>, u16),
         cpus: &[u16],
         (from, to): (u64, u64),
         computing: &Computing,
@@ -122,18 +134,59 @@ impl<'a> Holders<'a> {
         let unknown = (Holder::Known(Cause::SharedCpu), unknown);
         let (mut holders, left) = fitting(length, held.foreign.into_iter().chain([idle, own, unknown]));
         if left > 0 {
-            holders.push((Holder::Known(Cause::Placement), left));
+            let threads = [Some(thread), other];
+            let pushed = self.pushed(tasks, (pid, threads), on, from);
+            let holder = pushed.unwrap_or(Holder::Known(Cause::Placement));
+            match holders.iter_mut().find(|(h, _)| *h == holder) {
+                Some((_, ns)) => *ns = ns.saturating_add(left),
+                None => holders.push((holder, left)),
+            }
         }
         HeldCpu { cpu: Some(cpu), holders }
     }
 
+    /// Who took the CPU from which one of two threads of process `pid` came to `cpu`, where they are at `at`. The
+    /// kernel brings it back some time after that CPU is free again.
+    fn pushed(
+        &self,
+        tasks: &CpuUseIndex<'a>,
+        (pid, threads): (u32, [Option<ThreadId>; 2]),
+        cpu: u16,
+        at: u64,
+    ) -> Option<Holder> {
+        let came = |thread: &ThreadId| self.stays.came(*thread, cpu, at);
+        let (came, left) = threads.iter().flatten().filter_map(came).max_by_key(|(came, _)| *came)?;
+        if at.saturating_sub(came) > BALANCED_NS {
+            return None;
+        }
+        let (from, to) =
+            (left.end.max(came.saturating_sub(LEFT_NS)), came.max(left.end.saturating_add(LEFT_NS)));
+        let held = self.held(tasks, left.cpu, (pid, &|_| false), (from, to));
+        let (holder, ns) = held.foreign.into_iter().max_by_key(|(_, ns)| *ns)?;
+        (ns.saturating_mul(2) > to.saturating_sub(from)).then_some(holder)
+    }
+
     /// Who had `cpu` from `from` to `to`, while a thread of process `pid` waited for it and no recorded switch
-    /// names the task that ran. The times sum to the length of the wait.
+    /// names the task that ran. The times sum to the length of the wait. A CPU that a thread waits for is not
+    /// idle, so it was that of the tasks that had it around that time, in proportion.
     pub(super) fn of(&self, pid: u32, cpu: u16, (from, to): (u64, u64)) -> Vec<(Holder, u64)> {
-        let foreign = self.tasks.as_ref().map(|t| self.held(t, cpu, (pid, &|_| false), (from, to)).foreign);
-        let (mut holders, left) = fitting(to.saturating_sub(from), foreign.into_iter().flatten());
-        if left > 0 {
-            holders.push((Holder::Known(Cause::UnknownHolder), left));
+        let held = self.tasks.as_ref().map(|t| self.held(t, cpu, (pid, &|_| false), (from, to)));
+        let Held { foreign, own, .. } = held.unwrap_or_default();
+        let length = to.saturating_sub(from);
+        let own = own.min(length);
+        let (others, all) = (length - own, foreign.iter().map(|(_, ns)| *ns).sum());
+        let mut holders: Vec<_> =
+            foreign.into_iter().map(|(holder, ns)| (holder, part(ns, others, all))).collect();
+        let given: u64 = holders.iter().map(|(_, ns)| *ns).sum();
+        let unknown = match holders.iter_mut().max_by_key(|(_, ns)| *ns) {
+            Some((_, most)) => {
+                *most += others.saturating_sub(given);
+                own
+            }
+            None => length,
+        };
+        if unknown > 0 {
+            holders.push((Holder::Known(Cause::UnknownHolder), unknown));
         }
         holders
     }
@@ -205,5 +258,69 @@ impl Held {
             Some((_, sum)) => *sum = sum.saturating_add(ns),
             None => self.foreign.push((holder, ns)),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use profinfer_trace::model::{Task, Text};
+
+    const MS: u64 = 1_000_000;
+
+    /// Thread 1 of process 7 runs on CPU 0 for 10 ms, and after one more on CPU 1. Then a program has CPU 0 for
+    /// `busy` of 10 ms.
+    fn pushed(busy: u64, at: u64) -> Option<Holder> {
+        let mut model = Model::default();
+        let threads = [100, 101].map(|tid| model.threads.find_or_add(tid));
+        threads.iter().for_each(|thread| model.threads.describe(*thread, 7, Text::default()));
+        let none = Text::default();
+        let sched = &mut model.sched;
+        sched.tasks.push(Task { tid: 4242, pid: 4242, name: none, command: none, cgroup: none });
+        sched.cpu_use_recorded = true;
+        for (thread, cpu, start, end) in [(0, 1, 0, 400), (1, 0, 0, 10), (1, 1, 11, 400)] {
+            sched.states.thread.push(threads[thread]);
+            sched.states.start_ns.push(start * MS);
+            sched.states.duration_ns.push((end - start) * MS);
+            sched.states.state.push(ThreadState::Running);
+            sched.states.cpu.push(cpu);
+        }
+        sched.cpu_use.cpu.push(0);
+        sched.cpu_use.start_ns.push(10 * MS);
+        sched.cpu_use.duration_ns.push(10 * MS);
+        sched.cpu_use.task.push(TaskId(0));
+        sched.cpu_use.busy_ns.push(busy * MS);
+        let holders = Holders::new(&model);
+        holders.pushed(holders.tasks.as_ref()?, (7, threads.map(Some)), 1, at * MS)
+    }
+
+    #[test]
+    fn a_cpu_that_is_waited_for_is_that_of_its_tasks_in_proportion() {
+        let of = |cpu, recorded| {
+            let (mut model, none) = (Model::default(), Text::default());
+            let sched = &mut model.sched;
+            sched.cpu_use_recorded = recorded;
+            for (i, (tid, busy_ns)) in (0..).zip([(0, 20), (7, 30), (8, 10)]) {
+                sched.tasks.push(Task { tid, pid: tid, name: none, command: none, cgroup: none });
+                sched.cpu_use.task.push(TaskId(i));
+                sched.cpu_use.cpu.push(3);
+                sched.cpu_use.start_ns.push(0);
+                sched.cpu_use.duration_ns.push(100);
+                sched.cpu_use.busy_ns.push(busy_ns);
+            }
+            Holders::new(&model).of(1, cpu, (10, 20))
+        };
+        let (seven, eight) = (Holder::Task(TaskId(1)), Holder::Task(TaskId(2)));
+        assert_eq!(of(3, true), [(seven, 8), (eight, 2)]);
+        let unknown = [(Holder::Known(Cause::UnknownHolder), 10)];
+        assert_eq!([of(2, true), of(3, false)], [unknown.to_vec(), unknown.to_vec()]);
+    }
+
+    #[test]
+    fn a_program_that_took_the_cpu_before_made_the_threads_share_the_other_one() {
+        let program = Some(Holder::Task(TaskId(0)));
+        assert_eq!([30, 130].map(|at| pushed(10, at)), [program; 2]);
+        // Most likely another reason, or too long ago.
+        assert_eq!([pushed(4, 30), pushed(10, 150), pushed(0, 30)], [None; 3]);
     }
 }

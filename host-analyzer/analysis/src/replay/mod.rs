@@ -26,6 +26,7 @@ mod outside;
 mod returning;
 mod rise;
 mod split;
+mod stays;
 mod steal;
 mod sum;
 mod typical;

@@ -4,10 +4,6 @@ use std::collections::{BTreeMap, HashMap};
 
 use profinfer_trace::model::{FactScope, FactValue, Model};
 
-/// Readings are this far apart, ns. The agent sends a counter again only when it has risen, which
-/// it did since the reading before.
-const PERIOD_NS: u64 = 1_100_000_000;
-
 /// Time in which a counter rose.
 #[derive(Debug)]
 struct Rise {
@@ -33,7 +29,8 @@ impl Rises {
     }
 }
 
-/// The rises of the counters of a name, by what `scope` makes of theirs.
+/// The rises of the counters of a name, by what `scope` makes of theirs. The agent sends a counter again
+/// only when it has risen, which it did since the reading before.
 pub(super) fn rises<K: Ord>(
     model: &Model,
     name: &str,
@@ -42,12 +39,45 @@ pub(super) fn rises<K: Ord>(
     let mut rows: BTreeMap<K, Rises> = BTreeMap::new();
     let mut last: HashMap<FactScope, (u64, u64)> = HashMap::new();
     let Some(name) = model.texts.find(name) else { return rows };
+    let readings = readings(model);
     for fact in model.facts.rows.iter().filter(|f| f.name == name) {
         let (Some(key), FactValue::Number(total)) = (scope(fact.scope), fact.value) else { continue };
         let before = last.insert(fact.scope, (fact.at_ns, total));
         let Some((at, before)) = before.filter(|(_, before)| *before < total) else { continue };
-        let from = at.max(fact.at_ns.saturating_sub(PERIOD_NS));
+        let before_this = readings.partition_point(|reading| *reading < fact.at_ns).checked_sub(1);
+        let from = at.max(before_this.map_or(0, |i| readings[i]));
         rows.entry(key).or_default().0.push(Rise { from, to: fact.at_ns, by: total - before });
     }
     rows
+}
+
+/// Times at which the agent read all counters, ns: some value of the system changes between any two.
+fn readings(model: &Model) -> Vec<u64> {
+    let of_system = model.facts.rows.iter().filter(|f| f.scope == FactScope::System);
+    of_system.map(|f| f.at_ns).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use profinfer_trace::model::Fact;
+
+    #[test]
+    fn a_counter_rose_after_the_last_reading_that_did_not_send_it() {
+        let mut model = Model::default();
+        let [steal, memory] = ["steal", "memory"].map(|name| model.texts.intern(name));
+        let mut tell = |at_ns, scope, name, value| {
+            model.facts.rows.push(Fact { at_ns, scope, name, value: FactValue::Number(value) });
+        };
+        tell(100, FactScope::Cpu(0), steal, 5);
+        tell(100, FactScope::System, memory, 1);
+        tell(200, FactScope::System, memory, 2);
+        // What the agent sends of a new process is no reading of a CPU.
+        tell(250, FactScope::Process(7), memory, 2);
+        tell(300, FactScope::Cpu(0), steal, 25);
+        tell(300, FactScope::System, memory, 3);
+        let found = rises(&model, "steal", Some);
+        let within = |from, to| found[&FactScope::Cpu(0)].within((from, to));
+        assert_eq!((within(0, 200), within(200, 250), within(200, 400)), (0, 10, 20));
+    }
 }

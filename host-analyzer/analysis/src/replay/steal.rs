@@ -2,13 +2,15 @@
 //!
 //! A thread on such a CPU seems to run, so the time is in that of the operators. While several CPUs
 //! are taken at once, the threads that meet lose it once: a call loses what the CPU lost that lost
-//! most.
+//! most. While a thread waits, the CPU is taken from those for which it waits: of a call's time, only the part
+//! without delays loses any.
 
 use std::collections::HashMap;
 
 use super::rise::{Rises, rises};
 use super::{CallReplay, Cause};
 use crate::results::fact::Conditions;
+use crate::shared::cpu_use::part;
 use profinfer_trace::model::{FactScope, Model};
 
 pub(super) fn assign(model: &Model, conditions: &Conditions, calls: &mut [CallReplay]) {
@@ -27,6 +29,6 @@ pub(super) fn assign(model: &Model, conditions: &Conditions, calls: &mut [CallRe
         });
         let within = |rises: &Rises| rises.within(call.bounds(model));
         let lost = cpus.iter().filter_map(|cpu| stolen.get(cpu)).map(within).max();
-        call.claim(Cause::Steal, lost.unwrap_or(0));
+        call.claim(Cause::Steal, part(lost.unwrap_or(0), call.undisturbed_ns(), call.time_ns));
     }
 }

@@ -199,26 +199,28 @@ fn repair_puts_back_what_a_killed_agent_left() {
     let Some(parts) = parts() else { return };
     let Some((mut engine, pid)) = decoding(&parts) else { return };
     let dir = tempfile::tempdir().unwrap();
-    let out = dir.path().join("t.pfi");
-    let killed = || {
-        let mut agent = agent(&parts, &out, &DIRECT, pid);
-        until("its code is changed", || !differs(pid).is_empty());
+    // Killed only after operators came: the first changed code is not yet a probe. Each session has
+    // a file of its own, so that its length is of this session.
+    let recording = |name: &str| {
+        let out = dir.path().join(name);
+        let agent = agent(&parts, &out, &DIRECT, pid);
+        until("operators are recorded", || fs::metadata(&out).is_ok_and(|m| m.len() > 60_000));
+        (agent, out)
+    };
+    let killed = |name: &str| {
+        let (mut agent, _) = recording(name);
         agent.kill().unwrap();
         agent.wait().unwrap();
     };
-    killed();
+    killed("first.pfi");
     assert_ne!(differs(pid), [""; 0]);
     let repair = Command::new(&parts.agent).args(["repair", "--pid", &pid.to_string()]).output().unwrap();
     let said = String::from_utf8_lossy(&repair.stderr).into_owned();
     assert!(repair.status.success() && said.contains("places put back"), "{said}");
     assert_eq!(differs(pid), [""; 0]);
-    // A new session repairs them first. Its file is new: the recording of the killed agent may
-    // already be long enough for the check below, which would then interrupt an agent that has just
-    // started.
-    killed();
-    let out = dir.path().join("second.pfi");
-    let mut agent = agent(&parts, &out, &DIRECT, pid);
-    until("operators are recorded", || fs::metadata(&out).is_ok_and(|m| m.len() > 60_000));
+    // A new session repairs them first.
+    killed("second.pfi");
+    let (mut agent, out) = recording("third.pfi");
     interrupt(agent.id());
     assert!(wait(&mut agent));
     let trace = read(&out);

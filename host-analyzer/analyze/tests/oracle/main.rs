@@ -8,6 +8,7 @@
 //! and its variants, PROFINFER_MODELS_DIR. Without them, the tests are skipped with the reason.
 #![expect(clippy::unwrap_used, reason = "a test fails where it cannot go on")]
 
+mod adapters;
 mod asked;
 mod attach;
 mod backends;

@@ -32,7 +32,7 @@ pub struct SlotRequest {
     pub end_ns: u64,
     /// What showed its beginning.
     pub begin: Begin,
-    /// Prompt tokens that were already in the cache: the position of the first computed token.
+    /// Prompt tokens that were already in the cache: those before the first computed token.
     /// `None` where the beginning was not recorded.
     pub reused: Option<u32>,
     /// Prompt tokens that were computed, so far if it has no output; `None` where not all were

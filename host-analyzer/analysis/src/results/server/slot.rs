@@ -9,6 +9,7 @@
 //! copied after its prompt gives several answers to it.
 
 mod copied;
+mod held;
 mod open;
 
 use std::collections::BTreeMap;
@@ -18,6 +19,7 @@ use super::batch::{Batches, Composition};
 use super::request::SlotRequest;
 use crate::shared::edit::{Copied, Edits};
 use crate::shared::share::SequenceShare;
+use held::Held;
 use open::Open;
 use profinfer_trace::model::Parts;
 
@@ -101,6 +103,7 @@ struct State {
     open: Option<Open>,
     /// The prompt of another sequence was copied to it, and no token of it came since.
     copied: Option<copied::Prompt>,
+    held: Held,
     /// A call was not completely recorded since its last part.
     gap: bool,
 }
@@ -163,10 +166,14 @@ impl Slots {
 
     /// Adds a copy of a sequence, after its last call.
     pub(super) fn copy(&mut self, copy: Copied) {
-        let source = self.slots.get(&copy.seq).filter(|state| !state.gap);
-        let prompt = source.and_then(|state| state.open.as_ref()?.as_prompt(copy.until));
-        if let Some(prompt) = prompt {
-            self.slots.entry(copy.target).or_default().copied = Some(prompt);
+        let Some(source) = self.slots.get(&copy.seq).filter(|state| !state.gap) else { return };
+        let prompt = source.open.as_ref().and_then(|open| open.as_prompt(copy.until));
+        let mut held = source.held.clone();
+        copy.until.into_iter().for_each(|until| held.cut(until));
+        let target = self.slots.entry(copy.target).or_default();
+        target.held = held;
+        if prompt.is_some() {
+            target.copied = prompt;
         }
     }
 
@@ -189,6 +196,9 @@ impl Slots {
         let from_start = self.from_start;
         let state = self.slots.entry(seq).or_default();
         let gap = std::mem::take(&mut state.gap);
+        if gap || call.shifted {
+            state.held.forget();
+        }
         let prompt = state.copied.take().filter(|prompt| prompt.answers(part));
         if let Some(open) = state.open.as_mut().filter(|open| call.shifted && open.is_full(call)) {
             open.shift(part);
@@ -196,6 +206,7 @@ impl Slots {
         if let Some(open) = &mut state.open {
             if open.encoded && !call.encodes && part.pos == 0 {
                 open.decode(call, part);
+                state.held.add(part, false);
                 return true;
             }
             if call.logits && open.is_read_again(part) {
@@ -204,6 +215,7 @@ impl Slots {
                 return true;
             }
             if open.goes_on_with(part, gap) || open.is_cut(call, part) {
+                state.held.add(part, true);
                 return open.add(call, part, gap);
             }
         }
@@ -212,9 +224,11 @@ impl Slots {
         // If nothing before this is missing, tokens that nobody computed came from a prompt that the server
         // keeps in memory.
         let copied = from_start && !gap && part.n == 1 && alone;
+        let reused = state.held.before(part.pos).unwrap_or(part.pos);
+        state.held.add(part, false);
         let open = match prompt {
-            Some(prompt) => Open::copied(call, part, &prompt),
-            None => Open::new(call, part, copied || part.pos < held),
+            Some(prompt) => Open::copied(call, part, &prompt, reused),
+            None => Open::new(call, part, copied || part.pos < held, reused),
         };
         let is_prompt = open.prompt_calls > 0;
         if let Some(done) = state.open.replace(open) {

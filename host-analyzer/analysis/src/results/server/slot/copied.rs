@@ -25,15 +25,17 @@ impl Prompt {
 }
 
 impl Open {
-    /// An answer to the prompt of another sequence. It began with that prompt, whose output is its first one.
-    pub(super) fn copied(call: &Call<'_>, part: SequencePart, prompt: &Prompt) -> Self {
+    /// An answer to the prompt of another sequence, of `reused` tokens. It began with that prompt, whose output is
+    /// its first one.
+    pub(super) fn copied(call: &Call<'_>, part: SequencePart, prompt: &Prompt, reused: i64) -> Self {
         Self {
             first_call: call.row,
             encoded: false,
             start_ns: prompt.start_ns,
             end_ns: call.end_ns(),
             begin: Begin::Copied,
-            reused: prompt.next,
+            first_pos: prompt.next,
+            reused,
             prompt_tokens: 0,
             prompt_calls: 0,
             prompt_whole: true,

@@ -18,6 +18,9 @@ pub(super) struct Open {
     pub(super) start_ns: u64,
     pub(super) end_ns: u64,
     pub(super) begin: Begin,
+    /// Its first position.
+    pub(super) first_pos: i64,
+    /// Tokens before that.
     pub(super) reused: i64,
     pub(super) prompt_tokens: u64,
     pub(super) prompt_calls: u64,
@@ -54,8 +57,8 @@ pub(super) struct Open {
 }
 
 impl Open {
-    /// `held`: the sequence is known to have had this position before.
-    pub(super) fn new(call: &Call<'_>, part: SequencePart, held: bool) -> Self {
+    /// `held`: the sequence is known to have had this position before; `reused`: tokens before it.
+    pub(super) fn new(call: &Call<'_>, part: SequencePart, held: bool, reused: i64) -> Self {
         let begin = match (part.all_ask() && part.pos > 0, held) {
             (false, _) => Begin::Prompt,
             (true, true) if part.n == 1 => Begin::Back,
@@ -69,7 +72,8 @@ impl Open {
             start_ns: call.start_ns,
             end_ns: call.end_ns(),
             begin,
-            reused: part.pos,
+            first_pos: part.pos,
+            reused,
             prompt_tokens: 0,
             prompt_calls: 0,
             prompt_whole: !unseen,
@@ -166,7 +170,7 @@ impl Open {
         self.is_scored()
             && self.prompt_outputs == self.prompt_tokens
             && part.all_ask()
-            && part.pos == self.reused
+            && part.pos == self.first_pos
             && part.n == self.prompt_tokens
     }
 
