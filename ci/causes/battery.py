@@ -178,7 +178,12 @@ def main():
         print(report.cases_text(scores, failed), report.targets_text(summary), sep="\n\n")
         return 0 if all(row["met"] for row in summary) else 1
     if options.rescore:
-        return rescored(chosen, results.Results(Path(options.results) / options.rescore))
+        folder = Path(options.results) / options.rescore
+        if not folder.is_dir():
+            there = sorted(path.name for path in folder.parent.iterdir() if any(path.glob("*.json")))
+            say(f"there are no results of '{options.rescore}'; there are those of {', '.join(there) or 'no commit'}")
+            return 2
+        return rescored(chosen, results.Results(folder))
     # Ended by a signal, it still ends what it planted.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     with tempfile.TemporaryDirectory() as temporary:

@@ -31,7 +31,7 @@ fn each_change_allocates_the_graphs_that_the_engine_names() {
         server.address.post("/completion", &body);
     }
     let (trace, log) = server.stop_with_log();
-    let serving = log.rsplit_once("server is listening").unwrap_or_else(|| panic!("{log}")).1;
+    let serving = log.rsplit_once("listening on http:").unwrap_or_else(|| panic!("{log}")).1;
     let said = serving.lines().filter(|line| line.contains("reserving a graph for ubatch")).count();
     assert!(said >= 4, "{serving}");
     let calls = &trace.llama_calls;
