@@ -167,6 +167,8 @@ pub enum MissingKind {
     WithoutNeighbours,
     /// The waits for other backends, from a build whose function for them has a name.
     WaitsForBackends,
+    /// Calls that have at least a quarter of the time between two readings of the steal time.
+    StealReadings,
     /// Eight calls with texts of different lengths.
     TextLengths,
     /// The tokens of prompts, which no recording has.

@@ -128,6 +128,8 @@ pub enum Requirement {
     WithoutNeighbours,
     /// The waits for backends that compute on their own.
     WaitsForBackends,
+    /// Calls that have at least a quarter of the time between two readings of the steal time.
+    StealReadings,
 }
 
 #[derive(Debug, Clone, PartialEq)]

@@ -193,6 +193,8 @@ pub struct Replay {
     pub culprits: Vec<Culprit>,
     /// Programs on other CPUs, by process.
     pub neighbours: Vec<Neighbours>,
+    /// A hypervisor took CPUs in a time of which calls have little, so that nothing shows whether they lost any.
+    pub steal_unknown: bool,
 }
 
 impl Replay {
@@ -220,7 +222,7 @@ impl Replay {
         let start_waits = waits::waits(model, &away);
         let (classes, class_times) = walk.into_classes();
         let (classes, class_of_node) = classes.into_parts();
-        steal::assign(model, conditions, &mut calls);
+        let steal_unknown = steal::assign(model, conditions, &mut calls);
         kernel::assign(model, &away, &mut calls);
         batches::assign(model, conditions, &mut calls, &mut gaps);
         let neighbours = neighbours::assign(model, phases.decode, &mut culprits, &mut calls);
@@ -235,6 +237,7 @@ impl Replay {
             class_times,
             culprits,
             neighbours,
+            steal_unknown,
         }
     }
 

@@ -27,6 +27,22 @@ impl Rises {
         };
         self.0[first..].iter().take_while(|r| r.from < to).map(part).sum()
     }
+
+    /// Leaves out the rises in a time of which less than one part in `least` is in `calls`, sorted by end. Returns
+    /// whether there was any of which some is in calls.
+    pub(super) fn leave_out(&mut self, calls: &[(u64, u64)], least: u64) -> bool {
+        let mut any = false;
+        self.0.retain(|rise| {
+            let first = calls.partition_point(|(_, end)| *end <= rise.from);
+            let inside = |(start, end): &(u64, u64)| end.min(&rise.to).saturating_sub(*start.max(&rise.from));
+            let inside = calls[first..].iter().take_while(|(start, _)| *start < rise.to).map(inside);
+            let inside = inside.fold(0, u64::saturating_add);
+            let enough = inside.saturating_mul(least) >= rise.to - rise.from;
+            any |= inside > 0 && !enough;
+            enough
+        });
+        any
+    }
 }
 
 /// The rises of the counters of a name, by what `scope` makes of theirs. The agent sends a counter again

@@ -13,14 +13,23 @@ use crate::results::fact::Conditions;
 use crate::shared::cpu_use::part;
 use profinfer_trace::model::{FactScope, Model};
 
-pub(super) fn assign(model: &Model, conditions: &Conditions, calls: &mut [CallReplay]) {
-    let stolen = rises(model, "cpu.steal_ns", |scope| match scope {
+/// Of the time between two readings, calls have at least one part in this; else nothing shows whether they lost
+/// any of it.
+const LEAST: u64 = 4;
+
+/// Returns whether calls may have lost time that is not assigned to them.
+pub(super) fn assign(model: &Model, conditions: &Conditions, calls: &mut [CallReplay]) -> bool {
+    let mut stolen = rises(model, "cpu.steal_ns", |scope| match scope {
         FactScope::Cpu(cpu) => Some(cpu),
         _ => None,
     });
     if stolen.is_empty() {
-        return;
+        return false;
     }
+    let mut bounds: Vec<(u64, u64)> = calls.iter().map(|call| call.bounds(model)).collect();
+    bounds.sort_unstable_by_key(|(_, end)| *end);
+    let mut unknown = false;
+    stolen.values_mut().for_each(|rises| unknown |= rises.leave_out(&bounds, LEAST));
     let mut cpus: HashMap<u32, Vec<u16>> = HashMap::new();
     for call in calls {
         let pid = call.pid(model);
@@ -31,4 +40,5 @@ pub(super) fn assign(model: &Model, conditions: &Conditions, calls: &mut [CallRe
         let lost = cpus.iter().filter_map(|cpu| stolen.get(cpu)).map(within).max();
         call.claim(Cause::Steal, part(lost.unwrap_or(0), call.undisturbed_ns(), call.time_ns));
     }
+    unknown
 }

@@ -70,6 +70,7 @@ impl Publish for findings::Requirement {
             Self::OtherKvType => (Kind::OtherKvType, None),
             Self::WithoutNeighbours => (Kind::WithoutNeighbours, None),
             Self::WaitsForBackends => (Kind::WaitsForBackends, None),
+            Self::StealReadings => (Kind::StealReadings, None),
             Self::TextLengths => (Kind::TextLengths, None),
             Self::Prompts => (Kind::Prompts, None),
         };

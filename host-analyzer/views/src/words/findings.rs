@@ -263,11 +263,13 @@ fn group(missing: &Requirement) -> (Group, Option<&'static str>, u64) {
         Requirement::OtherKvType => (Group::Other, Some(OTHER_KV_TYPE), 0),
         Requirement::WithoutNeighbours => (Group::Other, Some(WITHOUT_NEIGHBOURS), 0),
         Requirement::WaitsForBackends => (Group::Other, Some(WAITS_FOR_BACKENDS), 0),
+        Requirement::StealReadings => (Group::Other, Some(STEAL_READINGS), 0),
         Requirement::TextLengths => (Group::Other, Some(TEXT_LENGTHS), 0),
         Requirement::Prompts => (Group::Other, Some(PROMPTS), 0),
     }
 }
 
+const STEAL_READINGS: &str = "a longer run: steal time is read once a second";
 const OTHER_TYPE: &str = "a recording of the same model with weights of another type";
 const OTHER_KV_TYPE: &str = "a recording with keys of another type (-ctk f16)";
 /// See [`Requirement::Prompts`].
@@ -314,6 +316,7 @@ fn needed(missing: &Requirement, calls: &str) -> String {
         Requirement::OtherKvType => OTHER_KV_TYPE.to_owned(),
         Requirement::WithoutNeighbours => WITHOUT_NEIGHBOURS.to_owned(),
         Requirement::WaitsForBackends => WAITS_FOR_BACKENDS.to_owned(),
+        Requirement::StealReadings => STEAL_READINGS.to_owned(),
         Requirement::TextLengths => TEXT_LENGTHS.to_owned(),
         Requirement::Prompts => PROMPTS.to_owned(),
     }

@@ -155,6 +155,7 @@ impl<'a> Case<'a> {
             | Requirement::TextLengths
             | Requirement::Prompts
             | Requirement::WaitsForBackends
+            | Requirement::StealReadings
             | Requirement::WithoutNeighbours => true,
             Requirement::Gauge(kind) => {
                 model.gauges.iter().any(|g| g.kind.name() == kind && g.values.iter().any(Option::is_some))

@@ -217,10 +217,11 @@ fn threads_that_spin_and_compute_nothing() {
 
 #[test]
 fn a_hypervisor_that_takes_a_cpu() {
-    let stolen = |share: f64| {
+    let stolen = |share: f64, times: u64| {
         let mut m = tokens(0, 0, 0, false);
         m.sched.recorded = true;
         let (from, to) = (m.llama_calls.start_ns[0], *m.llama_calls.start_ns.last().unwrap() + 500);
+        let to = from + (to - from) * times;
         let ns = ((to - from) as f64 * share) as u64;
         for (cpu, last) in [(0, 1_000), (1, 1_000 + ns)] {
             for (at, value) in [(from, 1_000), (to, last)] {
@@ -229,12 +230,15 @@ fn a_hypervisor_that_takes_a_cpu() {
         }
         m
     };
-    let m = stolen(0.2);
+    let m = stolen(0.2, 1);
     let Some(Value::Share(lost)) = evidence(&m, "steal", "lost_share") else { panic!() };
     assert!((lost - 0.2).abs() < 0.01, "{lost}");
     let Found(low, high) = answer(&m, "steal") else { panic!() };
     assert!(low <= 90 && 90 <= high && low > 55 && high < 125, "{low} to {high}");
-    assert_eq!(answer(&stolen(0.01), "steal"), RuledOut);
+    assert_eq!(answer(&stolen(0.01, 1), "steal"), RuledOut);
+    // The calls have a third of the time between two readings, or a twentieth: they may have lost all or none.
+    assert!(matches!(answer(&stolen(0.2, 3), "steal"), Found(..)));
+    assert_eq!(answer(&stolen(0.2, 20), "steal"), NotKnown(vec![Requirement::StealReadings]));
 }
 
 /// From the twentieth token on each takes 1000 ns more; a reading shows other CPUs later.

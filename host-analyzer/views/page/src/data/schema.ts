@@ -1169,6 +1169,7 @@ export type MissingKind =
   | "other_kv_type"
   | "without_neighbours"
   | "waits_for_backends"
+  | "steal_readings"
   | "text_lengths"
   | "prompts";
 
