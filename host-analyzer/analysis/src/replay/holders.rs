@@ -109,9 +109,9 @@ impl<'a> Holders<'a> {
         Self { model, tasks, runs, stays, followed }
     }
 
-    /// Who had the other CPUs from `from` to `to`, while a thread of process `pid` waited on `cpu`, perhaps behind
-    /// `other`: the holders of the CPU that other programs, or idle threads of the engine, had longest. While it
-    /// was free, whoever made the threads share `cpu`.
+    /// Who had the other CPUs from `from` to `to`, while `thread` of process `pid` waited for CPU `on`, which its
+    /// thread `other` had: the holders of the CPU that other programs, or idle threads of the engine, had longest.
+    /// While that one was free, the program that made the two threads share a CPU.
     pub(super) fn others(
         &self,
         (pid, thread, other, on): (u32, ThreadId, Option<ThreadId>, u16),

@@ -11,7 +11,7 @@ pub(super) struct Member {
     pub(super) before: Amounts,
     /// Off the CPU, or interrupted, while it computed.
     pub(super) inside: Amounts,
-    /// Start of its own work: later than `start` if it first waited at an inner barrier.
+    /// Start of its own work: later than `start` if the thread had to wait at an inner barrier before.
     pub(super) from: u64,
     /// How much longer it computed because it was off the CPU before, ns.
     pub(super) longer: u64,

@@ -13,7 +13,7 @@ use crate::serve::Server;
 use crate::support::{parts, tool};
 
 #[test]
-#[ignore = "run by ci/archs.sh"]
+#[ignore = "ci/archs.sh runs it"]
 fn each_change_allocates_the_graphs_that_the_engine_names() {
     let (Some(parts), Some(program)) = (parts(), tool("llama-server")) else { return };
     let archs = PathBuf::from(std::env::var_os("PROFINFER_ARCHS_DIR").unwrap());

@@ -199,8 +199,8 @@ fn repair_puts_back_what_a_killed_agent_left() {
     let Some(parts) = parts() else { return };
     let Some((mut engine, pid)) = decoding(&parts) else { return };
     let dir = tempfile::tempdir().unwrap();
-    // Killed only after operators came: the first changed code is not yet a probe. Each session has
-    // a file of its own, so that its length is of this session.
+    // Killed only after operators came: the first changed code is not yet a probe. Each session writes
+    // another file, so its length says what this session has recorded.
     let recording = |name: &str| {
         let out = dir.path().join(name);
         let agent = agent(&parts, &out, &DIRECT, pid);

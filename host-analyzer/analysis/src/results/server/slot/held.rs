@@ -3,7 +3,7 @@
 
 use super::SequencePart;
 
-/// Parts, each behind the one before.
+/// Parts in order of position, without overlap.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Held(Vec<SequencePart>);
 
