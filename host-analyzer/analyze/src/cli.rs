@@ -421,6 +421,9 @@ pub(crate) struct Predict {
 /// Capture or read a stream, and write the views.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct Record {
+    /// The recording is the sample: its ceilings are those of no machine of the user's.
+    #[arg(skip)]
+    pub(crate) sample: bool,
     /// Board profile, for example rk3588 or "Raspberry Pi 5" (default: recognised in a recording)
     ///
     /// `analyze boards` lists them. A capture also takes its counters and sensors from it.

@@ -28,8 +28,9 @@ const FILES: [&str; 9] = [
 fn analyze(folder: &Path, arguments: &[&str], input: &[u8]) -> Output {
     let mut child = Command::new(env!("CARGO_BIN_EXE_analyze"))
         .current_dir(folder)
-        // The user who runs the tests may have profiles.
+        // The user who runs the tests may have profiles, and ceilings.
         .env("XDG_CONFIG_HOME", folder)
+        .env("PROFINFER_CEILINGS", folder.join("ceilings"))
         .args(arguments)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
@@ -166,6 +167,11 @@ fn the_demo_shows_a_cause() {
     // One file that can be mailed.
     assert!((50_000..1_000_000).contains(&size("report.html")), "{}", size("report.html"));
     assert!(size("recording.pfi") > 0);
+    // The machine of the sample is none of the user's: only a recording of one leaves its ceilings.
+    let kept = || folder.path().join("ceilings").exists();
+    assert!(!kept());
+    assert!(analyze(folder.path(), &["demo/recording.pfi"], &[]).status.success());
+    assert!(kept());
 }
 
 /// On a full disk the answer is printed, and the report written: the large files come last.

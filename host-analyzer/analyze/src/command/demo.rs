@@ -28,8 +28,9 @@ pub(crate) fn demo(options: &Demo) -> Result<ExitCode> {
     }
     let words: [OsString; 4] =
         ["analyze".into(), recording.into(), "--out".into(), options.out.clone().into()];
-    let cli = Cli::try_parse_from(words)
+    let mut cli = Cli::try_parse_from(words)
         .map_err(|e| Diagnostic::new("reading the demo", e, "choose another folder with --out"))?;
+    cli.record.sample = options.traced.is_empty();
     let status = record::record(&cli.record)?;
     if !options.traced.is_empty() {
         return Ok(status);

@@ -106,7 +106,8 @@ pub(crate) fn measured(options: &Record) -> Result<Option<Measured>> {
 /// Where ceilings may come from.
 pub(crate) fn sources<'a>(measured: Option<&'a Measured>, options: &'a Record) -> ceilings::Sources<'a> {
     let (boards, bench) = (options.boards.as_deref(), options.bench);
-    ceilings::Sources { measured, store: Store::of_user(), boards, bench }
+    let store = if options.sample { None } else { Store::of_user() };
+    ceilings::Sources { measured, store, boards, bench }
 }
 
 /// The result of a capture. Prints the messages about the link.
