@@ -18,16 +18,29 @@ def mount_point(controller):
     raise NoGroup(f"no control groups of version 1 for {controller} are mounted here")
 
 
-class Groups:
-    """The groups of one run."""
+def disk_of(path):
+    """Major and minor number of the disk that a file is on, as blkio wants it: not those of a partition."""
+    device = os.stat(path).st_dev
+    place = Path(f"/sys/dev/block/{os.major(device)}:{os.minor(device)}")
+    if (place / "partition").exists():
+        place = place.resolve().parent
+    try:
+        return (place / "dev").read_text(encoding="utf-8").strip()
+    except FileNotFoundError as error:
+        raise NoGroup(f"{path} is on no disk whose speed can be limited") from error
 
-    def __init__(self, limits):
+
+class Groups:
+    """The groups of one run. `DISK` in a value is the disk of `file`."""
+
+    def __init__(self, limits, file):
         self.folders = {}
         for controller, values in limits.items():
             folder = mount_point(controller) / f"profinfer-causes-{os.getpid()}"
             folder.mkdir(exist_ok=True)
             self.folders[controller] = folder
             for name, value in values.items():
+                value = value.replace("DISK", disk_of(file)) if "DISK" in value else value
                 (folder / name).write_text(value, encoding="utf-8")
 
     def files(self):

@@ -87,7 +87,7 @@ class Host:
         groups = plants = agent = stand_in = None
         timings, port = [], client.free_port() if setup["requests"] else 0
         try:
-            groups = Groups(setup["group"])
+            groups = Groups(setup["group"], model)
             plants = Plants(setup["plant"], self.tools, groups, setup)
             if setup["steal"]:
                 stand_in = system.Stolen(self.folder / "stat", setup["steal"])

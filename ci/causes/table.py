@@ -5,11 +5,11 @@ shows, values of the planted recordings' summary.json by their places (verdict.a
 runs (quiet only); and those of a setup, which `remedied` replaces:
   build     an engine of scripts/engine.sh; NAME/old has CPU code for old processors only
   tool      a program of that build
-  model, draft   names of scripts/model.sh
+  model, draft   names of scripts/model.sh, or arch/NAME of scripts/gen_archs.py
   threads, prompt (words), tokens
   args, env, preload   more arguments and variables; a library of ci/causes/programs
   cpus, nice           affinity and niceness of the engine
-  group     limits by controller of control groups of version 1
+  group     limits by controller of control groups of version 1; `DISK` in a value is the model's disk
   requests  of llama-server: `turns` requests, each with the previous one and `words` more, `cache` of prompts
   agent     options of the agent
   sysfs     files of each CPU that only agent and engine see, by name: one text per CPU

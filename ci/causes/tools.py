@@ -56,6 +56,12 @@ class Tools:
 
     @functools.cache
     def model(self, name):
+        """A model of scripts/model.sh, or arch/NAME of scripts/gen_archs.py."""
+        if name.startswith("arch/"):
+            return bash(
+                '. scripts/lib.sh; . ci/tests.sh; ensure_venv tools; generated "$ARCHS" "$(archs_hash)" "$1" scripts/gen_archs.py >&2; echo "$ARCHS/$1.gguf"',
+                name.removeprefix("arch/"),
+            )
         return bash('scripts/model.sh "$1"', name)
 
     @functools.cache

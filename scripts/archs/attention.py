@@ -42,8 +42,8 @@ def gemma3n(path):
 
 
 @model("gemma4", "6 layers, per-layer embeddings; heads of two sizes; the last two use the cache of others")
-def gemma4(path):
-    per_layer, heads, kv_heads, full, window = 128, 8, 2, 128, 64
+def gemma4(path, per_layer=128):
+    heads, kv_heads, full, window = 8, 2, 128, 64
     f = File(path, "gemma4", embd=768, layers=6, vocab=16000)
     # The last layers use the cache of the last two that have one: one with a window, one without.
     windowed = [i % 2 == 0 for i in range(f.layers)]
@@ -68,6 +68,11 @@ def gemma4(path):
         f.matrix(p + "inp_gate.weight", f.embd, per_layer)
         f.matrix(p + "proj.weight", per_layer, f.embd)
     f.close()
+
+
+@model("gemma4-rows", "gemma4 with 157 MB of per-layer embeddings, of which a token needs one row")
+def gemma4_rows(path):
+    gemma4(path, per_layer=1536)
 
 
 @model("gemma4-moe", "4 layers, 16 experts (4 used) next to a network for all; without a window, keys are values")

@@ -11,7 +11,8 @@ use super::read;
 use super::send::{Changing, Sender};
 use crate::bpf::page_read::PageRead;
 
-/// Most files of a process whose counts are sent.
+/// Most files of a process whose counts are sent at a time: those with the most pages. The first files of
+/// a process are its libraries, and the model comes after them.
 const MAX_FILES: usize = 16;
 /// Most words of a command line that may be files.
 const MAX_WORDS: usize = 256;
@@ -51,30 +52,42 @@ impl Files {
         Self { of_command: of_command(root, pid), rows: Vec::new() }
     }
 
-    /// Sends the bytes of each file that have changed.
+    /// Sends the bytes of each file that have changed. `reads`: the most pages first.
     pub(super) fn send(&mut self, root: &Path, pid: u32, reads: &[PageRead], out: &mut Sender<'_>) {
         for read in reads.iter().filter(|r| r.pid == pid) {
-            let known = self.rows.iter().position(|f| (f.dev, f.ino) == (read.dev, read.ino));
-            let at = match known {
-                Some(at) => at,
-                None if self.rows.len() < MAX_FILES => {
-                    let name = format!("read.{}", self.name(root, pid, read));
-                    self.rows.push(File {
-                        dev: read.dev,
-                        ino: read.ino,
-                        name,
-                        sent: Changing::default(),
-                        most: 0,
-                    });
-                    self.rows.len() - 1
-                }
-                None => continue,
-            };
+            let bytes = read.pages.saturating_mul(PAGE);
+            let Some(at) = self.place(root, pid, read, bytes) else { continue };
             let File { name, sent, most, .. } = &mut self.rows[at];
             // A small file may have lost its place on a CPU.
-            *most = read.pages.saturating_mul(PAGE).max(*most);
+            *most = bytes.max(*most);
             sent.send(out, FactScope::Process(pid), name, Some(*most));
         }
+    }
+
+    /// The row of a file: its own, a new one, or that of the file with the fewest bytes, if those are fewer.
+    fn place(&mut self, root: &Path, pid: u32, read: &PageRead, bytes: u64) -> Option<usize> {
+        let known = self.rows.iter().position(|f| (f.dev, f.ino) == (read.dev, read.ino));
+        if known.is_some() {
+            return known;
+        }
+        let least = self.rows.iter().enumerate().min_by_key(|(_, f)| f.most);
+        let replaced = match least {
+            Some((at, least)) if self.rows.len() >= MAX_FILES => {
+                if least.most >= bytes {
+                    return None;
+                }
+                Some(at)
+            }
+            _ => None,
+        };
+        let name = format!("read.{}", self.name(root, pid, read));
+        let file = File { dev: read.dev, ino: read.ino, name, sent: Changing::default(), most: 0 };
+        let at = replaced.unwrap_or(self.rows.len());
+        match self.rows.get_mut(at) {
+            Some(row) => *row = file,
+            None => self.rows.push(file),
+        }
+        Some(at)
     }
 
     /// The base name of a file: of the command line, or of a mapping.
@@ -140,6 +153,26 @@ mod tests {
             7f0a-7f0b rw-p 00000000 00:00 0 \nffff [vsyscall]\n\xff\xfe /x\n7f0c-7f0d r--p 0 zz:01 7 /y\n";
         let all: Vec<Named> = of_maps(text).collect();
         assert_eq!(all, [Named { dev: 0xfe << 20 | 1, ino: 1234, name: "a b.gguf".to_owned() }]);
+    }
+
+    #[test]
+    fn a_large_file_takes_the_place_of_a_small_one() {
+        let (root, pid) = (Path::new("/"), std::process::id());
+        let mut files = Files::default();
+        let mut place = |ino: u64, pages: u64| {
+            let at = files.place(root, pid, &PageRead { pid, dev: 1, ino, pages }, pages * PAGE)?;
+            files.rows[at].most = pages * PAGE;
+            Some((at, files.rows.len()))
+        };
+        for (at, ino) in (100..).take(MAX_FILES).enumerate() {
+            assert_eq!(place(ino, 10 + ino), Some((at, at + 1)));
+        }
+        // Not more than the smallest, more than it, and the next smallest.
+        assert_eq!(place(1, 110), None);
+        assert_eq!(place(2, 50_000), Some((0, MAX_FILES)));
+        assert_eq!(place(100, 112), Some((1, MAX_FILES)));
+        // One that has a place keeps it.
+        assert_eq!(place(2, 1), Some((0, MAX_FILES)));
     }
 
     #[test]

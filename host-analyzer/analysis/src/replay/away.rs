@@ -30,8 +30,6 @@ pub(super) struct AwayTimes {
     pub(super) culprits: Vec<Culprit>,
     /// CPUs that a process may use, where known.
     pub(super) cpus: HashMap<u32, usize>,
-    /// Most threads that computed a graph together, by process.
-    pub(super) teams: HashMap<u32, usize>,
 }
 
 /// From this number of processes on, tasks of one name are one culprit: a storm of short processes.
@@ -59,7 +57,7 @@ impl AwayTimes {
             }
         }
         let cpus = blame.cpus.iter().filter_map(|(pid, cpus)| Some((*pid, cpus.as_ref()?.len())));
-        Self { rows, cpus: cpus.collect(), teams: blame.computing.teams, culprits: blame.culprits.rows }
+        Self { rows, cpus: cpus.collect(), culprits: blame.culprits.rows }
     }
 
     /// The times of a thread.

@@ -20,6 +20,8 @@ pub struct Class {
     pub dtype: Text,
     /// It reads weights.
     pub weights: bool,
+    /// Name of the weights of which it looks up rows; `None` if it reads all of them, or none.
+    pub table: Option<Text>,
     /// Type of the KV cache or state that it reads; `None` if it reads none.
     pub cache: Option<Text>,
     pub group: TensorGroup,
@@ -76,11 +78,13 @@ fn class(
 ) -> Class {
     let source = |slot: u8| node.src.iter().find(|(s, _)| *s == slot).map(|(_, n)| topology.node(*n));
     let weights = weights(topology, node);
+    let rows = model.texts.get(node.op) == "GET_ROWS";
     Class {
         op: node.op,
         desc: node.desc,
         dtype: weights.map_or(node.dtype, |w| w.dtype),
         weights: weights.is_some(),
+        table: weights.filter(|_| rows).map(|w| w.name),
         cache: node.src.iter().find_map(|(_, n)| cache(model, topology, *n)),
         group: TensorGroup::of(model.texts.get(node.op), places.get(id, at).module, weights.is_some()),
         ne: node.ne,

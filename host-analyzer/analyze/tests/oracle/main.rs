@@ -57,6 +57,7 @@ mod privacy;
 mod privileges;
 mod push;
 mod reasons;
+mod remedies;
 mod requests;
 mod restart;
 mod router;

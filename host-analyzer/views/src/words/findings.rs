@@ -8,7 +8,7 @@ use super::{count, duration, no_ceiling, quantity, size};
 use profinfer_analysis::ceiling::NoCeiling;
 use profinfer_analysis::duty::Slowdown;
 use profinfer_analysis::findings::{
-    Effect, Evidence, Finding, Findings, Gain, Headline, Remedy, Requirement, Rule,
+    Effect, Evidence, Finding, Findings, Gain, Headline, RULES, Remedy, Requirement, Rule,
 };
 use profinfer_analysis::ladder::Question;
 use profinfer_trace::model::CeilingSource;
@@ -397,8 +397,13 @@ fn remedy(rule: &Rule, remedy: &Remedy) -> String {
     }
 }
 
+/// The fixed sentences about remedies: those of the rules, and those that replace them for some models.
+pub fn remedies() -> impl Iterator<Item = &'static str> {
+    RULES.iter().map(|rule| rule.remedy).chain([KEEP_WINDOW, TABLE_IN_MEMORY, KEEP_STATE])
+}
+
 const KEEP_WINDOW: &str = "This model keeps only a window of the context in some layers: keep all of it (--swa-full), or checkpoints (--ctx-checkpoints), and leave the history of a conversation unchanged.";
-const TABLE_IN_MEMORY: &str = "Rows of this table are read from storage when a token needs them: keep it in memory (--lazy-mode off, --no-mmap, or --mlock), or put the model on faster storage. Fewer bits for other tensors change nothing.";
+const TABLE_IN_MEMORY: &str = "Rows of this table are read from storage when a token needs them: keep it in memory (--lazy-mode off; older builds: --mlock), or put the model on faster storage. Fewer bits for other tensors change nothing.";
 const KEEP_STATE: &str = "This model has a state that cannot be cut back: keep checkpoints of it (--ctx-checkpoints, --checkpoint-min-step), and leave the history of a conversation unchanged.";
 
 fn cpu_list(cpus: &[u16]) -> String {

@@ -7,8 +7,8 @@ use crate::findings::evidence::{Evidence, Place, Value};
 use crate::findings::{Confidence, Effect, Found, Gain, Remedy, Requirement, Rule, Verdict};
 use crate::ladder::{IGNORED, Ladder, NAMED, Question, StepKind};
 use crate::replay::CallReplay;
-use crate::results::module::TensorGroup;
 use crate::shared::phase::Phase;
+use profinfer_trace::model::Text;
 
 /// Some causes in one ladder.
 #[derive(Debug, Clone, Copy)]
@@ -71,20 +71,21 @@ impl Case<'_> {
         self.analysis.replay.phase(phase).filter(own).collect()
     }
 
-    /// The tensor group with most of the uninterruptible sleep among those of which operators look up rows, and
-    /// its share of all of it, in calls of a phase; `None` without any.
-    pub(in crate::findings) fn blocked_in_tables(&self, phase: Phase) -> Option<(TensorGroup, f64)> {
+    /// The table whose look-ups of rows slept uninterruptibly the longest in calls of a phase, and the share of the
+    /// look-ups in all tables in all such sleep; `None` without any.
+    pub(in crate::findings) fn blocked_in_tables(&self, phase: Phase) -> Option<(&str, f64)> {
         let replay = &self.analysis.replay;
         let times = replay.class_times.get(phase.index())?;
-        let (mut all, mut tables): (u64, BTreeMap<TensorGroup, u64>) = (0, BTreeMap::new());
+        let (mut all, mut tables): (u64, BTreeMap<Text, u64>) = (0, BTreeMap::new());
         for (class, times) in replay.classes.iter().zip(times).filter(|(_, times)| times.blocked_ns > 0) {
             all = all.saturating_add(times.blocked_ns);
-            if class.weights && self.model.texts.get(class.op) == "GET_ROWS" {
-                *tables.entry(class.group).or_default() += times.blocked_ns;
+            if let Some(table) = class.table {
+                *tables.entry(table).or_default() += times.blocked_ns;
             }
         }
-        let (group, ns) = tables.into_iter().max_by_key(|(_, ns)| *ns)?;
-        Some((group, ns as f64 / all as f64))
+        let (most, _) = tables.iter().max_by_key(|(_, ns)| **ns)?;
+        let share = tables.values().sum::<u64>() as f64 / all as f64;
+        Some((self.model.texts.get(*most), share))
     }
 
     /// The causes of a rule in all ladders with recorded operators, the most time first; none

@@ -14,7 +14,7 @@ pub(super) const RULE: Rule = Rule {
     question: "Why is the first answer late?",
     condition: "Major page faults, and threads slept uninterruptibly in a prompt, or the program slept at its start while it read from storage: at least 3 % of the time.",
     formula: "The replay without that sleep. In prompts also without the kernel's own work for the pages: its CPU time for the process in these calls, less the probes; at the start its work while it read belongs to the upper end.",
-    remedy: "Read the file before it is needed (cat model.gguf > /dev/null, a warm-up call), keep it in memory (--mlock), or use a faster disk.",
+    remedy: "Read the file before it is needed (cat model.gguf > /dev/null, a warm-up call), keep it in memory (--load-mode mlock; older builds: --mlock), or use a faster disk.",
     source: "llama.cpp #91 (mmap: the first prompt reads the weights), #1876",
     questions: ANY,
     requires: &[

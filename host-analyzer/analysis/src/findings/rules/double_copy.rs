@@ -11,7 +11,7 @@ pub(super) const RULE: Rule = Rule {
     question: "Why does a 1.5 GB model take 3.2 GB?",
     condition: "The engine has repacked weights into memory of its own while the file stays mapped and resident, and less than a quarter of the memory is available.",
     formula: "No time is promised. Memory: the smaller of the repacked bytes and of the resident file.",
-    remedy: "Load without the mapping (--no-mmap), or without repacking (--no-repack).",
+    remedy: "Load without the mapping (--load-mode none; older builds: --no-mmap), or without repacking (--no-repack).",
     source: "llama.cpp #19578, #12149, #16761, #23603",
     questions: ANY,
     requires: &[Requirement::Fact("memory.available"), Requirement::Fact("rss.file")],

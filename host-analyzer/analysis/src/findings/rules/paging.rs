@@ -14,7 +14,7 @@ pub(super) const RULE: Rule = Rule {
     question: "Why does it begin fast and then crawl, with idle cores?",
     condition: "The engine has major page faults while it decodes, more than one in ten tokens, and its threads sleep inside operators for at least 2 % of a token.",
     formula: "The replay without the uninterruptible sleep inside operators and the kernel's own work for the pages: its CPU time for the process in these tokens (/proc/PID/stat), less the probes.",
-    remedy: "Use a smaller model or quantization, free memory, raise the control group's memory limit; --mlock keeps what fits.",
+    remedy: "Use a smaller model or quantization, free memory, raise the control group's memory limit. --load-mode mlock (older builds: --mlock) keeps what fits.",
     source: "llama.cpp #832, #767, #453; gpustack #1767",
     questions: GENERATING,
     requires: &[Requirement::Ends, Requirement::AllOperators, Requirement::Fact("faults.major")],
@@ -25,7 +25,7 @@ pub(super) const RULE: Rule = Rule {
 /// Major faults a token from which on it is paging.
 const FAULTS: f64 = 0.1;
 
-/// From this part of the sleep on, it is that of one table.
+/// From this part of the sleep on, it is that of look-ups in tables.
 const MOSTLY: f64 = 0.5;
 
 fn judge(case: &Case<'_>) -> Verdict {
@@ -58,9 +58,9 @@ fn judge(case: &Case<'_>) -> Verdict {
         return Verdict::RuledOut(evidence);
     }
     let table = case.blocked_in_tables(case.phase()).filter(|(_, share)| *share >= MOSTLY);
-    if let Some((group, share)) = table {
-        evidence.push(Evidence::new("blocked_in_table", Value::Share(share), Place::Operators));
-        evidence.push(Evidence::new("tensor_group", Value::Name(group.name().to_owned()), Place::Operators));
+    if let Some((table, share)) = table {
+        evidence.push(Evidence::new("table", Value::Name(table.to_owned()), Place::Operators));
+        evidence.push(Evidence::new("blocked_in_tables", Value::Share(share), Place::Operators));
     }
     let remedy = if table.is_some() { Remedy::TableInMemory } else { Remedy::MoreMemory { bytes } };
     if case.model.sched.recorded {
