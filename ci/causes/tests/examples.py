@@ -2,7 +2,7 @@
 
 import copy
 
-EXPECTED = {"question": "decode", "steps": ["program", "cold_caches"], "codes": ["preempted"], "culprit": True, "shows": {}}
+EXPECTED = {"question": "decode", "steps": ["program", "placement"], "codes": ["preempted"], "culprit": True, "shows": {}}
 PLANTED = {"pids": [42], "names": ["busy"]}
 #: Undisturbed 10 ms per token; the planted runs take 30, and the probes are in both.
 USUAL, SLOW = 10e6, 30e6

@@ -38,7 +38,7 @@ def command(setup):
     words += ["env"] if words and setup["env"] else []
     words += [f"{key}='{value}'" for key, value in setup["env"].items()]
     tool = "nodes" if setup.get("boot") else setup["tool"]
-    words += [tool, "-m", f"{setup['model']}.gguf"]
+    words += [tool, "-m", f"{Path(setup['model']).name}.gguf"]
     words += ["-md", f"{setup['draft']}.gguf"] if setup["draft"] else []
     words += ["-t", str(setup["threads"])]
     words += ["-n", str(setup["tokens"])] if tool != "llama-server" else []

@@ -403,7 +403,7 @@ pub fn remedies() -> impl Iterator<Item = &'static str> {
 }
 
 const KEEP_WINDOW: &str = "This model keeps only a window of the context in some layers: keep all of it (--swa-full), or checkpoints (--ctx-checkpoints), and leave the history of a conversation unchanged.";
-const TABLE_IN_MEMORY: &str = "Rows of this table are read from storage when a token needs them: keep it in memory (--lazy-mode off; older builds: --mlock), or put the model on faster storage. Fewer bits for other tensors change nothing.";
+const TABLE_IN_MEMORY: &str = "Rows of this table are read from storage when a token needs them: leave memory for it and keep it there (--lazy-mode off; older builds: --mlock), or put the model on faster storage. Fewer bits for other tensors change nothing.";
 const KEEP_STATE: &str = "This model has a state that cannot be cut back: keep checkpoints of it (--ctx-checkpoints, --checkpoint-min-step), and leave the history of a conversation unchanged.";
 
 fn cpu_list(cpus: &[u16]) -> String {
