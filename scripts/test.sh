@@ -79,6 +79,8 @@ step() {
 }
 # With --all: what compiles, in parallel with what runs engines and boards, which leaves much of the processors idle.
 compiling() {
+	# A board of the other lane is not shared with this one.
+	unset PROFINFER_BOARDS
 	step "cross build" ci/cross/run.sh
 	step "documentation" docs
 	step "site" ci/site.sh
