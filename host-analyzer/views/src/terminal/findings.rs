@@ -73,7 +73,9 @@ fn speeds(headline: &Headline, ladder: &Ladder, out: &mut Sheet<'_>) -> io::Resu
     let mut rows = vec![("measured", measured, String::new())];
     if let Some(gain) = ladder.all.filter(|g| g.likely_ns as f64 >= ladder.measured_ns as f64 * 0.02) {
         let (low, high) = (without(gain.low_ns), without(gain.high_ns));
-        rows.push(("without delays", without(gain.likely_ns), format!("{low:.0} to {high:.0}")));
+        let whole =
+            |speed: f64| if speed < 10.0 { crate::words::per_s(speed) } else { format!("{speed:.0}") };
+        rows.push(("without delays", without(gain.likely_ns), format!("{} to {}", whole(low), whole(high))));
     }
     let floor = ladder.floor.as_ref().filter(|f| f.bytes > 0);
     if let Some((floor, bytes_per_s)) = floor.and_then(|f| Some((f, f.bytes_per_s?))) {
@@ -88,7 +90,8 @@ fn speeds(headline: &Headline, ladder: &Ladder, out: &mut Sheet<'_>) -> io::Resu
     writeln!(out)?;
     for (name, speed, note) in rows {
         let bar = bar(speed / most.max(f64::MIN_POSITIVE), BAR);
-        writeln!(out, "{}", format!("{name:>21} {speed:>8.1} t/s  {bar:<BAR$}  {note}").trim_end())?;
+        let speed = crate::words::per_s(speed);
+        writeln!(out, "{}", format!("{name:>21} {speed:>8} t/s  {bar:<BAR$}  {note}").trim_end())?;
     }
     writeln!(out)
 }

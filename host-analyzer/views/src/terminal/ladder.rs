@@ -74,7 +74,7 @@ fn speed(tokens_per_s: Option<f64>, sequences: f64) -> String {
         n if n > 1.0 => format!(" of {}", words::findings::sequences(n)),
         _ => String::new(),
     };
-    format!("{of} ({speed:.1} t/s)")
+    format!("{of} ({} t/s)", words::per_s(speed))
 }
 
 /// `1,200 tokens`

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::evidence::{piece, short};
 use super::ladder::unit;
-use super::{count, duration, no_ceiling, quantity, size};
+use super::{count, duration, no_ceiling, per_s, quantity, size};
 use profinfer_analysis::ceiling::NoCeiling;
 use profinfer_analysis::duty::Slowdown;
 use profinfer_analysis::findings::{
@@ -26,9 +26,10 @@ pub fn headline(h: &Headline) -> String {
     let with = if h.drafted { " with speculation" } else { "" };
     let mut text = match h.sequences {
         Some(n) => {
-            format!("Decode: {speed:.1} t/s{threads}: {} with {:.2} t/s each", sequences(n), speed / n)
+            let each = speed / n;
+            format!("Decode: {} t/s{threads}: {} with {each:.2} t/s each", per_s(speed), sequences(n))
         }
-        None => format!("Decode: {speed:.1} t/s{with}{threads}"),
+        None => format!("Decode: {} t/s{with}{threads}", per_s(speed)),
     };
     if let Some(ns) = h.token_ns {
         text += &format!(", {} per token", duration(ns));
@@ -41,7 +42,7 @@ pub fn headline(h: &Headline) -> String {
         );
     }
     if let Some(prefill) = h.prefill_tokens_per_s {
-        text += &format!(". Prefill: {prefill:.1} t/s");
+        text += &format!(". Prefill: {} t/s", per_s(prefill));
     }
     if let Slowdown::Measured(m) = &h.slowdown {
         text +=
@@ -63,7 +64,7 @@ pub fn sequences(mean: f64) -> String {
 fn reading(h: &Headline) -> String {
     match (&h.texts, h.prefill_tokens_per_s) {
         (Some(t), _) => {
-            let speed = |rate: Option<f64>| rate.map_or("–".to_owned(), |rate| format!("{rate:.1}"));
+            let speed = |rate: Option<f64>| rate.map_or("–".to_owned(), per_s);
             let texts = match (t.texts, t.reads) {
                 (1, 1) => "1 text was read".to_owned(),
                 (n, reads) if reads > n => {
@@ -87,7 +88,9 @@ fn reading(h: &Headline) -> String {
             "The sequences are branches of a search, so which of their tokens are an answer is not known."
                 .to_owned()
         }
-        (None, Some(speed)) => format!("Prompts: {speed:.1} t/s. No token was generated after them."),
+        (None, Some(speed)) => {
+            format!("Prompts: {} t/s. No token was generated after them.", per_s(speed))
+        }
         (None, None) => "No token was generated.".to_owned(),
     }
 }
@@ -153,8 +156,10 @@ pub fn gain(g: &Gain) -> String {
     let (low, likely, high) = (duration(g.low_ns), duration(g.likely_ns), duration(g.high_ns));
     let mut text = format!("Gain: {likely} {of} ({low} to {high})");
     match (g.low_tokens_per_s, g.high_tokens_per_s) {
-        (Some(low), Some(high)) => text += &format!(", {low:.1} to {high:.1} t/s"),
-        (Some(low), None) => text += &format!(", {low:.1} t/s or more"),
+        (Some(low), Some(high)) => {
+            text += &format!(", {} to {} t/s", per_s(low), per_s(high));
+        }
+        (Some(low), None) => text += &format!(", {} t/s or more", per_s(low)),
         (None, _) => {}
     }
     text + "."

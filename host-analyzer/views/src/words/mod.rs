@@ -82,6 +82,13 @@ pub fn duration(ns: u64) -> String {
 
 const SIZES: [&str; 5] = ["B", "KiB", "MiB", "GiB", "TiB"];
 
+/// Tokens or texts per second: one decimal; two below one, where a single digit would hide most of a gain.
+#[must_use]
+pub fn per_s(value: f64) -> String {
+    let decimals = if value < 0.995 { 2 } else { 1 };
+    format!("{value:.decimals$}")
+}
+
 /// A size with three significant digits and its unit: `12.3 MiB`.
 #[must_use]
 pub fn size(bytes: u64) -> String {
@@ -208,6 +215,11 @@ fn scaled(mut value: f64, step: f64, units: &[&str]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn rates_below_one_have_two_decimals() {
+        assert_eq!([0.0, 0.474, 0.994, 0.996, 12.34].map(per_s), ["0.00", "0.47", "0.99", "1.0", "12.3"]);
+    }
 
     #[test]
     fn thousands() {
