@@ -20,8 +20,8 @@ pub struct Task<'a> {
     pub pid: u32,
     /// Name when it was on a CPU, at most 15 bytes.
     pub name: &'a str,
-    /// Its program, and the script that the program runs; empty for kernel threads and where `pid`
-    /// is 0. Recordings made before 2026-11-23 may have the complete command line.
+    /// Its program, and the script that the program runs; its name if a program has no command line (it may be in
+    /// the middle of an exec); empty for kernel threads and where `pid` is 0. Recordings made before 2026-11-23 may have the complete command line.
     pub command: &'a str,
     /// Control group, from the last line of /proc/PID/cgroup; empty where `pid` is 0.
     pub cgroup: &'a str,

@@ -139,6 +139,9 @@ fn facts(tid: u32, name: &[u8; NAME]) -> Option<Facts> {
     let pid = lines.find_map(|l| std::str::from_utf8(l.strip_prefix(b"Tgid:")?).ok()?.trim().parse().ok())?;
     let mut buffer = [0; COMMAND];
     let (program, script) = of_other(read(tid, "cmdline", &mut buffer).unwrap_or_default());
+    // In the middle of an exec, or without arguments: a program has memory of its own, a thread of the kernel has none.
+    let unnamed = program.is_empty() && lines.any(|l| l.starts_with(b"VmSize:"));
+    let program = if unnamed { text(name) } else { program };
     let mut command = heapless::Vec::new();
     // They are not longer than the buffer.
     let _ = command.extend_from_slice(program);
@@ -181,12 +184,33 @@ fn read<'b>(tid: u32, file: &str, buffer: &'b mut [u8]) -> Option<&'b [u8]> {
 #[cfg(test)]
 #[expect(clippy::unwrap_used, reason = "a test fails where it cannot go on")]
 mod tests {
+    use std::os::unix::process::CommandExt;
+
     use super::*;
 
     fn name(text: &str) -> [u8; NAME] {
         let mut name = [0; NAME];
         name[..text.len()].copy_from_slice(text.as_bytes());
         name
+    }
+
+    #[test]
+    fn a_program_without_a_command_line_is_no_thread_of_the_kernel() {
+        let mut child =
+            std::process::Command::new("cat").arg0("").stdin(std::process::Stdio::piped()).spawn().unwrap();
+        // Until it has become the program.
+        while name_of(child.id()) != name("cat") {
+            std::thread::yield_now();
+        }
+        let found = facts(child.id(), &name("cat")).unwrap();
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert_eq!((found.pid, found.command.as_slice()), (child.id(), &b"cat"[..]));
+        // The thread of the kernel that makes all others; containers do not see it.
+        let daemon = name("kthreadd");
+        if name_of(2) == daemon {
+            assert_eq!(facts(2, &daemon).unwrap().command.as_slice(), b"");
+        }
     }
 
     #[test]
