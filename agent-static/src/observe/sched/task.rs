@@ -139,7 +139,7 @@ fn facts(tid: u32, name: &[u8; NAME]) -> Option<Facts> {
     let pid = lines.find_map(|l| std::str::from_utf8(l.strip_prefix(b"Tgid:")?).ok()?.trim().parse().ok())?;
     let mut buffer = [0; COMMAND];
     let (program, script) = of_other(read(tid, "cmdline", &mut buffer).unwrap_or_default());
-    // In the middle of an exec, or without arguments: a program has memory of its own, a thread of the kernel has none.
+    // A program may have no command line: during an exec, or without arguments. It has an address space; a kernel thread does not.
     let unnamed = program.is_empty() && lines.any(|l| l.starts_with(b"VmSize:"));
     let program = if unnamed { text(name) } else { program };
     let mut command = heapless::Vec::new();
@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn a_program_without_a_command_line_is_no_thread_of_the_kernel() {
+    fn a_program_without_a_command_line_is_no_kernel_thread() {
         let mut child =
             std::process::Command::new("cat").arg0("").stdin(std::process::Stdio::piped()).spawn().unwrap();
         // Until it has become the program.
@@ -206,7 +206,7 @@ mod tests {
         child.kill().unwrap();
         child.wait().unwrap();
         assert_eq!((found.pid, found.command.as_slice()), (child.id(), &b"cat"[..]));
-        // The thread of the kernel that makes all others; containers do not see it.
+        // The kernel thread that creates the others; containers do not see it.
         let daemon = name("kthreadd");
         if name_of(2) == daemon {
             assert_eq!(facts(2, &daemon).unwrap().command.as_slice(), b"");

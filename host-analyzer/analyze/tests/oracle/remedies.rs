@@ -23,7 +23,7 @@ fn options(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// A text without what it says about older builds.
+/// Removes the options for older builds from a text.
 fn current(text: &str) -> String {
     let mut parts = text.split(OLDER);
     let first = parts.next().unwrap_or_default().to_owned();
