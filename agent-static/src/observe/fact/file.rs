@@ -71,18 +71,13 @@ impl Files {
             return known;
         }
         let least = self.rows.iter().enumerate().min_by_key(|(_, f)| f.most);
-        let replaced = match least {
-            Some((at, least)) if self.rows.len() >= MAX_FILES => {
-                if least.most >= bytes {
-                    return None;
-                }
-                Some(at)
-            }
-            _ => None,
+        let at = match least {
+            Some((_, least)) if self.rows.len() >= MAX_FILES && least.most >= bytes => return None,
+            Some((at, _)) if self.rows.len() >= MAX_FILES => at,
+            _ => self.rows.len(),
         };
         let name = format!("read.{}", self.name(root, pid, read));
         let file = File { dev: read.dev, ino: read.ino, name, sent: Changing::default(), most: 0 };
-        let at = replaced.unwrap_or(self.rows.len());
         match self.rows.get_mut(at) {
             Some(row) => *row = file,
             None => self.rows.push(file),
