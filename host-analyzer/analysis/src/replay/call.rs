@@ -14,6 +14,7 @@ use super::split::{Kind, Splitter};
 use super::typical::{Openings, Seen, Typical};
 use super::untraced::{self, Graphs};
 use super::usual::{ProbeCosts, Usual};
+use super::waking::{Waking, WakingTimes};
 use super::{Amounts, CallReplay, Cause, ClassTimes, Heard, OperatorTime};
 use crate::results::module::Places;
 use crate::shared::housekeeping::OfThreads;
@@ -34,6 +35,7 @@ pub(super) struct Walk<'a> {
     typical: Vec<Typical>,
     /// How much longer a thread computes after it came back to a CPU, by class, ns.
     returning: Vec<u64>,
+    waking: WakingTimes,
     class_times: Vec<Vec<ClassTimes>>,
     costs: ProbeCosts,
     /// Rows of the spans, by graph call.
@@ -88,9 +90,11 @@ impl<'a> Walk<'a> {
             rows[call.0 as usize] = spans;
         }
         let costs = ProbeCosts { inside, outside: cost.map_or(0, |c| c.pair_ns.saturating_sub(inside)) };
+        let spinning_ns = openings.map(|o| o.usual(costs.outside));
         let learnt = learning.finish(model, &classes);
         let mut lookup = Lookup::new(model, away, interrupts);
-        let returning = returning(model, &classes, &learnt, &mut meetings, &mut lookup);
+        let (returning, waking) =
+            coming_back(model, &classes, &learnt, spinning_ns, &mut meetings, &mut lookup);
         Self {
             model,
             lookup: Lookup::new(model, away, interrupts),
@@ -98,6 +102,7 @@ impl<'a> Walk<'a> {
             cpus: &away.cpus,
             typical: seen.typical(),
             returning,
+            waking,
             class_times: vec![vec![ClassTimes::default(); classes.len()]; Phase::COUNT],
             classes,
             costs,
@@ -110,7 +115,7 @@ impl<'a> Walk<'a> {
             teams: BTreeMap::new(),
             meetings,
             splitter: Splitter::default(),
-            spinning_ns: openings.map(|o| o.usual(costs.outside)),
+            spinning_ns,
             complete: model.capture.ends == Ends::Both && !model.capture.operators_left_out(),
         }
     }
@@ -301,7 +306,8 @@ impl<'a> Walk<'a> {
             let typical = self.typical.get(class.0 as usize).copied().unwrap_or_default();
             let returning_ns = self.returning.get(class.0 as usize).copied().unwrap_or(0);
             let (limit, spinning_ns) = (typical.limit, self.spinning_ns[at.min(1)]);
-            let kind = Kind { inner, shared, limit, returning_ns, spinning_ns, at_once, costs: self.costs };
+            let Self { waking, costs, .. } = *self;
+            let kind = Kind { inner, shared, limit, returning_ns, spinning_ns, waking, at_once, costs };
             let usual = self.splitter.split(spans, members, opened, kind, &mut self.lookup);
             let usual = match usual.total() {
                 total if total > typical.limit => {
@@ -340,26 +346,28 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// How much longer a thread computes after it came back to a CPU, by class, ns.
-fn returning(
+/// How much longer a thread computes after it came back to a CPU, by class, ns; and what waking threads takes.
+fn coming_back(
     model: &Model,
     classes: &Classes,
     learnt: &[Learnt],
+    spinning_ns: [u64; 2],
     meetings: &mut Meetings,
     lookup: &mut Lookup<'_>,
-) -> Vec<u64> {
-    let mut returning = Returning::new(classes.len());
+) -> (Vec<u64>, WakingTimes) {
+    let (mut returning, mut waking) = (Returning::new(classes.len()), Waking::default());
     if lookup.is_empty() {
-        return returning.longer();
+        return (returning.longer(), waking.times());
     }
     let spans = &model.spans;
     for (call, rows) in spans.by_call() {
         meetings.read(spans, rows);
         let of_node = classes.of_topology(model.graph_calls.topology[call.0 as usize]);
         let mut opened = model.graph_calls.start_ns[call.0 as usize];
-        for m in &meetings.rows {
-            let Some(class) = of_node.get(m.node.0 as usize).map(|class| class.0 as usize) else { continue };
+        for (at, m) in meetings.rows.iter().enumerate() {
             let members = meetings.members(m);
+            waking.add(spans, members, opened, spinning_ns[at.min(1)], lookup);
+            let Some(class) = of_node.get(m.node.0 as usize).map(|class| class.0 as usize) else { continue };
             let inner = learnt.get(class).is_some_and(|l| l.inner);
             let last_start = members.iter().map(|i| spans.start_ns[*i]).max().unwrap_or(opened);
             for i in members {
@@ -374,7 +382,7 @@ fn returning(
             opened = m.release;
         }
     }
-    returning.longer()
+    (returning.longer(), waking.times())
 }
 
 fn empty(interval: &Interval, traced: bool, time_ns: u64) -> CallReplay {

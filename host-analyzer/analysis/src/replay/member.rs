@@ -15,6 +15,8 @@ pub(super) struct Member {
     pub(super) from: u64,
     /// How much longer it computed because it was off the CPU before, ns.
     pub(super) longer: u64,
+    /// Time on the CPU after it was woken at a barrier inside the operator, until it computed, ns.
+    pub(super) returns: u64,
 }
 
 impl Member {
@@ -54,8 +56,10 @@ impl Times {
     /// Without `ns` of the thread that woke others.
     pub(super) fn wakes(&mut self, ns: u64) {
         let ns = ns.min(self.most.saturating_sub(self.second.min(self.most) / 2));
+        let most = self.most.saturating_sub(ns).max(self.second);
         self.sum = self.sum.saturating_sub(ns);
-        self.most = self.most.saturating_sub(ns).max(self.second);
+        self.time = self.time.saturating_sub(self.most - most);
+        self.most = most;
     }
 
     pub(super) fn new(members: &[Member], opened: u64, inner: bool, removed: impl Fn(Cause) -> bool) -> Self {
@@ -78,7 +82,9 @@ impl Times {
         for m in members {
             let before = sum_of(&m.before, true);
             let began = m.start.saturating_sub(opened).saturating_sub(before);
-            let on = m.end.saturating_sub(m.from).saturating_sub(sum_of(&m.inside, false));
+            let inside = sum_of(&m.inside, false);
+            let on = m.end.saturating_sub(m.from).saturating_sub(inside);
+            let on = if inside > 0 { on.saturating_sub(m.returns) } else { on };
             let on = if before > 0 { on.saturating_sub(m.longer) } else { on };
             latest = latest.max(began);
             gap = gap.min(began);

@@ -33,6 +33,7 @@ mod typical;
 mod untraced;
 mod usual;
 mod waits;
+mod waking;
 
 pub use cause::{Amounts, Cause, Culprit, CulpritId};
 pub use class::{Class, ClassId};

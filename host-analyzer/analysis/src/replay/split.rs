@@ -10,8 +10,8 @@ use super::lookup::Lookup;
 use super::meeting::end;
 use super::member::{Member, Times, add_inside, computes_from, place, sleeps};
 use super::opening::late_opening;
-use super::sum::Sum;
 use super::usual::{ProbeCosts, Usual, usual};
+use super::waking::WakingTimes;
 use profinfer_trace::model::Spans;
 
 /// Work of a thread that has nothing to do in an operator, where the probes' cost is unknown, ns.
@@ -59,9 +59,6 @@ const fn of_queue(queued: bool, cause: Cause) -> Cause {
 pub(super) struct Splitter {
     members: Vec<Member>,
     claims: Amounts,
-    /// Time on the CPU that a thread needs to wake others: seen between operators, where the first thread
-    /// that begins has woken those that sleep at the barrier.
-    wakers: Sum,
     pub(super) delays: Delays,
 }
 
@@ -78,6 +75,7 @@ pub(super) struct Kind {
     pub(super) returning_ns: u64,
     /// Time that a spinning barrier and the dispatch of the next operator take, with the probes, ns.
     pub(super) spinning_ns: u64,
+    pub(super) waking: WakingTimes,
     /// Most threads that can run at once.
     pub(super) at_once: usize,
     pub(super) costs: ProbeCosts,
@@ -130,9 +128,12 @@ impl Splitter {
             member.from = computes_from(kind.inner, (start, end), last_start);
             lookup.away(spans.thread[*i], opened, start, &mut member.before);
             lookup.away(spans.thread[*i], member.from, end, &mut member.inside);
+            let on = end.saturating_sub(member.from).saturating_sub(member.inside.total());
             if !member.before.is_empty() && member.from == start {
-                let on = end.saturating_sub(member.from).saturating_sub(member.inside.total());
                 member.longer = kind.returning_ns.min(on);
+            }
+            if kind.inner && member.inside.iter().any(|(cause, _)| sleeps(cause)) {
+                member.returns = kind.waking.returns.min(on);
             }
             if !spans.migrated[*i] {
                 lookup.interrupts(spans.cpu[*i], member.from, end, &mut member.inside);
@@ -194,15 +195,9 @@ impl Splitter {
         let measured = release.saturating_sub(opened);
         let slept = self.members.iter().any(Member::slept_before);
         let spinning = kind.spinning_ns;
-        if slept {
-            let awake = self.members.iter().filter(|m| !m.slept_before() && m.before.is_empty());
-            if let Some(first) = awake.map(|m| m.start).min() {
-                self.wakers.add(first.saturating_sub(opened).saturating_sub(spinning));
-            }
-        }
         if kind.inner && self.members.iter().any(|m| m.inside.iter().any(|(cause, _)| sleeps(cause))) {
             // At the barrier inside, the last thread that comes wakes the others while it computes.
-            all.wakes(self.wakers.mean().unwrap_or(0));
+            all.wakes(kind.waking.wakes);
         }
         // What the threads computed, when none was away.
         let threads = self.members.len().min(kind.at_once).max(1);
@@ -220,8 +215,12 @@ impl Splitter {
         let mut on = all;
         on.most = most;
         on.second = on.second.min(most);
-        let usual =
-            usual(without, gap, work(on.sum, on.most, on.second, self.members.len(), kind), kind.costs);
+        let mut costs = kind.costs;
+        if queued && is_shared(all.most, all.second, kind) {
+            // The work of all threads is one after the other, and so are their probes.
+            costs.inside = costs.inside.saturating_mul(self.members.len() as u64) / threads as u64;
+        }
+        let usual = usual(without, gap, work(on.sum, on.most, on.second, self.members.len(), kind), costs);
         let excess = measured - usual.total().min(measured);
         self.blame(excess, kind.inner);
         if queued {

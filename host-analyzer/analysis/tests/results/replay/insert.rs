@@ -15,8 +15,11 @@ pub(crate) enum Place {
     /// before it is back.
     Barrier(SpanId),
     /// At the barrier after a span, all threads but the last one sleep. They wake up this many ns
-    /// after the barrier opens; half of that is the work of the last one.
+    /// after the barrier opens; half of that is the work of the last one. They are on the CPU for the last
+    /// fourth.
     Asleep(SpanId),
+    /// The same at the barrier inside the operator of this span, after the last thread has begun.
+    AsleepInside(SpanId),
     /// Half way between a `llama_decode` call and the next one.
     BetweenCalls(usize),
 }
@@ -34,7 +37,14 @@ fn members(m: &Model, i: usize) -> Vec<usize> {
     of_call.filter(|k| s.node[*k] == s.node[i]).collect()
 }
 
-fn meets_inside(m: &Model, i: usize) -> bool {
+/// All threads of the operator of a span have begun before one of them ends.
+pub(super) fn ends_after_all_began(m: &Model, i: usize) -> bool {
+    let members = members(m, i);
+    let began = members.iter().map(|k| m.spans.start_ns[*k]).max().unwrap();
+    members.iter().all(|k| times(m, *k).1 > began + 1)
+}
+
+pub(super) fn meets_inside(m: &Model, i: usize) -> bool {
     let topology = m.graph_calls.topology[m.spans.graph_call[i].0 as usize].unwrap();
     let node = m.topologies.get(topology).node(m.spans.node[i]);
     matches!(m.texts.get(node.op), "MUL_MAT" | "MUL_MAT_ID" | "FLASH_ATTN_EXT")
@@ -80,6 +90,7 @@ pub(crate) fn stop(m: &mut Model, place: Place, ns: u64) -> u64 {
         Place::Operator(SpanId(i), after) => in_operator(m, i as usize, after, ns),
         Place::Wait(SpanId(i)) => in_wait(m, i as usize, ns),
         Place::Asleep(SpanId(i)) => asleep(m, i as usize, ns),
+        Place::AsleepInside(SpanId(i)) => asleep_inside(m, i as usize, ns),
         Place::Barrier(SpanId(i)) => {
             let at = times(m, i as usize).1 + 1;
             let release = members(m, i as usize).iter().map(|k| times(m, *k).1).max().unwrap();
@@ -168,8 +179,26 @@ fn asleep(m: &mut Model, i: usize, ns: u64) -> u64 {
         m.spans.work_ns[*k] = ends[n] - starts[n];
         let (_, ended) = times(m, before[n]);
         if before[n] != waker {
-            add_state(m, m.spans.thread[*k], ended + 1, starts[n] - ended - 2, ThreadState::Sleeping);
+            let sleep = starts[n] - ended - 2 - ns / 4;
+            add_state(m, m.spans.thread[*k], ended + 1, sleep, ThreadState::Sleeping);
         }
     }
     later
+}
+
+fn asleep_inside(m: &mut Model, i: usize, ns: u64) -> u64 {
+    let members = members(m, i);
+    let waker = *members.iter().max_by_key(|k| m.spans.start_ns[**k]).unwrap();
+    let from = m.spans.start_ns[waker] + 1;
+    let release = members.iter().map(|k| times(m, *k).1).max().unwrap();
+    let later = |k: usize| if k == waker { ns / 2 } else { ns };
+    let last = members.iter().map(|k| times(m, *k).1 + later(*k)).max().unwrap();
+    delay_from(m, release, last - release);
+    for k in members {
+        m.spans.work_ns[k] += later(k);
+        if k != waker {
+            add_state(m, m.spans.thread[k], from, ns - ns / 4, ThreadState::Sleeping);
+        }
+    }
+    last - release
 }

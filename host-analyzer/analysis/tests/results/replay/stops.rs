@@ -5,7 +5,7 @@ use profinfer_analysis::ladder::{Ladders, Question};
 use profinfer_analysis::replay::Cause;
 use profinfer_trace::model::{Model, Sched, SpanId};
 
-use super::insert::{Place, add_stop, delay_from, stop};
+use super::insert::{Place, add_stop, delay_from, ends_after_all_began, meets_inside, stop};
 use super::{RECORDINGS, recording, sums_are_exact};
 
 /// A recording without what the scheduler did to it: its own disturbances belong to its usual time.
@@ -121,6 +121,23 @@ fn sleep_at_barriers_costs_what_it_costs() {
             i + 1 < s.len() && s.graph_call[i] == s.graph_call[i + 1] && s.thread[i] == s.thread[i + 1]
         };
         (i > 0 && next(i) && next(i - 1)).then_some(Place::Asleep(SpanId(i as u32)))
+    };
+    RECORDINGS.iter().for_each(|name| check_cause(name, Cause::WakeUp, asleep, 60_000, 0.05));
+}
+
+/// Inside an operator too, a thread that wakes others or was woken computes nothing of it meanwhile. How long
+/// that takes shows between operators.
+#[test]
+fn sleep_at_barriers_inside_operators_costs_what_it_costs() {
+    let asleep = |m: &Model, i: usize| {
+        let s = &m.spans;
+        let next = |i: usize| {
+            i + 1 < s.len() && s.graph_call[i] == s.graph_call[i + 1] && s.thread[i] == s.thread[i + 1]
+        };
+        let between = i > 0 && next(i) && next(i - 1);
+        let inside = Place::AsleepInside(SpanId(i as u32));
+        let meets = meets_inside(m, i) && ends_after_all_began(m, i);
+        if meets { Some(inside) } else { between.then_some(Place::Asleep(SpanId(i as u32))) }
     };
     RECORDINGS.iter().for_each(|name| check_cause(name, Cause::WakeUp, asleep, 60_000, 0.05));
 }
