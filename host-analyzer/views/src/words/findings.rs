@@ -331,9 +331,13 @@ fn list(evidence: &[Evidence]) -> String {
     evidence.iter().map(piece).collect::<Vec<_>>().join(", ")
 }
 
-/// Tasks with their ids: `cc1plus (4242), make (17)`.
+/// Tasks with their ids: `cc1plus (4242), make (17)`. Many short ones of the same name have none.
 fn named(tasks: &[(u32, String)]) -> String {
-    tasks.iter().map(|(id, name)| format!("{} ({id})", short(name))).collect::<Vec<_>>().join(", ")
+    let one = |(id, name): &(u32, String)| match id {
+        0 => format!("what starts the tasks named {}", short(name)),
+        id => format!("{} ({id})", short(name)),
+    };
+    tasks.iter().map(one).collect::<Vec<_>>().join(", ")
 }
 
 fn remedy(rule: &Rule, remedy: &Remedy) -> String {
@@ -413,4 +417,15 @@ const KEEP_STATE: &str = "This model has a state that cannot be cut back: keep c
 
 fn cpu_list(cpus: &[u16]) -> String {
     cpus.iter().map(u16::to_string).collect::<Vec<_>>().join(",")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn short_tasks_of_one_name_have_no_id_to_stop() {
+        let tasks = [(0, "cc1plus".to_owned()), (42, "make".to_owned())];
+        assert_eq!(named(&tasks), "what starts the tasks named cc1plus, make (42)");
+    }
 }
