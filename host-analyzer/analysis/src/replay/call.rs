@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use super::away::{Away, AwayTimes};
 use super::class::{ClassId, Classes};
+use super::computing::Newcomers;
 use super::inner::{Learning, Learnt};
 use super::lookup::Lookup;
 use super::meeting::{Meetings, end};
@@ -48,6 +49,7 @@ pub(super) struct Walk<'a> {
     waits: OfThreads,
     /// Threads that computed captured graphs, by process.
     teams: BTreeMap<u32, Vec<ThreadId>>,
+    newcomers: Newcomers,
     meetings: Meetings,
     splitter: Splitter,
     /// Time that a spinning barrier and the dispatch of the next operator take, with the probes, ns: of the
@@ -113,6 +115,7 @@ impl<'a> Walk<'a> {
             allocations: OfThreads::allocations(model),
             waits: OfThreads::waits(model),
             teams: BTreeMap::new(),
+            newcomers: Newcomers::new(model),
             meetings,
             splitter: Splitter::default(),
             spinning_ns,
@@ -252,7 +255,11 @@ impl<'a> Walk<'a> {
                 }
             }
         } else {
-            let team = self.teams.get(&pid).cloned().unwrap_or_else(|| vec![caller]);
+            let mut team = self.teams.get(&pid).cloned().unwrap_or_else(|| vec![caller]);
+            // Without OpenMP, each graph may have threads of its own.
+            let started = self.newcomers.between(pid, time).filter(|thread| !team.contains(thread));
+            let started: Vec<ThreadId> = started.collect();
+            team.extend(started);
             let usual = self.graphs.usual(topology, alike);
             untraced::add(call, &mut self.lookup, &team, time, usual);
         }

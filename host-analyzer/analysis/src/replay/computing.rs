@@ -1,13 +1,19 @@
 //! Which threads of an engine compute together, and which only run.
+//!
+//! Engines without OpenMP may start the threads of each graph anew. So a thread says something only of
+//! the graphs that were computed while it existed.
 
 use std::collections::HashMap;
 
+use crate::shared::tracing::Tracing;
 use profinfer_trace::model::{Model, ThreadId};
 
 #[derive(Debug, Default)]
 pub(super) struct Computing {
-    /// By thread: the starts of the graph calls in which it computed, sorted.
-    starts: Vec<Vec<u64>>,
+    /// By thread: start and end of the captured graph calls in which it computed, sorted.
+    calls: Vec<Vec<(u64, u64)>>,
+    /// By thread: the first time at which the scheduler level saw it, ns.
+    born: Vec<u64>,
     /// Most threads that computed a graph together, by process.
     pub(super) teams: HashMap<u32, usize>,
     /// By thread id of the kernel.
@@ -16,41 +22,136 @@ pub(super) struct Computing {
 
 impl Computing {
     pub(super) fn new(model: &Model) -> Self {
-        let mut starts = vec![Vec::new(); model.threads.len()];
+        let mut calls = vec![Vec::new(); model.threads.len()];
         let mut teams = HashMap::new();
-        for (call, rows) in model.spans.by_call() {
+        let tracing = Tracing::compute(model);
+        // At the edge of a burst the operators of a thread may be missing.
+        for (call, rows) in model.spans.by_call().filter(|(call, _)| tracing.whole(call.0 as usize)) {
             let (mut threads, mut pid) = (0, 0);
             for (thread, _) in model.spans.by_thread(rows) {
                 threads += 1;
                 pid = model.threads.get(thread).pid;
-                starts[thread.0 as usize].push(model.graph_calls.start_ns[call.0 as usize]);
+                calls[thread.0 as usize].push(model.graph_calls.bounds(call));
             }
             let most = teams.entry(pid).or_insert(0);
             *most = threads.max(*most);
         }
-        starts.iter_mut().for_each(|s| s.sort_unstable());
-        Self { starts, teams, threads: model.threads.iter().map(|(id, t)| (t.tid, id)).collect() }
+        calls.iter_mut().for_each(|c| c.sort_unstable());
+        let threads = model.threads.iter().map(|(id, t)| (t.tid, id)).collect();
+        Self { calls, born: born(model), teams, threads }
     }
 
     /// Whether another thread of the engine had no part in the graph that `thread` computes at some
     /// time, or computed last before it: an idle team, or a thread that polls. Unknown is no.
     pub(super) fn is_idle(&self, other: ThreadId, thread: ThreadId, at: u64) -> bool {
-        let starts = &self.starts[thread.0 as usize];
-        let before = starts.partition_point(|start| *start <= at);
-        let Some(last) = before.checked_sub(1).map(|i| starts[i]) else { return false };
-        self.starts[other.0 as usize].binary_search(&last).is_err()
+        let calls = &self.calls[thread.0 as usize];
+        let before = calls.partition_point(|(start, _)| *start <= at);
+        let Some(last) = before.checked_sub(1).map(|i| calls[i]) else { return false };
+        let existed = at < last.1 || self.born[other.0 as usize] <= last.0;
+        existed && self.calls[other.0 as usize].binary_search(&last).is_err()
     }
 
-    /// The thread of this id, if it computed.
+    /// The thread of this id, if it is known.
     pub(super) fn thread(&self, tid: u32) -> Option<ThreadId> {
         self.threads.get(&tid).copied()
     }
 
-    /// The same for a task; one that never computed has no thread here.
+    /// The same for a task; one that was never seen has no thread here.
     pub(super) fn task_is_idle(&self, tid: u32, thread: ThreadId, at: u64) -> bool {
         match self.threads.get(&tid) {
             Some(other) => self.is_idle(*other, thread, at),
-            None => !self.starts[thread.0 as usize].is_empty(),
+            None => !self.calls[thread.0 as usize].is_empty(),
         }
+    }
+}
+
+/// The threads that appeared during a session.
+#[derive(Debug, Default)]
+pub(super) struct Newcomers(HashMap<u32, Vec<(u64, ThreadId)>>);
+
+impl Newcomers {
+    pub(super) fn new(model: &Model) -> Self {
+        let mut rows: HashMap<u32, Vec<(u64, ThreadId)>> = HashMap::new();
+        for ((id, thread), born) in model.threads.iter().zip(born(model)).filter(|(_, born)| *born > 0) {
+            rows.entry(thread.pid).or_default().push((born, id));
+        }
+        rows.values_mut().for_each(|rows| rows.sort_unstable());
+        Self(rows)
+    }
+
+    /// Those of a process that appeared between two times, ns.
+    pub(super) fn between(&self, pid: u32, (from, to): (u64, u64)) -> impl Iterator<Item = ThreadId> + '_ {
+        let rows = self.0.get(&pid).map_or(&[][..], Vec::as_slice);
+        let first = rows.partition_point(|(born, _)| *born < from);
+        rows[first..].iter().take_while(move |(born, _)| *born < to).map(|(_, thread)| *thread)
+    }
+}
+
+/// By thread, the first time at which the scheduler level saw it, ns; 0 where it never did.
+fn born(model: &Model) -> Vec<u64> {
+    let states = &model.sched.states;
+    let mut born = vec![u64::MAX; model.threads.len()];
+    for (thread, start) in states.thread.iter().zip(&states.start_ns) {
+        let first = &mut born[thread.0 as usize];
+        *first = (*first).min(*start);
+    }
+    born.iter_mut().filter(|first| **first == u64::MAX).for_each(|first| *first = 0);
+    born
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use profinfer_trace::model::{GraphCallId, NodeIdx, Spans, ThreadState};
+
+    /// Thread 0 computes a graph at 100 with thread 1, while thread 2 exists. Thread 3 begins at 250.
+    fn model() -> Model {
+        let mut model = Model::default();
+        for tid in 10..14 {
+            let id = model.threads.find_or_add(tid);
+            model.threads.describe(id, 7, Default::default());
+        }
+        model.spans = Spans {
+            thread: vec![ThreadId(0), ThreadId(1)],
+            graph_call: vec![GraphCallId(0); 2],
+            node: vec![NodeIdx(0); 2],
+            start_ns: vec![110; 2],
+            work_ns: vec![10; 2],
+            ..Spans::default()
+        };
+        (model.graph_calls.start_ns, model.graph_calls.duration_ns) = (vec![100], vec![100]);
+        for (thread, at) in [(0, 10), (1, 20), (2, 30), (3, 250)] {
+            let states = &mut model.sched.states;
+            states.thread.push(ThreadId(thread));
+            states.start_ns.push(at);
+            states.duration_ns.push(5);
+            states.state.push(ThreadState::Running);
+            states.cpu.push(0);
+        }
+        model
+    }
+
+    #[test]
+    fn a_thread_that_began_after_the_last_captured_graph_may_compute() {
+        let computing = Computing::new(&model());
+        let idle = |thread, at| computing.is_idle(ThreadId(thread), ThreadId(0), at);
+        assert_eq!([1, 2, 3].map(|thread| idle(thread, 300)), [false, true, false]);
+        // While that graph is computed, it has no part in it.
+        assert_eq!([1, 2, 3].map(|thread| idle(thread, 150)), [false, true, true]);
+        // Before the first graph nothing is known.
+        assert!(!idle(2, 90));
+        assert_eq!(
+            [12, 13, 99].map(|tid| computing.task_is_idle(tid, ThreadId(0), 300)),
+            [true, false, true]
+        );
+    }
+
+    #[test]
+    fn newcomers_of_a_process_by_time() {
+        let newcomers = Newcomers::new(&model());
+        let between = |pid, from, to| newcomers.between(pid, (from, to)).map(|t| t.0).collect::<Vec<_>>();
+        assert_eq!(between(7, 20, 250), [1, 2]);
+        assert_eq!(between(7, 250, 251), [3]);
+        assert!(between(8, 0, 300).is_empty());
     }
 }

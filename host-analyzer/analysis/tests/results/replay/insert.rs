@@ -72,7 +72,7 @@ pub(super) fn add_stop(m: &mut Model, thread: ThreadId, at: u64, ns: u64) {
     add_state(m, thread, at, ns, ThreadState::Stopped);
 }
 
-fn add_state(m: &mut Model, thread: ThreadId, at: u64, ns: u64, state: ThreadState) {
+pub(super) fn add_state(m: &mut Model, thread: ThreadId, at: u64, ns: u64, state: ThreadState) {
     let s = &mut m.sched.states;
     let row = (0..s.len()).find(|i| (s.thread[*i], s.start_ns[*i]) > (thread, at)).unwrap_or(s.len());
     s.thread.insert(row, thread);

@@ -6,6 +6,7 @@ pub(crate) mod insert;
 mod left_out;
 mod questions;
 mod stops;
+mod workers;
 
 use profinfer_analysis::Analysis;
 use profinfer_analysis::ladder::StepKind;
