@@ -16,6 +16,11 @@ def mask(cpus):
     return f"{sum(1 << int(cpu) for cpu in str(cpus).split(',')):x}"
 
 
+def niced(by, words):
+    """A command with another niceness; the board's busybox has `renice`, and no `nice`."""
+    return ["sh", "-c", f'renice -n {int(by)} -p $$ >/dev/null; exec "$@"', "sh", *words]
+
+
 def until(spec):
     """Waits for the engine, and for so many of its calls."""
     return f"until [ -s /tmp/pid ] && [ -e /tmp/text ] && [ $(grep -c ^decode /tmp/text) -ge {spec.get('at', 0)} ]; do sleep 0.05; done"
@@ -24,7 +29,7 @@ def until(spec):
 def program(spec, cpus):
     """Command of a planted program."""
     words = ["taskset", mask(spec.get("cpu", cpus))] if spec["do"] != "stop" else []
-    words += ["nice", "-n", str(spec["nice"])] if "nice" in spec else []
+    words += map(shlex.quote, niced(spec["nice"], [])) if "nice" in spec else []
     words += ["/tmp/realtime", str(spec["rt"])] if "rt" in spec else []
     name = "stopper" if spec["do"] == "stop" else spec["do"]
     process = ["$(cat /tmp/pid)"] if spec["do"] == "stop" else []
@@ -62,7 +67,7 @@ def script(setup):
     """The script of a run. It leaves pid, pids, text, log, agent.json and t.pfi in /tmp."""
     engine = ["taskset", mask(setup["cpus"]), "nodes", "-m", "/model.gguf", "-t", str(setup["threads"]), "-p", str(setup["prompt"]), "-n", str(setup["tokens"])]
     if setup["nice"]:
-        engine = ["nice", "-n", str(setup["nice"]), *engine]
+        engine = niced(setup["nice"], engine)
     engine = [*(f"{key}={value}" for key, value in setup["env"].items()), *engine]
     if setup["env"]:
         engine = ["env", *engine]

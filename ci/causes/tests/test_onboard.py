@@ -1,5 +1,6 @@
 """Scripts for boards."""
 
+import shlex
 import subprocess
 import unittest
 
@@ -26,3 +27,9 @@ class Scripts(unittest.TestCase):
 
     def test_twelve_cases_of_boards(self):
         self.assertGreaterEqual(sum(c["kind"] == "board" for c in CASES), 12)
+
+    def test_a_plant_gets_its_niceness_without_the_command_nice(self):
+        command = onboard.niced(5, ["python3", "-c", "import os; print(os.nice(0))"])
+        done = subprocess.run(["sh", "-c", " ".join(map(shlex.quote, command))], text=True, capture_output=True, check=True)
+        self.assertEqual(done.stdout, "5\n")
+        self.assertIn("renice -n -5", onboard.program({"do": "busy", "cpu": "2", "nice": -5}, "2"))
