@@ -6,13 +6,13 @@
 use std::collections::HashMap;
 
 use crate::shared::tracing::Tracing;
-use profinfer_trace::model::{Model, ThreadId};
+use profinfer_trace::model::{Model, ThreadId, ThreadState};
 
 #[derive(Debug, Default)]
 pub(super) struct Computing {
     /// By thread: start and end of the captured graph calls in which it computed, sorted.
     calls: Vec<Vec<(u64, u64)>>,
-    /// By thread: the first time at which the scheduler level saw it, ns.
+    /// By thread, when it began, ns; 0 where it existed before.
     born: Vec<u64>,
     /// Most threads that computed a graph together, by process.
     pub(super) teams: HashMap<u32, usize>,
@@ -87,22 +87,25 @@ impl Newcomers {
     }
 }
 
-/// By thread, the first time at which the scheduler level saw it, ns; 0 where it never did.
+/// By thread, when it began, ns; 0 where it existed before the scheduler level was recorded. A thread that begins
+/// waits for a CPU or runs; what the first switch of another shows is that it stops running.
 fn born(model: &Model) -> Vec<u64> {
     let states = &model.sched.states;
-    let mut born = vec![u64::MAX; model.threads.len()];
-    for (thread, start) in states.thread.iter().zip(&states.start_ns) {
-        let first = &mut born[thread.0 as usize];
-        *first = (*first).min(*start);
+    let mut first = vec![(u64::MAX, ThreadState::Preempted); model.threads.len()];
+    for i in 0..states.len() {
+        let row = &mut first[states.thread[i].0 as usize];
+        if states.start_ns[i] < row.0 {
+            *row = (states.start_ns[i], states.state[i]);
+        }
     }
-    born.iter_mut().filter(|first| **first == u64::MAX).for_each(|first| *first = 0);
-    born
+    let begins = |state| matches!(state, ThreadState::Woken | ThreadState::Running);
+    first.into_iter().map(|(start, state)| if begins(state) { start } else { 0 }).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use profinfer_trace::model::{GraphCallId, NodeIdx, Spans, ThreadState};
+    use profinfer_trace::model::{GraphCallId, NodeIdx, Spans};
 
     /// Thread 0 computes a graph at 100 with thread 1, while thread 2 exists. Thread 3 begins at 250.
     fn model() -> Model {
