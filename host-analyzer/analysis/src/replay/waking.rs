@@ -48,7 +48,7 @@ impl Waking {
             if rows.iter().any(|a| sleeps(a.cause)) {
                 slept = true;
                 let away = |a: &Away| a.end.min(start).saturating_sub(a.start.max(opened));
-                let off: u64 = rows.iter().map(away).sum();
+                let off = rows.iter().map(away).fold(0, u64::saturating_add);
                 self.returns
                     .add(start.saturating_sub(opened).saturating_sub(off).saturating_sub(spinning_ns));
             }
