@@ -6,11 +6,12 @@
 use std::collections::{HashMap, HashSet};
 
 use super::cause::{Amounts, Cause, Culprit, CulpritId, CulpritTable, Key};
-use super::computing::Computing;
+use super::computing::{Computing, Newcomers};
 use super::holders::{Holder, Holders};
 use crate::results::fact::Conditions;
 use crate::results::sched::pieces::{Piece, pieces};
 use crate::shared::session::first_call;
+use crate::shared::tracing::Tracing;
 use profinfer_trace::model::{Model, ProbeSwitch, TaskId, Thread, ThreadId, ThreadState};
 
 /// A time in which a thread was off the CPU.
@@ -30,18 +31,19 @@ pub(super) struct AwayTimes {
     pub(super) culprits: Vec<Culprit>,
     /// CPUs that a process may use, where known.
     pub(super) cpus: HashMap<u32, usize>,
+    pub(super) newcomers: Newcomers,
 }
 
 /// From this number of processes on, tasks of one name are one culprit: a storm of short processes.
 const MANY: usize = 8;
 
 impl AwayTimes {
-    pub(super) fn compute(model: &Model, conditions: &Conditions) -> Self {
+    pub(super) fn compute(model: &Model, tracing: &Tracing, conditions: &Conditions) -> Self {
         if model.sched.states.start_ns.is_empty() {
             // There is nobody to blame, and the sizes of teams take a pass over all spans.
             return Self::default();
         }
-        let mut blame = Blame::new(model, conditions);
+        let mut blame = Blame::new(model, tracing, conditions);
         let mut rows = vec![Vec::new(); model.threads.len()];
         for piece in pieces(model).filter(|p| p.state != ThreadState::Running && p.end_ns > p.start_ns) {
             let row: &mut Vec<Away> = &mut rows[piece.thread.0 as usize];
@@ -57,7 +59,8 @@ impl AwayTimes {
             }
         }
         let cpus = blame.cpus.iter().filter_map(|(pid, cpus)| Some((*pid, cpus.as_ref()?.len())));
-        Self { rows, cpus: cpus.collect(), culprits: blame.culprits.rows }
+        let newcomers = blame.computing.newcomers(model);
+        Self { rows, cpus: cpus.collect(), newcomers, culprits: blame.culprits.rows }
     }
 
     /// The times of a thread.
@@ -96,7 +99,7 @@ struct Blame<'a> {
 }
 
 impl<'a> Blame<'a> {
-    fn new(model: &'a Model, conditions: &Conditions) -> Self {
+    fn new(model: &'a Model, tracing: &Tracing, conditions: &Conditions) -> Self {
         let mut pids: HashMap<&str, HashSet<u32>> = HashMap::new();
         for task in &model.sched.tasks {
             // A task that had exited before it was looked up is a process of its own.
@@ -104,7 +107,7 @@ impl<'a> Blame<'a> {
             pids.entry(model.texts.get(task.name)).or_default().insert(pid);
         }
         let storms = pids.into_iter().filter(|(_, p)| p.len() >= MANY).map(|(name, _)| name).collect();
-        let computing = Computing::new(model);
+        let computing = Computing::new(model, tracing);
         Self {
             model,
             culprits: CulpritTable::default(),

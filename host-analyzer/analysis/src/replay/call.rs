@@ -49,7 +49,7 @@ pub(super) struct Walk<'a> {
     waits: OfThreads,
     /// Threads that computed captured graphs, by process.
     teams: BTreeMap<u32, Vec<ThreadId>>,
-    newcomers: Newcomers,
+    newcomers: &'a Newcomers,
     meetings: Meetings,
     splitter: Splitter,
     /// Time that a spinning barrier and the dispatch of the next operator take, with the probes, ns: of the
@@ -115,7 +115,7 @@ impl<'a> Walk<'a> {
             allocations: OfThreads::allocations(model),
             waits: OfThreads::waits(model),
             teams: BTreeMap::new(),
-            newcomers: Newcomers::new(model),
+            newcomers: &away.newcomers,
             meetings,
             splitter: Splitter::default(),
             spinning_ns,
@@ -256,7 +256,7 @@ impl<'a> Walk<'a> {
             }
         } else {
             let mut team = self.teams.get(&pid).cloned().unwrap_or_else(|| vec![caller]);
-            // Without OpenMP, each graph may have threads of its own.
+            // Engines without OpenMP may start new threads for each graph.
             let started = self.newcomers.between(pid, time).filter(|thread| !team.contains(thread));
             let started: Vec<ThreadId> = started.collect();
             team.extend(started);

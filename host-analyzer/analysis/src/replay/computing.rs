@@ -1,6 +1,6 @@
 //! Which threads of an engine compute together, and which only run.
 //!
-//! Engines without OpenMP may start the threads of each graph anew. So a thread says something only of
+//! Engines without OpenMP may start new threads for each graph. So a thread says something only of
 //! the graphs that were computed while it existed.
 
 use std::collections::HashMap;
@@ -21,10 +21,9 @@ pub(super) struct Computing {
 }
 
 impl Computing {
-    pub(super) fn new(model: &Model) -> Self {
+    pub(super) fn new(model: &Model, tracing: &Tracing) -> Self {
         let mut calls = vec![Vec::new(); model.threads.len()];
         let mut teams = HashMap::new();
-        let tracing = Tracing::compute(model);
         // At the edge of a burst the operators of a thread may be missing.
         for (call, rows) in model.spans.by_call().filter(|(call, _)| tracing.whole(call.0 as usize)) {
             let (mut threads, mut pid) = (0, 0);
@@ -51,6 +50,16 @@ impl Computing {
         existed && self.calls[other.0 as usize].binary_search(&last).is_err()
     }
 
+    /// The threads that began during the session.
+    pub(super) fn newcomers(&self, model: &Model) -> Newcomers {
+        let mut rows: HashMap<u32, Vec<(u64, ThreadId)>> = HashMap::new();
+        for ((id, thread), born) in model.threads.iter().zip(&self.born).filter(|(_, born)| **born > 0) {
+            rows.entry(thread.pid).or_default().push((*born, id));
+        }
+        rows.values_mut().for_each(|rows| rows.sort_unstable());
+        Newcomers(rows)
+    }
+
     /// The thread of this id, if it is known.
     pub(super) fn thread(&self, tid: u32) -> Option<ThreadId> {
         self.threads.get(&tid).copied()
@@ -65,21 +74,12 @@ impl Computing {
     }
 }
 
-/// The threads that appeared during a session.
+/// Threads that began during a session, by process and time.
 #[derive(Debug, Default)]
 pub(super) struct Newcomers(HashMap<u32, Vec<(u64, ThreadId)>>);
 
 impl Newcomers {
-    pub(super) fn new(model: &Model) -> Self {
-        let mut rows: HashMap<u32, Vec<(u64, ThreadId)>> = HashMap::new();
-        for ((id, thread), born) in model.threads.iter().zip(born(model)).filter(|(_, born)| *born > 0) {
-            rows.entry(thread.pid).or_default().push((born, id));
-        }
-        rows.values_mut().for_each(|rows| rows.sort_unstable());
-        Self(rows)
-    }
-
-    /// Those of a process that appeared between two times, ns.
+    /// Those of a process that began between two times, ns.
     pub(super) fn between(&self, pid: u32, (from, to): (u64, u64)) -> impl Iterator<Item = ThreadId> + '_ {
         let rows = self.0.get(&pid).map_or(&[][..], Vec::as_slice);
         let first = rows.partition_point(|(born, _)| *born < from);
@@ -134,24 +134,35 @@ mod tests {
         model
     }
 
+    fn computing(model: &Model) -> Computing {
+        Computing::new(model, &Tracing::compute(model))
+    }
+
     #[test]
     fn a_thread_that_began_after_the_last_captured_graph_may_compute() {
-        let computing = Computing::new(&model());
-        let idle = |thread, at| computing.is_idle(ThreadId(thread), ThreadId(0), at);
+        let of_model = computing(&model());
+        let idle = |thread, at| of_model.is_idle(ThreadId(thread), ThreadId(0), at);
         assert_eq!([1, 2, 3].map(|thread| idle(thread, 300)), [false, true, false]);
         // While that graph is computed, it has no part in it.
         assert_eq!([1, 2, 3].map(|thread| idle(thread, 150)), [false, true, true]);
         // Before the first graph nothing is known.
         assert!(!idle(2, 90));
-        assert_eq!(
-            [12, 13, 99].map(|tid| computing.task_is_idle(tid, ThreadId(0), 300)),
-            [true, false, true]
-        );
+        assert_eq!([12, 13, 99].map(|tid| of_model.task_is_idle(tid, ThreadId(0), 300)), [true, false, true]);
+    }
+
+    #[test]
+    fn a_thread_whose_first_record_is_that_it_loses_its_cpu_existed_before() {
+        let mut model = model();
+        model.sched.states.state[3] = ThreadState::Preempted;
+        let computing = computing(&model);
+        assert!(computing.is_idle(ThreadId(3), ThreadId(0), 300));
+        assert_eq!(computing.newcomers(&model).between(7, (250, 251)).count(), 0);
     }
 
     #[test]
     fn newcomers_of_a_process_by_time() {
-        let newcomers = Newcomers::new(&model());
+        let model = model();
+        let newcomers = computing(&model).newcomers(&model);
         let between = |pid, from, to| newcomers.between(pid, (from, to)).map(|t| t.0).collect::<Vec<_>>();
         assert_eq!(between(7, 20, 250), [1, 2]);
         assert_eq!(between(7, 250, 251), [3]);

@@ -24,6 +24,10 @@ impl Member {
         self.before.iter().any(|(cause, _)| sleeps(cause))
     }
 
+    pub(super) fn slept_inside(&self) -> bool {
+        self.inside.iter().any(|(cause, _)| sleeps(cause))
+    }
+
     /// Adds what kept it from beginning, and that it computed longer for the same causes.
     pub(super) fn add_before(&self, to: &mut Amounts) {
         let mut causes = Amounts::default();

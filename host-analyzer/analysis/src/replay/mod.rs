@@ -213,7 +213,7 @@ impl Replay {
         places: &Places,
         heard: &mut Heard<'_>,
     ) -> Self {
-        let mut away = AwayTimes::compute(model, conditions);
+        let mut away = AwayTimes::compute(model, &phases.tracing, conditions);
         let mut culprits = std::mem::take(&mut away.culprits);
         let interrupts = lookup::interrupts(model);
         let intervals = interval::intervals(model, phases);

@@ -8,7 +8,7 @@
 use super::cause::{Amounts, Cause};
 use super::lookup::Lookup;
 use super::meeting::end;
-use super::member::{Member, Times, add_inside, computes_from, place, sleeps};
+use super::member::{Member, Times, add_inside, computes_from, place};
 use super::opening::late_opening;
 use super::usual::{ProbeCosts, Usual, usual};
 use super::waking::WakingTimes;
@@ -132,7 +132,7 @@ impl Splitter {
             if !member.before.is_empty() && member.from == start {
                 member.longer = kind.returning_ns.min(on);
             }
-            if kind.inner && member.inside.iter().any(|(cause, _)| sleeps(cause)) {
+            if kind.inner && member.slept_inside() {
                 member.returns = kind.waking.returns.min(on);
             }
             if !spans.migrated[*i] {
@@ -195,7 +195,7 @@ impl Splitter {
         let measured = release.saturating_sub(opened);
         let slept = self.members.iter().any(Member::slept_before);
         let spinning = kind.spinning_ns;
-        if kind.inner && self.members.iter().any(|m| m.inside.iter().any(|(cause, _)| sleeps(cause))) {
+        if kind.inner && self.members.iter().any(Member::slept_inside) {
             // At the barrier inside, the last thread that comes wakes the others while it computes.
             all.wakes(kind.waking.wakes);
         }

@@ -69,6 +69,17 @@ fn long_enough(m: &Model, i: usize) -> bool {
     m.spans.work_ns[i] > 1_000
 }
 
+/// Its thread computes another operator of the same graph next.
+fn goes_on(m: &Model, i: usize) -> bool {
+    let s = &m.spans;
+    i + 1 < s.len() && s.graph_call[i] == s.graph_call[i + 1] && s.thread[i] == s.thread[i + 1]
+}
+
+/// Its thread computes one before and one after it.
+fn between_two(m: &Model, i: usize) -> bool {
+    i > 0 && goes_on(m, i) && goes_on(m, i - 1)
+}
+
 #[test]
 fn stops_inside_operators_cost_what_they_cost() {
     let half = |m: &Model, i: usize| {
@@ -88,12 +99,7 @@ fn stops_before_the_work_of_an_operator_cost_what_they_cost() {
 
 #[test]
 fn stops_in_waits_cost_what_they_cost() {
-    let wait = |m: &Model, i: usize| {
-        let s = &m.spans;
-        let next =
-            i + 1 < s.len() && s.graph_call[i] == s.graph_call[i + 1] && s.thread[i] == s.thread[i + 1];
-        next.then_some(Place::Wait(SpanId(i as u32)))
-    };
+    let wait = |m: &Model, i: usize| goes_on(m, i).then_some(Place::Wait(SpanId(i as u32)));
     RECORDINGS.iter().for_each(|name| check(name, wait, 1_000_000));
 }
 
@@ -115,13 +121,7 @@ fn stops_before_a_barrier_cost_what_they_cost() {
 /// sleep it is not visible that threads would have begun at different times.
 #[test]
 fn sleep_at_barriers_costs_what_it_costs() {
-    let asleep = |m: &Model, i: usize| {
-        let s = &m.spans;
-        let next = |i: usize| {
-            i + 1 < s.len() && s.graph_call[i] == s.graph_call[i + 1] && s.thread[i] == s.thread[i + 1]
-        };
-        (i > 0 && next(i) && next(i - 1)).then_some(Place::Asleep(SpanId(i as u32)))
-    };
+    let asleep = |m: &Model, i: usize| between_two(m, i).then_some(Place::Asleep(SpanId(i as u32)));
     RECORDINGS.iter().for_each(|name| check_cause(name, Cause::WakeUp, asleep, 60_000, 0.05));
 }
 
@@ -130,14 +130,9 @@ fn sleep_at_barriers_costs_what_it_costs() {
 #[test]
 fn sleep_at_barriers_inside_operators_costs_what_it_costs() {
     let asleep = |m: &Model, i: usize| {
-        let s = &m.spans;
-        let next = |i: usize| {
-            i + 1 < s.len() && s.graph_call[i] == s.graph_call[i + 1] && s.thread[i] == s.thread[i + 1]
-        };
-        let between = i > 0 && next(i) && next(i - 1);
-        let inside = Place::AsleepInside(SpanId(i as u32));
+        let span = SpanId(i as u32);
         let meets = meets_inside(m, i) && ends_after_all_began(m, i);
-        if meets { Some(inside) } else { between.then_some(Place::Asleep(SpanId(i as u32))) }
+        if meets { Some(Place::AsleepInside(span)) } else { between_two(m, i).then_some(Place::Asleep(span)) }
     };
     RECORDINGS.iter().for_each(|name| check_cause(name, Cause::WakeUp, asleep, 60_000, 0.05));
 }

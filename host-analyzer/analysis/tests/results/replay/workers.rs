@@ -1,5 +1,5 @@
-//! Engines without OpenMP may start the threads of each graph anew. In a call without captured operators
-//! these are threads that were never seen computing.
+//! Engines without OpenMP may start new threads for each graph. In a call without captured operators these
+//! are threads that were never seen computing.
 
 use profinfer_analysis::Analysis;
 use profinfer_analysis::replay::Cause;
@@ -9,7 +9,7 @@ use super::insert::{add_state, add_stop, delay_from};
 use super::{RECORDINGS, recording, sums_are_exact};
 use crate::models::duty::thin;
 
-/// Gives each graph call a second thread of its own. Returns them by graph call.
+/// Gives each graph call a new second thread. Returns these threads by graph call.
 fn new_workers(m: &mut Model) -> Vec<Option<ThreadId>> {
     let mut workers = vec![None; m.graph_calls.len()];
     let calls: Vec<_> = m.spans.by_call().collect();
