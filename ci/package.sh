@@ -38,7 +38,13 @@ try "completion of analyze" "--board" bash -c '. /usr/share/bash-completion/bash
 try "completion of the agent" "^doctor" bash -c '. /usr/share/bash-completion/bash_completion; _completion_loader profinfer-agent
 	[[ $(complete -p profinfer-agent) =~ -F\ ([^ ]+) ]]
 	COMP_WORDS=(profinfer-agent doc) COMP_CWORD=1; ${BASH_REMATCH[1]} profinfer-agent doc profinfer-agent; printf "%s\n" "${COMPREPLY[@]}"'
-try "licence" "Apache License" cat /usr/share/doc/profinfer-agent/copyright
+for package in profinfer-agent profinfer-analyze profinfer-analyze-fleet; do
+	try "licence" "Apache License" cat "/usr/share/doc/$package/copyright"
+done
+for package in profinfer-agent profinfer-analyze; do
+	# The LGPL of libelf, which is in the agents; lists of parts and notices name it both.
+	try "notices of $package" "^## libelf" zcat -f "/usr/share/doc/$package/THIRD-PARTY.md" "/usr/share/doc/$package/THIRD-PARTY.md.gz"
+done
 inside dpkg --purge profinfer-analyze-fleet profinfer-analyze profinfer-agent >"$work/log" 2>&1 || die "the packages cannot be removed: $(tail -n 1 "$work/log")"
 list >"$work/after"
 # what apt-get installed as needed may stay

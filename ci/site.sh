@@ -57,8 +57,10 @@ commands() {
 	engine=${PROFINFER_ENGINE_DIR:-$(scripts/engine.sh)}
 	rm -rf "$path"
 	mkdir -p "$path"
-	ln -s "$ANALYZE" "$path/analyze"
-	ln -s "${PROFINFER_AGENT:-$CARGO_TARGET_DIR/debug/profinfer-agent}" "$path/profinfer-agent"
+	# As an archive of a release has them: the agents beside the program, and not in PATH.
+	ln "$ANALYZE" "$path/analyze" 2>/dev/null || cp "$ANALYZE" "$path/analyze"
+	mkdir "$path/agents"
+	cp "${PROFINFER_AGENT:-$CARGO_TARGET_DIR/debug/profinfer-agent}" "$path/agents/profinfer-agent-$(uname -m)"
 	ln -s "$engine"/llama-* "$path/"
 	# In a container, where one is root already
 	ensure_venv notebook

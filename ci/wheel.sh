@@ -31,6 +31,7 @@ for system; do
 	[ "$took" -le 10000 ] || [ "${system#*-}" != "$(dpkg --print-architecture)" ] || failed=$((failed + 1))
 	try "agents for push" "^profinfer-agent-aarch64" ls /v/lib/profinfer/agents
 	try "push finds an agent" "/v/lib/profinfer/agents/profinfer-agent-" /v/bin/analyze push ssh pi@board --dry-run
+	try "notices" "^## libelf" sh -c 'cat /v/lib/python3*/site-packages/profinfer-*.dist-info/licenses/THIRD-PARTY.md'
 	inside /v/bin/pip uninstall -q -y profinfer
 	left=$(cd "$root" && find v -type f \( -path '*profinfer*' -o -name 'analyze*' \))
 	[ -z "$left" ] || { echo "left behind: $left"; failed=$((failed + 1)); }

@@ -59,6 +59,5 @@ case $kind in *"statically linked"* | *"static-pie linked"*) ;; *) die "this is 
 size=$(stat -c %s "$out")
 note "$size bytes"
 [ "$size" -le "$LARGEST" ] || die "the static agent has more than $LARGEST bytes: $out" "What it is to do without is in docs/deploy.md."
-# the version of musl, from its libc.a, for the list of parts (ci/release/sbom.sh)
-grep -aoE '[[:cntrl:]]1\.[0-9]+\.[0-9]+[[:cntrl:]]' "$musl/sysroot/lib/rustlib/$target/lib/self-contained/libc.a" | tr -d '[:cntrl:]' | head -n 1 >"$out.musl"
+musl_version "$musl/sysroot" "$target" >"$out.musl"
 echo "$out"

@@ -45,6 +45,7 @@ cargo build --locked --profile host --target "$target" --manifest-path "$manifes
 out=$CACHE/out/$target/$program$suffix
 mkdir -p "${out%/*}"
 cp "$CARGO_TARGET_DIR/$target/host/$program$suffix" "$out"
+case $target in *-musl) musl_version "$dir/sysroot" "$target" >"$out.musl" ;; esac
 note "$(file -b "$out")"
 note "$(stat -c %s "$out") bytes"
 echo "$out"

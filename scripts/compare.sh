@@ -9,7 +9,7 @@
 #   --pause SECONDS    before each run, to let the board cool down (default: 0)
 #   --on 'PREFIX'      run the agent on another machine, for example 'ssh root@BOARD'. --agent and the engines are paths on that machine;
 #                      recordings are returned on the standard output of PREFIX
-#   -- OPTION…         options for `analyze compare`, for example --fail-if-slower 2%
+#   -- OPTION…         options for `analyze compare`, for example --fail-if slower=2%
 #
 # The exit status is that of `analyze compare`: 0; 3 if B is slower than allowed; 4 if the work differs or the runs cannot decide; 1 for errors.
 # A shell interprets the commands. Needs root and BPF where the agent runs.

@@ -138,6 +138,11 @@ make_venv() {
 # workspace_version: the version of the packages
 workspace_version() { sed -n '/^\[workspace.package\]/,/^\[/s/^version = "\(.*\)"/\1/p' "$REPO/Cargo.toml"; }
 
+# musl_version SYSROOT TARGET: the version of its musl, from libc.a, for the list of parts (ci/release/sbom.sh)
+musl_version() {
+	grep -aoE '[[:cntrl:]]1\.[0-9]+\.[0-9]+[[:cntrl:]]' "$1/lib/rustlib/$2/lib/self-contained/libc.a" | tr -d '[:cntrl:]' | head -n 1
+}
+
 # rustflags_of SYSROOT: to build for a target with that sysroot, without paths of this machine in the file
 rustflags_of() {
 	echo "--sysroot=$1 --remap-path-prefix=$REPO=. --remap-path-prefix=${CARGO_HOME:-$HOME/.cargo}/registry/src= --remap-path-prefix=$CARGO_TARGET_DIR=target"

@@ -6,7 +6,7 @@
 #
 # For Linux on x86-64 and arm64 and for Windows: analyze with both static agents, as a Python wheel, an archive and a Debian package. For
 # macOS an archive, which nothing here can test. Besides the agents alone, analyze-fleet, man pages and completions, a CycloneDX list of
-# parts for each program, the section of CHANGELOG.md, SHA256SUMS and its signature. The version is the one in Cargo.toml; fleet/Cargo.toml has to have the same.
+# parts for each program (packages have the licence notices of these parts), the section of CHANGELOG.md, SHA256SUMS and its signature. The version is the one in Cargo.toml; fleet/Cargo.toml has to have the same.
 set -eu
 . "$(dirname "$0")/lib.sh"
 . "$REPO/ci/supply/tools.sh"
@@ -56,6 +56,7 @@ for arch in aarch64 x86_64; do
 	cp "$built" "$agent"
 	cp "$agent" "$out/$name"
 	ci/release/sbom.sh profinfer-agent "$built" "$target" >"$out/$name.cdx.json"
+	notices "$out/$name.cdx.json"
 	stage release "$target" "$out/$name.cdx.json" profinfer-agent
 	deb "$out" profinfer-agent --profile release --target "$target"
 done
@@ -65,9 +66,10 @@ for target in x86_64-unknown-linux-musl aarch64-unknown-linux-musl x86_64-pc-win
 	name=profinfer-$version-$(system_of "$target")
 	ci/release/sbom.sh analyze "$analyze" "$target" >"$out/$name.cdx.json"
 	say "$name"
+	notices "$out/$name.cdx.json" "$out/profinfer-agent-$version-"*-linux.cdx.json
 	archive "$out" "$name" "$analyze"
 	case $target in *-apple-*) continue ;; esac
-	"$VENV/bin/python" ci/release/wheel.py "$out" "$version" "$(wheel_platform "$target")" "$analyze" "$out/$name.cdx.json" "$agents"/* >&2
+	"$VENV/bin/python" ci/release/wheel.py "$out" "$version" "$(wheel_platform "$target")" "$analyze" "$out/$name.cdx.json" "$work/THIRD-PARTY.md" "$agents"/* >&2
 	case $target in *-linux-*) ;; *) continue ;; esac
 	stage host "$target" "$out/$name.cdx.json" analyze
 	deb "$out" analyze --profile host --target "$target"
@@ -78,6 +80,7 @@ fleet=$(scripts/build-analyze.sh --fleet "$target")
 name=analyze-fleet-$version-$(system_of "$target")
 cp "$fleet" "$out/$name"
 ci/release/sbom.sh analyze-fleet "$fleet" "$target" >"$out/$name.cdx.json"
+notices "$out/$name.cdx.json"
 stage host "$target" "$out/$name.cdx.json" analyze-fleet
 deb "$out" profinfer-fleet --profile host --target "$target" --manifest-path fleet/Cargo.toml
 tar_of "$work" pages "$out/pages-$version.tar.gz"

@@ -4,7 +4,7 @@
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum BoardError {
     /// No profile of this name.
-    #[error("there is no board profile `{name}`{}; known profiles: {}", meant.as_deref().map(|m| format!("; did you mean {m}?")).unwrap_or_default(), candidates.join(", "))]
+    #[error("there is no board profile `{name}`.{} Known profiles: {}", meant.as_deref().map(|m| format!(" Did you mean {m}?")).unwrap_or_default(), candidates.join(", "))]
     Unknown {
         /// The requested name.
         name: String,

@@ -22,12 +22,32 @@ pub(crate) fn is_called(board: &Board, name: &str) -> bool {
     all(board).any(|n| same_board(n, name))
 }
 
+/// Letters and digits that a name must have, for its part to stand for it.
+const PART: usize = 4;
+
+/// How much a name differs from the wanted one: letters to change. A name of which the wanted one is a part, or
+/// the beginning with a slip of the hand, differs by what is to be changed in that part, and one more.
+fn distance(wanted: &str, name: &str) -> usize {
+    let whole = strsim::damerau_levenshtein(wanted, name);
+    let letters = wanted.chars().count();
+    if letters.min(name.chars().count()) < PART {
+        return whole;
+    }
+    let beginning: String = name.chars().take(letters).collect();
+    let part = if name.contains(wanted) || wanted.contains(name) {
+        0
+    } else {
+        strsim::damerau_levenshtein(wanted, &beginning)
+    };
+    whole.min(part + 1)
+}
+
 /// The most similar name, if a slip of the hand explains the difference: one letter in three.
 pub(crate) fn similar<'a>(boards: impl Iterator<Item = &'a Board>, name: &str) -> Option<String> {
     let wanted = key(name);
-    let distance = |n: &str| strsim::damerau_levenshtein(&wanted, &key(n));
     let names = boards.flat_map(|board| all(board).map(move |n| (n, board)));
-    let (distance, name, board) = names.map(|(n, b)| (distance(n), n, b)).min_by_key(|(d, ..)| *d)?;
+    let (distance, name, board) =
+        names.map(|(n, b)| (distance(&wanted, &key(n)), n, b)).min_by_key(|(d, ..)| *d)?;
     // A bare number of a chip says little.
     let model = board.models.iter().find(|model| !same_board(model, name));
     (distance * 3 <= wanted.chars().count()).then(|| match model {

@@ -202,6 +202,8 @@ fn boards_have_the_names_that_people_use() {
     assert_eq!(meant("rk3589").as_deref(), Some("`rk3588` (Orange Pi 5)"));
     assert_eq!(meant("rasberry pi 5").as_deref(), Some("`Raspberry Pi 5` (profile bcm2712)"));
     assert_eq!(meant("genric-arch64").as_deref(), Some("`generic-aarch64`"));
+    assert_eq!(meant("rasberry").as_deref(), Some("`Raspberry Pi 5` (profile bcm2712)"));
+    assert_eq!(meant("Radxa Rock 5B").as_deref(), Some("`Rock 5B` (profile rk3588)"));
     assert_eq!(meant("jetson orin"), None);
     assert_eq!(meant(""), None);
 }

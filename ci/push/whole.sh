@@ -11,6 +11,7 @@ whole() {
 	check "$way: capture through the port" captures "$way" "$@"
 	check "$way: again, copies and connects nothing twice" again "$way"
 	check "$way: record there and fetch" records "$way"
+	[ "$way" = hdc ] || check "$way: a link that broke is made again, and nothing is lost" resumes "$way" # hdc: oracle/push.rs
 	check "$way: stop leaves nothing" stops "$way" "$there"
 	check "$way: no connection stays behind" disconnected
 	check "$way: stop where there is nothing" "push_$way" --stop
@@ -82,6 +83,28 @@ records() {
 	[ "$1" != ssh ] || ! disconnected || { echo "the forwarding did not outlive --file"; return 1; }
 	[ "$(cat "$dir/next")" = "analyze $file" ] || { cat "$dir/next"; return 1; }
 	"$analyze" "$file" -o "$dir/profile-file" && arrived "$dir/profile-file/summary.json"
+}
+
+# resumes WAY: the link breaks while a capture waits for the engine; --resume makes it again, and the capture gets all of the run
+resumes() {
+	local out=$dir/profile-resumed words capture
+	rm -rf "$out"
+	pushes "$1" || return 1
+	read -ra words <"$dir/next"
+	words[0]=$analyze
+	"${words[@]}" -o "$out" --target nodes --reconnect 60 2>"$dir/capture.err" &
+	capture=$!
+	ready $capture grep -qs "$READY" "$out/recording.pfi" || { cat "$dir/capture.err"; return 1; }
+	case $1 in
+	ssh) pkill -f "ssh -S $XDG_STATE_HOME" ;;
+	adb) adb disconnect "$adb_serial" ;;
+	esac
+	port_closed || { echo "the link is still there"; return 1; }
+	"push_$1" --resume >"$dir/next" 2>"$dir/push.err" || { cat "$dir/push.err"; return 1; }
+	says "$dir/push.err" "a capture is in progress" || return 1
+	$board run "${ENGINE[*]} >/dev/null" || return 1
+	wait $capture || { cat "$dir/capture.err"; return 1; }
+	arrived "$out/summary.json"
 }
 
 # No process of ssh's holds the connection of push to the board

@@ -19,12 +19,17 @@ changes_of() {
 	awk -v title="$title" '$0 == title { on = 1; print; next } on && /^## / { exit } on' CHANGELOG.md
 }
 
-# stage PROFILE TARGET SBOM PROGRAM: pages, agents and the list of parts where cargo-deb looks for them, beside the built program; TARGET may be empty
+# notices LIST...: $work/THIRD-PARTY.md, the licence notices of the parts of these lists
+notices() { python3 -B ci/release/notices.py "$@" >"$work/THIRD-PARTY.md"; }
+
+# stage PROFILE TARGET SBOM PROGRAM: pages, agents, the list of parts and the notices where cargo-deb looks for them, beside the built program;
+# TARGET may be empty
 stage() {
 	local dir=$CARGO_TARGET_DIR/${2:+$2/}$1
 	rm -rf "$dir/pages" "$dir/agents"
 	cp -r "$pages" "$dir/pages"
 	cp "$3" "$dir/pages/$4.cdx.json"
+	cp "$work/THIRD-PARTY.md" "$dir/pages/"
 	cp -r "$agents" "$dir/agents"
 }
 
@@ -49,11 +54,11 @@ wheel_platform() {
 # tar_of DIR FOLDER FILE: an archive of DIR/FOLDER, the same for the same content
 tar_of() { tar -C "$1" --sort=name --owner=0 --group=0 --numeric-owner --mtime="@$SOURCE_DATE_EPOCH" -czf "$3" "$2"; }
 
-# archive DIR NAME ANALYZE: analyze, both agents, pages and licences as DIR/NAME.tar.gz, for Windows as .zip
+# archive DIR NAME ANALYZE: analyze, both agents, pages, licence and notices as DIR/NAME.tar.gz, for Windows as .zip
 archive() {
 	local folder=$work/$2
 	mkdir "$folder"
-	cp "$3" LICENSE host-analyzer/views/page/dist/THIRD-PARTY.md "$folder/"
+	cp "$3" LICENSE "$work/THIRD-PARTY.md" "$folder/"
 	cp -r "$agents" "$pages/man" "$pages/completions" "$folder/"
 	case $3 in
 	*.exe)

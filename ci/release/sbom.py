@@ -1,4 +1,4 @@
-"""sbom.py ARTEFACT FILE TARGET FEATURES PACKAGE [--workspace FOLDER] [--npm LOCKFILE] [--c LIBBPF_SYS MUSL]
+"""sbom.py ARTEFACT FILE TARGET FEATURES PACKAGE [--workspace FOLDER] [--npm LOCKFILE] [--c LIBBPF_SYS] [--musl VERSION]
 
 Prints the CycloneDX 1.5 list of all that is in FILE, the artefact of that name: the crates that `cargo tree` resolves for
 exactly this package, target and set of features (the metadata of a workspace name more: it unites the features of all members),
@@ -60,8 +60,8 @@ def npm(lockfile):
             yield component("library", name, p["version"], p["license"], purl)
 
 
-def c_libraries(libbpf_sys, musl):
-    """What libbpf-sys carries as sources, and the C library: their versions stand in these sources."""
+def c_libraries(libbpf_sys):
+    """What libbpf-sys carries as sources: their versions stand in these."""
     def first(path, pattern):
         with open(f"{libbpf_sys}/{path}", encoding="utf-8") as f:
             return re.search(pattern, f.read(), re.M).group(1)
@@ -72,7 +72,11 @@ def c_libraries(libbpf_sys, musl):
     yield component("library", "libbpf", libbpf, "LGPL-2.1-only OR BSD-2-Clause", f"pkg:generic/libbpf@{libbpf}")
     yield component("library", "libelf", elfutils, "GPL-2.0-or-later OR LGPL-3.0-or-later", f"pkg:generic/elfutils@{elfutils}")
     yield component("library", "zlib", zlib, "Zlib", f"pkg:generic/zlib@{zlib}")
-    yield component("library", "musl", musl, "MIT", f"pkg:generic/musl@{musl}")
+
+
+def c_library(musl):
+    """musl, which its project gives no file of a licence to that is linked here."""
+    return component("library", "musl", musl, "MIT", f"pkg:generic/musl@{musl}") | {"copyright": "Copyright (c) 2005-2020 Rich Felker, et al."}
 
 
 def main():
@@ -81,14 +85,16 @@ def main():
         parser.add_argument(name)
     parser.add_argument("--workspace", default=".")
     parser.add_argument("--npm")
-    parser.add_argument("--c", nargs=2)
+    parser.add_argument("--c")
+    parser.add_argument("--musl")
     args = parser.parse_args()
     found, needs, root = crates(args.workspace, args.package, args.target, args.features)
     top = found.pop(root)
     rust = subprocess.run(["rustc", "-V"], check=True, capture_output=True, text=True).stdout.split()[1]
     extra = [component("library", "rust-std", rust, "MIT OR Apache-2.0", f"pkg:generic/rust-std@{rust}")]
     extra += list(npm(args.npm)) if args.npm else []
-    extra += list(c_libraries(*args.c)) if args.c else []
+    extra += list(c_libraries(args.c)) if args.c else []
+    extra += [c_library(args.musl)] if args.musl else []
     for e in extra:
         found[e["purl"]] = e
         needs[root].add(e["purl"])

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""wheel.py OUT VERSION PLATFORM ANALYZE SBOM AGENT...      pack analyze and the agents as a Python wheel in OUT; prints its path
+"""wheel.py OUT VERSION PLATFORM ANALYZE SBOM NOTICES AGENT...      pack analyze and the agents as a Python wheel in OUT; prints its path
 
 A wheel of programs alone: no Python module is in it, and `pip` puts the files where they belong: `analyze` beside python, the
 agents below lib/profinfer, where `analyze push` looks. Tags of PLATFORM are separated by dots. The archive itself is made by
@@ -46,24 +46,24 @@ def put(source, target, mode):
     target.chmod(mode)
 
 
-def fill(root, version, platform, analyze, sbom, agents):
+def fill(root, version, platform, analyze, sbom, notices, agents):
     """The files of the wheel in the folder `root`."""
     info, data = root / f"profinfer-{version}.dist-info", root / f"profinfer-{version}.data"
     put(analyze, data / "scripts" / analyze.name, 0o755)
     for agent in agents:
         put(agent, data / "data/lib/profinfer/agents" / agent.name, 0o755)
     put(REPO / "LICENSE", info / "licenses/LICENSE", 0o644)
-    put(REPO / "host-analyzer/views/page/dist/THIRD-PARTY.md", info / "licenses/THIRD-PARTY.md", 0o644)
+    put(notices, info / "licenses/THIRD-PARTY.md", 0o644)
     put(sbom, info / "sboms/analyze.cdx.json", 0o644)
     (info / "METADATA").write_text(METADATA.format(version=version))
     (info / "WHEEL").write_text(WHEEL + tags(platform))
 
 
 def main():
-    out, version, platform, analyze, sbom, *agents = sys.argv[1:]
+    out, version, platform, analyze, sbom, notices, *agents = sys.argv[1:]
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder) / "wheel"
-        fill(root, version, platform, Path(analyze), Path(sbom), [Path(agent) for agent in agents])
+        fill(root, version, platform, Path(analyze), Path(sbom), Path(notices), [Path(agent) for agent in agents])
         made = Path(folder) / "made"
         made.mkdir()
         subprocess.run([sys.executable, "-m", "wheel", "pack", root, "--dest-dir", made], check=True, stdout=subprocess.DEVNULL)

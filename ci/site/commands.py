@@ -2,7 +2,7 @@
 """The commands that the pages of Start and the pages for programs show.
 
 A comment above a block of `sh` or `python` says how it is tested:
-  <!-- runs -->             commands.py --run executes it, with `analyze`, `profinfer-agent` and a small engine in PATH, and the Python of
+  <!-- runs -->             commands.py --run executes it, with `analyze` and a small engine in PATH, and the Python of
                            scripts/requirements-notebook.txt
   <!-- runs-in: SCRIPT -->  that script of the repository executes these commands
   <!-- untested: REASON --> nothing here can execute it; the site shows the reason

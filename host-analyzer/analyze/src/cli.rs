@@ -50,7 +50,7 @@ pub(crate) enum Command {
     ///
     ///   analyze push ssh USER@BOARD                     serve; analyze names the engine
     ///   analyze push adb -- --name 'llama*'             trace the engine of this name
-    ///   analyze push hdc -- /data/llama-cli -m M.gguf   start this command when analyze connects
+    ///   analyze push hdc -- /data/llama-completion -m M.gguf   start this command when analyze connects
     ///   analyze push ssh USER@BOARD --file -- COMMAND   record there, fetch the file
     ///   analyze push adb --stop                         remove everything
     #[command(verbatim_doc_comment)]
@@ -137,6 +137,15 @@ pub(crate) enum Command {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "ARGUMENT")]
         arguments: Vec<OsString>,
     },
+    /// Run the agent on this machine: `analyze agent doctor`, `analyze agent record --out FILE -- COMMAND`
+    ///
+    /// Most of its commands need root. See `analyze agent --help`.
+    #[command(disable_help_flag = true)]
+    Agent {
+        /// Arguments of `profinfer-agent`
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "ARGUMENT")]
+        arguments: Vec<OsString>,
+    },
     /// List the board profiles, or show one with the meaning of each counter
     Boards {
         /// Name of a profile
@@ -156,6 +165,12 @@ pub(crate) fn similar_command(word: &str) -> Option<String> {
     let names = command.get_subcommands().map(|command| command.get_name().to_owned());
     let nearest = names.max_by(|a, b| likeness(a).total_cmp(&likeness(b)))?;
     (likeness(&nearest) > LIKE).then_some(nearest)
+}
+
+/// The share in `slower=N%`.
+fn slower(text: &str) -> Result<Share, String> {
+    let share = text.strip_prefix("slower=").ok_or("write it as slower=2%")?;
+    share.parse().map_err(str::to_owned)
 }
 
 /// From this likeness (Jaro and Winkler) on, a word is a mistyped command.
@@ -180,7 +195,9 @@ impl Cli {
             Some(Command::Export {
                 what: Export::ExpertPins { format, .. } | Export::Ftrace { format, .. },
             }) => *format,
-            Some(Command::Push(_) | Command::Mcp(_) | Command::Demo(_)) => return Format::Text,
+            Some(Command::Push(_) | Command::Mcp(_) | Command::Demo(_) | Command::Agent { .. }) => {
+                return Format::Text;
+            }
             Some(Command::Fleet { arguments }) => return Format::of_fleet(arguments),
         };
         args.format
@@ -286,8 +303,8 @@ pub(crate) struct Compare {
     #[arg(long)]
     pub(crate) different_work: bool,
     /// Exit with 3 if B is slower by more than N %, with 4 if the runs cannot decide it
-    #[arg(long, value_name = "N%")]
-    pub(crate) fail_if_slower: Option<Share>,
+    #[arg(long, value_name = "slower=N%", value_parser = slower)]
+    pub(crate) fail_if: Option<Share>,
     #[command(flatten)]
     pub(crate) format: FormatArgs,
 }

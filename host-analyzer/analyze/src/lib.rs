@@ -47,8 +47,8 @@ use profinfer_cli::{Diagnostic, Result};
 
 use cli::{Cli, Command};
 use command::{
-    backends, boards, compare, demo, engine, export, findings, fleet, inspect, mcp, predict, push, record,
-    tune, watch,
+    agent, backends, boards, compare, demo, engine, export, findings, fleet, inspect, mcp, predict, push,
+    record, tune, watch,
 };
 
 /// The command line, for man pages and completions.
@@ -87,6 +87,7 @@ pub fn main() -> ExitCode {
         Some(Command::Demo(options)) => demo::demo(options),
         Some(Command::Push(options)) => push::push(options),
         Some(Command::Mcp(options)) => mcp::mcp(options).map(done),
+        Some(Command::Agent { arguments }) => agent::agent(arguments),
         Some(Command::Fleet { arguments }) => fleet::fleet(arguments),
         Some(Command::Watch(options)) => watch::watch((**options).clone()),
         None => record::record(&cli.record),

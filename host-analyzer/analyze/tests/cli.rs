@@ -220,6 +220,10 @@ fn mistakes_are_named() {
         (&["comapre"], &["no such command", "did you mean `analyze compare`?"]),
         (&["wacth"], &["did you mean `analyze watch`?"]),
         (&["bench.pfi"], &["No such file"]),
+        (&["127.0.0.1:7817"], &["no such file", "analyze tcp:127.0.0.1:7817"]),
+        (&["http://127.0.0.1:7817/"], &["analyze tcp:127.0.0.1:7817"]),
+        (&["tcp:127.0.0.1"], &["a port from 1 to 65535 is missing", "tcp:127.0.0.1:7817"]),
+        (&["tcp:127.0.0.1:99999"], &["a port from 1 to 65535 is missing"]),
     ] {
         fails(arguments, &[], words);
     }
@@ -415,7 +419,7 @@ fn boards_are_listed_and_shown() {
         assert!(board.contains(words), "`{words}` in: {board}");
     }
     assert!(said(&["boards", "host"]).contains("page faults only"));
-    fails(&["boards", "rk3599"], &[], &["no board profile `rk3599`", "known profiles: rk3568, rk3588"]);
+    fails(&["boards", "rk3599"], &[], &["no board profile `rk3599`", "Known profiles: rk3568, rk3588"]);
 }
 
 /// The demo is of an x86-64 machine.
@@ -438,7 +442,7 @@ fn a_board_of_another_machine_is_refused() {
     };
     assert_eq!(board(&["-"], REAL), "host");
     assert_eq!(board(&["--board", "rk3588", "--force-board", "-"], REAL), "rk3588");
-    fails(&["--board", "rasberry pi 5", "-"], REAL, &["did you mean `Raspberry Pi 5` (profile bcm2712)?"]);
+    fails(&["--board", "rasberry pi 5", "-"], REAL, &["Did you mean `Raspberry Pi 5` (profile bcm2712)?"]);
 }
 
 /// Session records of other machines.
@@ -558,7 +562,7 @@ fn comparisons_of_other_work_and_of_nothing() {
         b"",
         &["decode tokens", "record runs that generate more"],
     );
-    let output = analyze(folder.path(), &["compare", &dense, &routed, "--fail-if-slower", "2"], b"");
+    let output = analyze(folder.path(), &["compare", &dense, &routed, "--fail-if", "slower=2"], b"");
     assert!(
         !output.status.success()
             && String::from_utf8_lossy(&output.stderr).contains("give a percentage like 2%")

@@ -114,7 +114,7 @@ fn errors() {
         &["compare", "dense.pfi", "dense.pfi"],
         &["compare", "nowhere.pfi", "dense.pfi"],
         &["compare", "dense.pfi", "moe.pfi", "--warm-up", "100000"],
-        &["compare", "dense.pfi", "moe.pfi", "--fail-if-slower", "2"],
+        &["compare", "dense.pfi", "moe.pfi", "--fail-if", "slower=2"],
         &["predict", "nowhere.gguf", "--from", "demo.pfi"],
         &["predict", "none.pfi", "--from", "demo.pfi"],
         &["tune", "nowhere.pfi"],

@@ -59,6 +59,6 @@ fn trace(command: &[OsString], recording: &Path) -> Result<()> {
     Err(Diagnostic::new(
         tried(),
         status,
-        "its message is above; it needs root, and a kernel with BPF: `profinfer-agent doctor`",
+        "its message is above; it needs root, and a kernel with BPF: `sudo analyze agent doctor`",
     ))
 }

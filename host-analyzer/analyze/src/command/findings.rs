@@ -1,5 +1,7 @@
 //! `analyze findings [CODE]`: the rules and the meaning of each finding.
 
+use std::path::Path;
+
 use serde::Serialize;
 
 use crate::args::format::Format;
@@ -54,6 +56,13 @@ fn explained(rule: &Rule) -> Explained {
 fn find(code: &str) -> Result<&'static Rule> {
     let found = RULES.iter().find(|rule| rule.code == code).copied();
     found.ok_or_else(|| {
+        if Path::new(code).exists() {
+            return Diagnostic::new(
+                format!("explaining the finding {code:?}"),
+                "this is a file; codes of findings are in its results",
+                format!("analyze {code} shows what it found; `analyze findings CODE` explains one"),
+            );
+        }
         let codes: Vec<_> = RULES.iter().map(|rule| rule.code).collect();
         Diagnostic::new(
             format!("explaining the finding {code:?}"),

@@ -1,5 +1,6 @@
 //! The commands, one file or folder each.
 
+pub(crate) mod agent;
 pub(crate) mod backends;
 pub(crate) mod boards;
 pub(crate) mod compare;

@@ -174,9 +174,9 @@ pub(crate) fn wait_for(
     panic!("no {what} within 60 s");
 }
 
-/// `analyze demo -- ENGINE` traces it by the agent that comes with `analyze`.
+/// `analyze agent` and `analyze demo -- ENGINE` run the agent that comes with `analyze`.
 #[test]
-fn by_the_demo() {
+fn by_the_agent_of_the_package() {
     let Some(parts) = parts() else { return };
     let Some(bin) = engine("PROFINFER_ENGINE_DIR") else { return };
     let dir = tempfile::tempdir().unwrap();
@@ -184,23 +184,16 @@ fn by_the_demo() {
     std::fs::create_dir(&agents).unwrap();
     let name = format!("profinfer-agent-{}", std::env::consts::ARCH);
     std::os::unix::fs::symlink(std::fs::canonicalize(&parts.agent).unwrap(), agents.join(name)).unwrap();
-    let nodes = bin.join("nodes");
-    let output = Command::new(env!("CARGO_BIN_EXE_analyze"))
-        .env("PROFINFER_AGENTS", &agents)
-        .current_dir(dir.path())
-        .args([
-            "demo",
-            "--",
-            nodes.to_str().unwrap(),
-            "-m",
-            &model(&parts, "dense-q8"),
-            "-t",
-            "1",
-            "-n",
-            "20",
-        ])
-        .output()
-        .unwrap();
+    let run = |arguments: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_analyze"));
+        command.env("PROFINFER_AGENTS", &agents).current_dir(dir.path()).args(arguments).output().unwrap()
+    };
+    let version = run(&["agent", "--version"]);
+    assert!(String::from_utf8_lossy(&version.stdout).starts_with("profinfer-agent "), "{version:?}");
+    // The status is the agent's.
+    assert_eq!(run(&["agent", "no-such-command"]).status.code(), Some(2));
+    let (nodes, model) = (bin.join("nodes"), model(&parts, "dense-q8"));
+    let output = run(&["demo", "--", nodes.to_str().unwrap(), "-m", &model, "-t", "1", "-n", "20"]);
     let said = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.success(), "{said}{}", String::from_utf8_lossy(&output.stderr));
     assert!(said.contains("dense-q8 · q8_0") && said.contains("t/s on 1 thread"), "{said}");

@@ -275,6 +275,29 @@ fn stop_touches_one_board_only() {
     }
 }
 
+/// An agent that another computer pushed is neither ended nor removed, unless that is asked for.
+#[test]
+fn stop_leaves_what_another_computer_pushed() {
+    let Some(parts) = parts() else { return };
+    let place = Place::new(&parts, &format!("{KEY} Connected\n"));
+    place.pushed(&[], &[]);
+    let (agent, there) = (place.agent_pid().unwrap(), place.left());
+    let elsewhere = |arguments: &[&str]| {
+        let mut command = place.command(arguments, &[]);
+        command.env("XDG_STATE_HOME", place.dir.path().join("elsewhere")).output().unwrap()
+    };
+    let refused = elsewhere(&["--stop"]);
+    let (_, err) = texts(&refused);
+    assert!(!refused.status.success() && err.contains("no push of this user and computer"), "{err}");
+    assert!(err.contains("--stop --replace"), "{err}");
+    assert!(is_alive(agent));
+    assert_eq!(place.left(), there);
+    let asked = elsewhere(&["--stop", "--replace"]);
+    assert!(asked.status.success(), "{}", texts(&asked).1);
+    assert!(!is_alive(agent));
+    assert_eq!(place.left(), [""; 0]);
+}
+
 /// N3: hdc waits as long as the engine has its pipe.
 #[test]
 fn ctrl_c_ends_the_engine_and_fetches_the_recording() {

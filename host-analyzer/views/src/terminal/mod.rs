@@ -59,12 +59,29 @@ pub fn terminal(model: &Model, analysis: &Analysis, out: &mut dyn Write) -> io::
 /// Those of `out`.
 pub fn within(model: &Model, analysis: &Analysis, width: usize, out: &mut dyn Write) -> io::Result<()> {
     let out = &mut Sheet::new(out, width);
+    answer(model, analysis, out)?;
+    details(model, analysis, out)?;
+    out.left_out()
+}
+
+/// Writes the first part of the summary: what was recorded, health, the answer, and the ladder.
+///
+/// # Errors
+/// Those of `out`.
+pub fn first_screen(model: &Model, analysis: &Analysis, width: usize, out: &mut dyn Write) -> io::Result<()> {
+    answer(model, analysis, &mut Sheet::new(out, width))
+}
+
+fn answer(model: &Model, analysis: &Analysis, out: &mut Sheet<'_>) -> io::Result<()> {
     let found = Findings::compute(model, analysis);
     session(&words::heading::heading(&model.session, analysis, &found.headline), out)?;
     health(analysis, out)?;
     findings::write(&found, &analysis.ladder, out)?;
     ladder::write(&analysis.ladder, &analysis.replay, out)?;
-    ladder::pieces(&analysis.ladders_of_pieces, out)?;
+    ladder::pieces(&analysis.ladders_of_pieces, out)
+}
+
+fn details(model: &Model, analysis: &Analysis, out: &mut Sheet<'_>) -> io::Result<()> {
     processes(&model.session, out)?;
     weights::write(&analysis.engine, &analysis.weight, out)?;
     let others = analysis.sched.other_programs.as_ref();
@@ -88,8 +105,7 @@ pub fn within(model: &Model, analysis: &Analysis, width: usize, out: &mut dyn Wr
     sched::write(&analysis.sched, missed, out)?;
     gauges::write(&analysis.gauge, out)?;
     ceilings::write(&analysis.ceiling, out)?;
-    cost(&analysis.cost, analysis.duration_ns, out)?;
-    out.left_out()
+    cost(&analysis.cost, analysis.duration_ns, out)
 }
 
 /// The line above the summary of one of several engines.

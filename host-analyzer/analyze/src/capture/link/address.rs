@@ -132,7 +132,15 @@ impl Address {
 impl Place {
     fn parse(source: &str) -> Result<Option<Self>> {
         if let Some(place) = source.strip_prefix("tcp:") {
-            return Ok(Some(Self::Tcp(place.strip_prefix("//").unwrap_or(place).to_owned())));
+            let place = place.strip_prefix("//").unwrap_or(place);
+            return match port_of(place) {
+                Some(_) => Ok(Some(Self::Tcp(place.to_owned()))),
+                None => Err(Diagnostic::new(
+                    format!("opening {source}"),
+                    "a port from 1 to 65535 is missing",
+                    "write it as tcp:127.0.0.1:7817",
+                )),
+            };
         }
         if let Some(path) = source.strip_prefix("unix:") {
             return Ok(Some(Self::Unix(path.to_owned())));
@@ -149,6 +157,19 @@ impl Place {
     }
 }
 
+/// The port of `HOST:PORT`.
+fn port_of(place: &str) -> Option<u16> {
+    let (host, port) = place.rsplit_once(':')?;
+    port.parse().ok().filter(|port| *port > 0 && !host.is_empty())
+}
+
+/// The address that a source without a scheme seems to mean; `None` if it looks like a file.
+pub(crate) fn address_meant(source: &str) -> Option<String> {
+    let place = ["http://", "https://", "ssh://"].iter().find_map(|scheme| source.strip_prefix(scheme));
+    let place = place.unwrap_or(source).trim_end_matches('/');
+    (!place.contains('/') && port_of(place).is_some()).then(|| format!("tcp:{place}"))
+}
+
 impl fmt::Display for Address {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.place {
@@ -161,7 +182,7 @@ impl fmt::Display for Address {
 
 #[cfg(test)]
 mod tests {
-    use super::{Address, Place};
+    use super::{Address, Place, address_meant};
 
     #[test]
     fn sources() {
@@ -173,9 +194,23 @@ mod tests {
         assert_eq!(of("unix:@a"), Some(Place::Unix("@a".into())));
         let serial = of("serial:/dev/ttyUSB0@1500000");
         assert_eq!(serial, Some(Place::Serial("/dev/ttyUSB0".into(), 1_500_000)));
+        for wrong in ["tcp:h", "tcp:h:", "tcp:h:abc", "tcp:h:99999", "tcp:h:0", "tcp://:7817"] {
+            let Err(e) = Place::parse(wrong) else { panic!("{wrong}") };
+            assert!(e.to_string().contains("1 to 65535"), "{e}");
+        }
         for wrong in ["serial:/dev/ttyUSB0", "serial:/dev/ttyUSB0@", "serial:x@-1", "serial:x@0"] {
             let Err(e) = Place::parse(wrong) else { panic!("{wrong}") };
             assert!(e.to_string().contains("@1500000"), "{e}");
+        }
+    }
+
+    #[test]
+    fn an_address_without_a_scheme_is_recognised() {
+        let tcp = Some("tcp:127.0.0.1:7817".to_owned());
+        assert_eq!(address_meant("127.0.0.1:7817"), tcp);
+        assert_eq!(address_meant("http://127.0.0.1:7817/"), tcp);
+        for file in ["a.pfi", "a/b:7817", "C:\\a.pfi", "run:one", "7817"] {
+            assert_eq!(address_meant(file), None, "{file}");
         }
     }
 

@@ -9,7 +9,7 @@ use std::time::Duration;
 use profinfer_secure::{Opener, Refusal, Sealer};
 use serialport::SerialPort;
 
-pub(crate) use address::Address;
+pub(crate) use address::{Address, address_meant};
 
 /// Time that one read waits for bytes.
 const PATIENCE: Duration = Duration::from_millis(100);

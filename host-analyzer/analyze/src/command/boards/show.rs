@@ -13,6 +13,9 @@ pub(super) fn list(catalog: &Catalog, out: &mut dyn Write) -> io::Result<()> {
     for board in catalog.boards() {
         writeln!(out, "{:width$}  {}", board.name, board.description)?;
         writeln!(out, "{:width$}  {}", "", cores(board))?;
+        if let Some(names) = other_names(board) {
+            writeln!(out, "{:width$}  also: {names}", "")?;
+        }
     }
     writeln!(out, "\n`analyze boards NAME` shows one, with the meaning of its counters.")
 }
@@ -20,6 +23,9 @@ pub(super) fn list(catalog: &Catalog, out: &mut dyn Write) -> io::Result<()> {
 /// All facts about a board.
 pub(super) fn board(b: &Board, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "{}: {}", b.name, b.description)?;
+    if let Some(names) = other_names(b) {
+        writeln!(out, "  also: {names}")?;
+    }
     writeln!(out, "  machine {}, {}; levels {}  [{}]", b.machine, b.soc, b.levels.join(", "), b.provenance)?;
     if !b.clusters().is_empty() {
         title(out, "Cores")?;
@@ -59,6 +65,12 @@ pub(super) fn board(b: &Board, out: &mut dyn Write) -> io::Result<()> {
         sentence(out, "  ", &format!("{}  [{}]", note.text, note.provenance))?;
     }
     Ok(())
+}
+
+/// Aliases and models, which --board takes as well; `None` if there are none.
+fn other_names(board: &Board) -> Option<String> {
+    let names: Vec<&str> = board.aliases.iter().chain(&board.models).map(String::as_str).collect();
+    (!names.is_empty()).then(|| names.join(", "))
 }
 
 fn title(out: &mut dyn Write, text: &str) -> io::Result<()> {

@@ -19,10 +19,10 @@ use profinfer_views::compare::Names;
 /// of the number of runs.
 const MOST_RUNS: usize = 100;
 
-/// Exit status if B is slower by more than `--fail-if-slower` allows.
+/// Exit status if B is slower by more than `--fail-if slower` allows.
 const SLOWER: u8 = 3;
 
-/// Exit status if the work differs, or if the runs cannot decide `--fail-if-slower`.
+/// Exit status if the work differs, or if the runs cannot decide `--fail-if slower`.
 const CANNOT_TELL: u8 = 4;
 
 /// The runs of two sides, and their names.
@@ -85,7 +85,7 @@ pub(crate) fn compare(options: &Compare) -> Result<ExitCode> {
         let _ = views::terminal::compare::compare(&comparisons, &names, record::columns(), &mut out);
         let _ = writeln!(out, "\nwritten to {}: open compare.html", options.out.display());
     }
-    let status = comparisons.first().map_or(CANNOT_TELL, |c| status(&c.verdict, options.fail_if_slower));
+    let status = comparisons.first().map_or(CANNOT_TELL, |c| status(&c.verdict, options.fail_if));
     Ok(ExitCode::from(status))
 }
 
@@ -156,8 +156,8 @@ pub(crate) fn file(
 }
 
 /// The exit status.
-fn status(verdict: &Verdict, fail_if_slower: Option<Share>) -> u8 {
-    match (verdict.code, fail_if_slower, verdict.interval) {
+fn status(verdict: &Verdict, slower: Option<Share>) -> u8 {
+    match (verdict.code, slower, verdict.interval) {
         (Code::DifferentWork, ..) => CANNOT_TELL,
         (_, None, _) => 0,
         _ if verdict.doubtful => CANNOT_TELL,

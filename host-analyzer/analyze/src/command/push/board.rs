@@ -80,9 +80,8 @@ impl<'a> Board<'a> {
         let model = self.there(&format!("cat {files} 2>/dev/null | tr '\\000' ' '"))?;
         let found = catalog.by_machine(&model.text, &[]).filter(|board| !board.contradicts(kind));
         let profile = found.map_or(generic, |board| &board.name).to_owned();
-        if !self.host.dry {
-            self.host.note(&format!("{kind}, profile {profile}"));
-        }
+        let of = if self.host.dry { "assumed, since a dry run asks no board: " } else { "" };
+        self.host.note(&format!("{of}{kind}, profile {profile}"));
         Ok(Machine { kind, profile })
     }
 }

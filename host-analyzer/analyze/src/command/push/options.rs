@@ -50,7 +50,7 @@ pub(crate) struct Options {
     #[arg(long, short, value_name = "FILE", default_value = "recording.pfi")]
     pub(crate) out: PathBuf,
     /// End the agent and the forwarding that this command made, and remove its files
-    #[arg(long, conflicts_with_all = ["file", "resume", "replace", "what"])]
+    #[arg(long, conflicts_with_all = ["file", "resume", "what"])]
     pub(crate) stop: bool,
     /// Connect and forward again after the connection broke, and leave the agent running
     ///
@@ -59,6 +59,8 @@ pub(crate) struct Options {
     #[arg(long, conflicts_with_all = ["replace", "what"])]
     pub(crate) resume: bool,
     /// End a capture in progress on the board, if there is one
+    ///
+    /// With --stop, an agent that this computer did not push, too.
     #[arg(long)]
     pub(crate) replace: bool,
     /// The agent to copy (default: the one for the board's machine)

@@ -57,6 +57,11 @@ pub(super) fn doing(board: &Board<'_>, files: &Files) -> Result<Doing> {
     })
 }
 
+/// Whether the folder has an agent, running or not.
+pub(super) fn is_there(board: &Board<'_>, files: &Files) -> Result<bool> {
+    Ok(board.as_root(&format!("[ -e {} ]", files.agent()))?.ok())
+}
+
 /// Ends the agent of an earlier push with this signal, and the program that it started.
 pub(super) fn stop(board: &Board<'_>, files: &Files, signal: &str) -> Result<()> {
     let answer = board.as_root(&format!("{}; {}", process(files, 0), end(signal)))?;

@@ -69,6 +69,9 @@ pub(super) fn stop(
     let board = Board::reached(host, connector)?;
     for dir in dirs {
         let files = Files { dir };
+        if known.is_empty() && !options.replace && !host.dry && serve::is_there(&board, &files)? {
+            return Err(foreign(options, &board, &files));
+        }
         serve::stop(&board, &files, "TERM")?;
         serve::remove(&board, &files)?;
     }
@@ -81,6 +84,18 @@ pub(super) fn stop(
         connector.close(host)?;
     }
     Ok(())
+}
+
+/// The error for an agent that no push of this computer is known to have made.
+fn foreign(options: &Options, board: &Board<'_>, files: &Files) -> Diagnostic {
+    let (way, target) = (options.way.name(), board.connector.target());
+    Diagnostic::new(
+        format!("looking at the agent in {} on the board", files.dir),
+        "no push of this user and computer made it",
+        format!(
+            "stop it where it was pushed from. `analyze push {way} {target} --stop --replace` ends it, a capture in progress too, and removes              its files, a recording that was not fetched too"
+        ),
+    )
 }
 
 /// Those of the named folder and port, if they are named.

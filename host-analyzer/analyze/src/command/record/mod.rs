@@ -11,7 +11,7 @@ use std::process::ExitCode;
 use profinfer_boards::Board;
 
 use crate::analyse::analyse;
-use crate::capture::link::Address;
+use crate::capture::link::{Address, address_meant};
 use crate::capture::live::{Captured, LinkReport};
 use crate::capture::observer::CaptureObserver;
 use crate::capture::rotate::{self, Source};
@@ -270,7 +270,9 @@ fn report(
     };
     // First of all the answer: the files may take long, or find no space.
     if let Output::Text(out) = output {
-        let _ = views::terminal::within(model, &analysis, columns(), out);
+        // Of the sample, the answer; the tables are for a recording of one's own.
+        let show = if options.sample { views::terminal::first_screen } else { views::terminal::within };
+        let _ = show(model, &analysis, columns(), out);
         let _ = out.flush();
     }
     let written = write::views(model, &analysis, folder, extra)?;
@@ -312,6 +314,13 @@ fn unopened((path, e): (PathBuf, io::Error)) -> Diagnostic {
                 format!("opening {}", path.display()),
                 "there is no such file, and no such command",
                 format!("did you mean `analyze {command}`? A file can be named as ./{}", path.display()),
+            );
+        }
+        if let Some(address) = path.to_str().and_then(address_meant) {
+            return Diagnostic::new(
+                format!("opening {}", path.display()),
+                "there is no such file",
+                format!("for an agent at this address: analyze {address}"),
             );
         }
     }
