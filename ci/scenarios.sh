@@ -5,7 +5,8 @@
 # speculation of all types, images, embeddings, tools), and compares ProfInfer's requests with what the engine reports:
 # cached, computed and output tokens of each, guesses and accepted guesses. Counts must be equal, except for those scenarios
 # that ci/scenarios/table.py names with a reason, which must differ. Times are shown as the
-# median and the largest deviation of the time to the first token and of the answer's time.
+# median and the largest deviation of the time to the first token and of the answer's time. Over all scenarios with one
+# request at a time, times of at least 50 ms must not differ from the engine's by more than 2 % in the median.
 #
 #   engine, ProfInfer    requests: cached + computed → output tokens, accepted/guessed tokens
 #   ?                    not known

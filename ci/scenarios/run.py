@@ -123,6 +123,7 @@ def main():
         print("\n".join(models(names)))
         return 0
     paths, failed, times, began = Paths(args.folder, args.out), [], [], time.monotonic()
+    quiet = []
     equal = 0
     print(compare.HEAD, flush=True)
     for name in names:
@@ -133,13 +134,21 @@ def main():
             failed.append(name)
             continue
         print(result, flush=True)
-        times += result.times("ttft_ms") + result.times("answer_ms")
+        of_run = result.times("ttft_ms") + result.times("answer_ms")
+        times += of_run
+        quiet += of_run if SCENARIOS[name].quiet else []
         equal += result.equal()
         if not result.as_expected():
             failed.append(name)
     print(f"{equal} of {len(names)} scenarios are equal, in {time.monotonic() - began:.0f} s")
     if times:
         print(f"{sum(compare.near(*t) for t in times)} of {len(times)} times are within 2 % or 1 ms of the engine's")
+    median, n = compare.difference(quiet)
+    if median is not None:
+        far = median > compare.CLOSE
+        print(f"{'TIMES DIFFER: ' if far else ''}{n} times of quiet scenarios of at least {compare.SHORTEST_MS:.0f} ms differ by "
+              f"{median:.2%} from the engine's in the median (limit: {compare.CLOSE:.0%})")
+        failed += ["times"] if far else []
     return 1 if failed else 0
 
 

@@ -19,6 +19,13 @@ class Server:
     options: list
     rounds: list  # of requests at the same time
 
+    @property
+    def quiet(self):
+        """Its times do not depend on what else the server does: one request at a time, answered to its end."""
+        asks = [ask for asks in self.rounds for ask in asks]
+        gone = any(ask.cancel_after is not None or ask.cut_after_s is not None for ask in asks)
+        return not gone and all(len(asks) == 1 for asks in self.rounds)
+
 
 @dataclass(frozen=True)
 class Tool:
@@ -27,6 +34,7 @@ class Tool:
     options: list
     read: Callable = field(default=said.completion)
     text: str = ""  # of the file @TEXT
+    quiet: bool = True
 
 
 def server(about, model, options, rounds):

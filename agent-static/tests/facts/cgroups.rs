@@ -30,6 +30,8 @@ fn version_1_and_the_tightest_quota_of_a_parent() {
     v1(&tree, "box/engine", "200000", "nr_periods 1\nnr_throttled 0\nthrottled_time 0\n");
     tree.put("sys/fs/cgroup/memory/memory.limit_in_bytes", "9223372036854771712\n");
     tree.put("sys/fs/cgroup/memory/box/memory.limit_in_bytes", "1073741824\n");
+    let control = "oom_kill_disable 0\nunder_oom 0\noom_kill 2\n";
+    tree.put("sys/fs/cgroup/memory/box/memory.oom_control", control);
     tree.put("sys/fs/cgroup/cpuset/cpuset.cpus", "0-3\n");
     assert_eq!(group_facts(&tree), ["1", "/box/engine", "150000", "100000", "1"]);
     let (model, _) = tree.read(&mut |_, round| {
@@ -41,6 +43,7 @@ fn version_1_and_the_tightest_quota_of_a_parent() {
     assert_eq!(of_process(&model, "cgroup.throttled_periods"), "4 6");
     assert_eq!(of_process(&model, "cgroup.throttled_ns"), "5000 7000");
     assert_eq!(of_process(&model, "cgroup.memory.limit"), "1073741824");
+    assert_eq!(of_process(&model, "cgroup.memory.oom_kills"), "2");
     assert_eq!(of_process(&model, "cgroup.cpuset"), "0-3");
 }
 
@@ -76,20 +79,24 @@ fn memory_high_and_the_time_stalled_by_it() {
     tree.put(&format!("{group}/memory.high"), "300000000\n");
     tree.put(&format!("{group}/engine/memory.high"), "max\n");
     tree.put(&format!("{group}/engine/memory.current"), "7\n");
-    let put = |used: u64, high: u64, full_us: u64| {
+    let put = |used: u64, high: u64, full_us: u64, kills: u64| {
         tree.put(&format!("{group}/memory.current"), format!("{used}\n"));
-        tree.put(&format!("{group}/memory.events"), format!("low 0\nhigh {high}\nmax 0\noom 0\n"));
+        tree.put(
+            &format!("{group}/memory.events"),
+            format!("low 0\nhigh {high}\nmax 0\noom 9\noom_kill {kills}\n"),
+        );
         let line = |name: &str, us: u64| format!("{name} avg10=0.00 avg60=0.00 avg300=0.00 total={us}\n");
         tree.put(&format!("{group}/memory.pressure"), line("some", 99) + &line("full", full_us));
     };
-    put(299_000_000, 4, 10);
+    put(299_000_000, 4, 10, 0);
     let (model, _) = tree.read(&mut |_, round| {
-        put(300_100_000, 9, 2_000_010);
+        put(300_100_000, 9, 2_000_010, 1);
         round < 1
     });
     let of = |name: &str| of_process(&model, &format!("cgroup.memory.{name}"));
     assert_eq!([of("high"), of("used")], ["300000000", "299000000 300100000"]);
     assert_eq!([of("high_events"), of("stalled_ns")], ["4 9", "10000 2000010000"]);
+    assert_eq!(of("oom_kills"), "0 1");
 }
 
 #[test]

@@ -1,8 +1,9 @@
 """The comparison finds what is planted, and nothing else."""
 import unittest
 
-from compare import Comparison, near
+from compare import CLOSE, Comparison, difference, near
 from figures import Request, Run
+from table import SCENARIOS
 
 ENGINE = [Request(0, 40, 8, 0, 20.0, 50.0), Request(39, 1, 8, 0, 5.0, 50.0)]
 
@@ -53,6 +54,19 @@ class Compare(unittest.TestCase):
     def test_near(self):
         self.assertTrue(near(100, 102) and near(3, 4))
         self.assertFalse(near(100, 103) or near(3, 5))
+
+    def test_the_median_of_times_is_limited(self):
+        self.assertEqual(difference([]), (None, 0))
+        # Times that are too short for 2 % to show do not count.
+        self.assertEqual(difference([(20, 25), (40, 41)]), (None, 0))
+        close, far = [(100, 101), (200, 197), (50, 60)], [(100, 103), (200, 193), (50, 50)]
+        self.assertAlmostEqual(difference(close)[0], 0.015)
+        self.assertLessEqual(difference(close)[0], CLOSE)
+        self.assertGreater(difference(far)[0], CLOSE)
+
+    def test_quiet_scenarios_have_one_request_at_a_time(self):
+        names = ("one-slot", "bench", "one-slot-queue", "cancelled", "cancelled-prompt", "four-slots")
+        self.assertEqual([SCENARIOS[name].quiet for name in names], [True, True, False, False, False, False])
 
 
 if __name__ == "__main__":

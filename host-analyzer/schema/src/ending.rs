@@ -60,6 +60,9 @@ pub enum EndingCode {
     NoProcess,
     /// No probe could be attached; `session.probes` has the reasons.
     NoProbe,
+    /// The engine ended, and the kernel had killed a process of its control group because memory ran
+    /// out. The status of an engine that the agent did not start is unknown.
+    OutOfMemory,
     /// A call did not return: the first one, or one that ran for more than 5 s and ten times as
     /// long as the longest other call.
     CallUnreturned,
@@ -127,7 +130,11 @@ pub struct GroupMemory {
     pub high_events: Option<u64>,
     /// Time during the session in which all tasks of the group waited for memory, ns.
     pub stalled_ns: Option<u64>,
-    /// Memory explains why the call did not return: the group was at a limit or exceeded
-    /// `memory.high`, or all its tasks waited for memory during a fifth of the time.
+    /// How many processes of the group the kernel killed during the session because memory ran out.
+    #[serde(default)]
+    pub oom_kills: Option<u64>,
+    /// Memory explains why the call did not return, or the engine ended: the kernel killed a process of
+    /// the group, the group was at a limit or exceeded `memory.high`, or all its tasks waited for memory
+    /// during a fifth of the time.
     pub is_reason: bool,
 }

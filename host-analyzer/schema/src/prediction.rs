@@ -70,6 +70,10 @@ pub struct Census {
     pub vector_bytes: u64,
     /// Embeddings, bytes.
     pub embedding_bytes: u64,
+    /// Bytes of the tables in the file of which a token reads rows only: embeddings that are not the output,
+    /// tables per layer, positions. Their other pages need no memory.
+    #[serde(default)]
+    pub table_bytes: u64,
     /// The output layer uses the embeddings.
     pub tied: bool,
     /// Experts of a layer; 0 without routers.

@@ -75,6 +75,9 @@ pub enum Remedy {
     ShorterContext {
         /// Half of those that are there now.
         cells: u64,
+        /// Quantize the cache, too: its keys are in a type that is not quantized.
+        #[serde(default)]
+        quantize: bool,
     },
     /// Decode without the draft model, or with a better one.
     NoDraft,
@@ -133,7 +136,11 @@ pub enum Remedy {
     /// Read the model before it is needed.
     WarmCache,
     /// Use another type for the KV cache.
-    KvType,
+    KvType {
+        /// Types to try.
+        #[serde(default)]
+        types: Vec<String>,
+    },
     /// Undo a change of the conditions.
     KeepConditions,
     /// A kind of a newer `analyze`.

@@ -127,12 +127,12 @@ pub struct SlotRequest {
     /// How often all of its tokens were read with logits for each: the steps of a diffusion model; else 1.
     #[serde(default)]
     pub reads: u64,
-    /// Time to first token: start of the first call with its tokens to the end of the call with its
-    /// first output, ns; `null` if either was not seen. It excludes earlier waits: for a free slot,
+    /// Time to first token: start of the first call with its tokens, or of an encoder just before it, to
+    /// the end of the call with its first output, ns; `null` if either was not seen. It excludes earlier waits: for a free slot,
     /// for tokenization, for the server loop.
     pub ttft_ns: Option<u64>,
-    /// Part of `ttft_ns` in which graphs of an encoder of images or sound ran between two calls of its
-    /// prompt, ns.
+    /// Part of `ttft_ns` in which graphs of an encoder of images or sound ran before and between the
+    /// calls of its prompt, ns.
     #[serde(default)]
     pub encode_ns: u64,
     /// Part of `ttft_ns` in which neither a call had tokens of this request nor an encoder ran, ns: the

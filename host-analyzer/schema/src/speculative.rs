@@ -37,19 +37,26 @@ pub struct Speculative {
     /// Draft time per guess, ns: for each round the time of the draft's calls (without its prompt)
     /// divided by the guesses; median over the rounds.
     pub draft_token_ns: Option<u64>,
+    /// Time per round of calls that compute accepted guesses again, ns, because a recurrent state cannot be
+    /// cut back: median over the rounds that do it, times their share.
+    #[serde(default)]
+    pub replay_ns: u64,
+    /// Time per round of copies of the states of sequences, ns: likewise.
+    #[serde(default)]
+    pub copies_ns: u64,
     /// Time per token of the target without a draft; `null` if unknown.
     pub plain: Option<Plain>,
     /// `draft_token_ns` divided by `plain.ns`.
     pub draft_ratio: Option<f64>,
     /// Cost of a round in units of `plain.ns`: mean over the rounds of `verify_ratio` plus the
-    /// number of guesses times `draft_ratio`. A lower bound if `plain.by` is `bounds`, like all
-    /// figures that divide by `plain.ns`.
+    /// number of guesses times `draft_ratio`, plus `replay_ns` and `copies_ns`. A lower bound if
+    /// `plain.by` is `bounds`, like all figures that divide by `plain.ns`.
     pub break_even_per_round: Option<f64>,
     /// `emitted_per_round` exceeds `break_even_per_round`; `null` if the bounds of `plain` lead to
     /// different answers.
     pub wins: Option<bool>,
-    /// Tokens per second in calls: tokens of a round divided by the cost of a round, from the same
-    /// medians, without sampling.
+    /// Tokens per second in calls and copies of states: tokens of a round divided by the cost of a
+    /// round, from the same medians, without sampling.
     pub tokens_per_s: Option<f64>,
     /// Tokens per second in calls of the target alone, likewise.
     pub plain_tokens_per_s: Option<f64>,

@@ -33,6 +33,10 @@ pub struct Tokens {
     pub context_shifts: Vec<ContextShifts>,
     /// Requests, by start.
     pub requests: Vec<Request>,
+    /// Calls read prompts or generated, but neither their batches nor their graphs show whose tokens they
+    /// had, so there are no requests.
+    #[serde(default)]
+    pub requests_unknown: bool,
     /// All calls, by start.
     pub calls: Vec<Call>,
 }

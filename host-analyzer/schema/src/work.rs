@@ -42,9 +42,10 @@ pub enum Accuracy {
     /// Upper bound: how many cells a sliding window leaves, or the position of a batch in its
     /// context, is unknown.
     AtMost,
-    /// Estimate: expert selections or a tensor type did not arrive.
+    /// Estimate: expert selections or a tensor type did not arrive, or a batch has several sequences.
     Estimated,
-    /// Lower bound: an operator has no formula, or its sources did not arrive, and counts as none.
+    /// Lower bound: an operator has no formula, or its sources did not arrive, and counts as none; or the
+    /// context has images, which have more cells than positions.
     AtLeast,
     /// A value of a newer `analyze`.
     #[serde(untagged)]

@@ -122,6 +122,7 @@ fn row(c: &Census) -> schema::Census {
         matrix_bytes: c.matrix_bytes(),
         vector_bytes: c.vector_bytes,
         embedding_bytes: c.embedding_bytes,
+        table_bytes: c.table_bytes,
         tied: c.tied,
         experts: c.experts,
         experts_used: c.experts_used,

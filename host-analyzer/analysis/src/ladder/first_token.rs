@@ -8,8 +8,8 @@ use crate::results::request::Request;
 use crate::shared::phase::Phase;
 use profinfer_trace::model::{DecodeFunction, LlamaCallId};
 
-/// Requests that generated tokens: the calls of their prompts, the time between them, and the time
-/// from the last one to the next call of the process, in which the first token is sampled. Requests
+/// Requests that generated tokens: the calls of their prompts, the time between them, the time of an encoder
+/// before the first one, and the time from the last one to the next call of the process, in which the first token is sampled. Requests
 /// that share calls with others are left out: their times overlap.
 pub(super) fn calls<'a>(sources: &Sources<'a>, pid: u32) -> Calls<'a> {
     let Sources { model, replay, .. } = *sources;
@@ -28,6 +28,8 @@ pub(super) fn calls<'a>(sources: &Sources<'a>, pid: u32) -> Calls<'a> {
         let first = gaps.partition_point(|g| start(g) <= start(calls[0]));
         let inside = gaps[first..].iter().take_while(|g| start(g) < last_end);
         let sampling = gaps.get(gaps.partition_point(|g| start(g) < last_end));
+        // An encoder reads an image before the part of the prompt that it belongs to.
+        rows.extend(replay.encodes.iter().filter(|e| e.call == calls[0].call));
         // The time of a call that generates has what is before it.
         let apart = |g: &&&CallReplay| calls.iter().any(|c| c.call == g.call && !c.phase.generates());
         rows.extend(inside.filter(apart).copied());

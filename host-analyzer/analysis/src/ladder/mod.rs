@@ -25,6 +25,7 @@ pub use floor::{Floor, FloorGroup, FloorPart};
 pub use gain::Gain;
 pub use programs::Programs;
 pub use question::Question;
+pub(crate) use retype::Retyped;
 pub(crate) use rounds::{Round, rounds};
 pub use start_up::StartUp;
 pub(crate) use step::{SMALL, steps_of};

@@ -33,6 +33,9 @@ pub struct Census {
     pub vector_bytes: u64,
     /// Bytes of a row of the embeddings, and of other tables of which a token reads a row.
     pub embedding_bytes: u64,
+    /// Bytes of the tables in the file of which a token reads rows only: the embeddings, unless they are
+    /// also the output, and others. Pages of other rows stay on storage.
+    pub table_bytes: u64,
     /// The output uses the embedding matrix.
     pub tied: bool,
     /// Experts per layer; 0 for a model without experts.
@@ -60,7 +63,8 @@ pub enum NoCensus {
     Split(u64),
     /// No embeddings or no layers: not a model that generates text.
     NoLanguageModel,
-    /// Its attention is not causal, so it generates nothing token by token: embeddings, diffusion.
+    /// Its attention is not causal, or its outputs are pooled, so it generates nothing token by token:
+    /// embeddings, reranking, diffusion.
     NotCausal,
     /// An encoder and a decoder.
     EncoderDecoder,
@@ -72,6 +76,9 @@ const EMBEDDINGS: &str = "token_embd.weight";
 const OUTPUT: &str = "output.weight";
 /// Tables of which a token reads a row, besides the embeddings.
 const TABLES: [&str; 3] = ["per_layer_token_embd.weight", "position_embd.weight", "token_types.weight"];
+
+/// Architectures whose attention llama.cpp makes bidirectional whatever the file has.
+const BIDIRECTIONAL: [&str; 2] = ["dream", "gemma-embedding"];
 
 /// Bytes of a cache element by the engine's default: f16.
 const CACHE_ELEMENT: u64 = 2;
@@ -86,7 +93,10 @@ impl Census {
         if blueprint.files() > 1 {
             return Err(NoCensus::Split(blueprint.files()));
         }
-        if blueprint.number("attention.causal") == Some(0) {
+        let pools = blueprint.number("pooling_type").is_some_and(|kind| kind > 0);
+        let bidirectional = blueprint.number("attention.causal") == Some(0)
+            || BIDIRECTIONAL.contains(&blueprint.architecture.as_str());
+        if pools || bidirectional {
             return Err(NoCensus::NotCausal);
         }
         if blueprint.tensors.iter().any(|t| t.name.starts_with("dec.blk.")) {
@@ -98,6 +108,7 @@ impl Census {
         let tied = tensor(OUTPUT).is_none();
         let highest = blueprint.tensors.iter().filter_map(|t| of_weight(&t.name).0).max();
         let in_file = highest.map(|l| l.saturating_add(1)).ok_or(NoCensus::NoLanguageModel)?;
+        let tables = || TABLES.iter().filter_map(|name| tensor(name));
         // Layers that predict further tokens are in the file, but in no token's graph.
         let beside = blueprint.number("nextn_predict_layers").unwrap_or(0);
         let layers = blueprint.number("block_count").unwrap_or(in_file).min(in_file).saturating_sub(beside);
@@ -105,8 +116,10 @@ impl Census {
             architecture: blueprint.architecture.clone(),
             layers,
             tied,
-            embedding_bytes: TABLES.iter().filter_map(|name| tensor(name)).map(row).sum::<u64>()
-                + row(embeddings),
+            embedding_bytes: tables().map(row).fold(row(embeddings), u64::saturating_add),
+            table_bytes: tables()
+                .chain((!tied).then_some(embeddings))
+                .fold(0, |sum, table| sum.saturating_add(table.bytes)),
             file_bytes: blueprint.file_bytes,
             recurrent: blueprint
                 .tensors
@@ -183,6 +196,13 @@ impl Census {
             self.cell_bytes = self.cell_bytes.saturating_add(elements.saturating_mul(CACHE_ELEMENT));
         }
         self.cache_bytes = self.cell_bytes.saturating_mul(self.cells);
+    }
+
+    /// Bytes that must stay in memory so that no token waits for storage: the file without its tables, and
+    /// the cache.
+    #[must_use]
+    pub const fn resident_bytes(&self) -> u64 {
+        self.file_bytes.saturating_sub(self.table_bytes).saturating_add(self.cache_bytes)
     }
 
     /// Bytes of all matrices that a token reads.

@@ -33,9 +33,9 @@ pub enum Refusal {
     },
     /// Backends other than the CPU computed tokens.
     Backends(Vec<String>),
-    /// File and cache do not fit into the memory, so weights would be read from storage.
+    /// Weights and cache do not fit into the memory, so weights would be read from storage.
     Paging {
-        /// Bytes of file and cache.
+        /// Bytes of the file without tables of which a token reads rows, and of the cache.
         needed: u64,
         /// Bytes of memory.
         available: u64,
@@ -111,9 +111,9 @@ fn clocks(runs: &[Run]) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Whether file and cache fit into the memory of every recording that has its size.
+/// Whether weights and cache fit into the memory of every recording that has its size.
 pub(super) fn memory(census: &Census, runs: &[&Run]) -> Result<(), Refusal> {
-    let needed = census.file_bytes.saturating_add(census.cache_bytes);
+    let needed = census.resident_bytes();
     match runs.iter().filter_map(|r| r.memory_bytes).min() {
         Some(available) if needed > available => Err(Refusal::Paging { needed, available }),
         _ => Ok(()),

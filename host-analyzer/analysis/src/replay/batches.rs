@@ -7,17 +7,16 @@ use crate::results::fact::Conditions;
 use profinfer_trace::model::Model;
 
 /// Moves the time of these probes from the application's to that of the probes.
-pub(super) fn assign(
+pub(super) fn assign<'a>(
     model: &Model,
     conditions: &Conditions,
-    calls: &mut [CallReplay],
-    gaps: &mut [CallReplay],
+    calls: impl Iterator<Item = &'a mut CallReplay>,
 ) {
     let n_tokens = &model.llama_calls.n_tokens;
     let tokens: u64 = n_tokens.iter().map(|n| u64::from(*n)).sum();
     let Some(ns) = batch_probes_ns(model, conditions).filter(|_| tokens > 0) else { return };
     let per_token = ns as f64 / tokens as f64;
-    for call in calls.iter_mut().chain(gaps) {
+    for call in calls {
         let probes = (f64::from(n_tokens[call.call.0 as usize]) * per_token) as u64;
         let probes = probes.min(call.application_ns);
         call.application_ns -= probes;

@@ -159,6 +159,19 @@ impl<'a> Walk<'a> {
         intervals.iter().filter_map(gap).collect()
     }
 
+    /// The time before calls of a prompt, from the first graph of an encoder on.
+    pub(super) fn encodes(&mut self, intervals: &[Interval]) -> Vec<CallReplay> {
+        let encode = |i: &Interval| {
+            let caller = self.model.llama_calls.thread[i.call.0 as usize];
+            let pid = self.model.threads.get(caller).pid;
+            let (from, _) = self.outer.within(pid, i.before.unwrap_or(0), i.entry).next()?;
+            let mut encode = empty(i, true, i.entry - from);
+            self.between(&mut encode, caller, (from, i.entry), Does::Between);
+            Some(encode)
+        };
+        intervals.iter().filter(|i| !i.phase.generates()).filter_map(encode).collect()
+    }
+
     /// The time between two calls, with the graphs and copies of states in it.
     fn between(&mut self, call: &mut CallReplay, caller: ThreadId, (from, to): (u64, u64), does: Does) {
         let pid = self.model.threads.get(caller).pid;

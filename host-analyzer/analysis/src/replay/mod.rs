@@ -184,6 +184,9 @@ pub struct Replay {
     /// The time before calls, since the end of the process's previous call: process by process. They
     /// overlap with the calls that generate, which include it.
     pub gaps: Vec<CallReplay>,
+    /// The end of that time, from the first graph of an encoder on, before calls that do not generate and follow
+    /// one: process by process.
+    pub encodes: Vec<CallReplay>,
     /// Waits for a CPU before the first calls of processes whose start was sampled.
     pub start_waits: Vec<StartWaits>,
     pub classes: Vec<Class>,
@@ -220,18 +223,21 @@ impl Replay {
         let mut walk = Walk::new(model, &away, &interrupts, places);
         let mut calls: Vec<CallReplay> = walk.calls(&intervals, phases, heard);
         let mut gaps = walk.gaps(&intervals);
+        let mut encodes = walk.encodes(&intervals);
         let start_waits = waits::waits(model, &away);
         let (classes, class_times) = walk.into_classes();
         let (classes, class_of_node) = classes.into_parts();
         let steal_unknown = steal::assign(model, conditions, &mut calls);
         kernel::assign(model, &away, &mut calls);
-        batches::assign(model, conditions, &mut calls, &mut gaps);
+        let all = calls.iter_mut().chain(&mut gaps).chain(&mut encodes);
+        batches::assign(model, conditions, all);
         let neighbours = neighbours::assign(model, phases.decode, &mut culprits, &mut calls);
         let scheduler = model.sched.recorded;
         Self {
             scheduler,
             calls,
             gaps,
+            encodes,
             start_waits,
             classes,
             class_of_node,

@@ -16,6 +16,8 @@ const OPEN_NS: u64 = 5_000_000_000;
 const OPEN_TIMES: u64 = 10;
 /// Signals by which people and systems end a working program: SIGHUP, SIGINT, SIGPIPE, SIGTERM.
 const STOP_SIGNALS: [i32; 4] = [1, 2, 13, 15];
+/// The signal by which the kernel ends a process when memory runs out.
+const SIGKILL: i32 = 9;
 /// A group that uses at least this share of its limit, in percent, counts as at its limit.
 const AT_LIMIT: u64 = 95;
 /// Memory stall counts as the reason for an open call from this share on: time of the call, in
@@ -35,6 +37,8 @@ pub enum EndingCode {
     NoProcess,
     /// No probe was attached.
     NoProbe,
+    /// The engine ended, and the kernel had killed a process of its control group because memory ran out.
+    OutOfMemory,
     /// A call began and did not return.
     CallUnreturned,
     /// The engine runs in a PID namespace below the agent's.
@@ -93,7 +97,8 @@ pub struct Ending {
     pub children: Vec<Child>,
     /// How long the unreturned call has run, ns.
     pub open_ns: Option<u64>,
-    /// Memory of the process's control group, if a call did not return and the memory is known.
+    /// Memory of the process's control group where it is known, if a call did not return or the kernel killed
+    /// a process of the group.
     pub memory: Option<Memory>,
 }
 
@@ -119,7 +124,9 @@ pub struct Memory {
     pub high_events: Option<u64>,
     /// How long no task of the group ran because of memory, in the session, ns.
     pub stalled_ns: Option<u64>,
-    /// The figures show that memory is why the call did not return.
+    /// How many of its processes the kernel killed in the session because memory ran out.
+    pub oom_kills: Option<u64>,
+    /// The figures show that memory is why the call did not return, or the engine ended.
     pub is_reason: bool,
 }
 
@@ -183,7 +190,16 @@ impl Ending {
             }
             EndingCode::CallUnreturned => {
                 self.open_ns = about.map(open_ns);
-                self.memory = about.and_then(|row| memory(model, row));
+                self.memory = about.and_then(|row| memory(model, row.pid, Some(open_ns(row))));
+            }
+            EndingCode::OutOfMemory => {
+                self.pid = out_of_memory(model);
+                self.name = processes.iter().find(|p| Some(p.pid) == self.pid).map(|p| p.name.clone());
+                self.memory = self.pid.and_then(|pid| memory(model, pid, None));
+            }
+            EndingCode::EngineFailed if self.signal == Some(SIGKILL) => {
+                let killed = |memory: &Memory| memory.oom_kills > Some(0);
+                self.memory = self.pid.and_then(|pid| memory(model, pid, None)).filter(killed);
             }
             _ => {}
         }
@@ -232,6 +248,7 @@ fn code(model: &Model, traced: bool) -> EndingCode {
         let stopped = |row: &EndingRow| row.signal.is_some_and(|signal| STOP_SIGNALS.contains(&signal));
         return match failed {
             Some(row) if !stopped(row) => EndingCode::EngineFailed,
+            None if out_of_memory(model).is_some() => EndingCode::OutOfMemory,
             _ if open(model).is_some_and(hangs) => EndingCode::CallUnreturned,
             _ => EndingCode::Computed,
         };
@@ -251,6 +268,8 @@ fn code(model: &Model, traced: bool) -> EndingCode {
         EndingCode::PackedLibrary
     } else if failed.is_some() {
         EndingCode::EngineFailed
+    } else if out_of_memory(model).is_some() {
+        EndingCode::OutOfMemory
     } else if has(EndingKind::Child) {
         EndingCode::ChildrenCompute
     } else if open(model).is_some() {
@@ -278,29 +297,49 @@ const fn state(code: EndingCode, traced: bool) -> EndingState {
     }
 }
 
-/// Memory of a process's control group; `None` where nothing is known.
-fn memory(model: &Model, row: &EndingRow) -> Option<Memory> {
-    let numbers = |name: &str| -> Vec<u64> {
-        let Some(name) = model.texts.find(name) else { return Vec::new() };
-        let facts = model.facts.of(FactScope::Process(row.pid), name);
-        facts
-            .filter_map(|fact| match fact.value {
-                FactValue::Number(number) => Some(number),
-                FactValue::Text(_) | FactValue::Absent(_) => None,
-            })
-            .collect()
+/// Numeric values of a fact of a process, by time.
+fn numbers(model: &Model, pid: u32, name: &str) -> Vec<u64> {
+    let Some(name) = model.texts.find(name) else { return Vec::new() };
+    let facts = model.facts.of(FactScope::Process(pid), name);
+    facts
+        .filter_map(|fact| match fact.value {
+            FactValue::Number(number) => Some(number),
+            FactValue::Text(_) | FactValue::Absent(_) => None,
+        })
+        .collect()
+}
+
+/// Rise of a counter of a process's control group.
+fn rise(model: &Model, pid: u32, name: &str) -> Option<u64> {
+    let all = numbers(model, pid, name);
+    all.first().zip(all.last()).map(|(first, last)| last.saturating_sub(*first))
+}
+
+/// A process that ended in the session, and in whose control group the kernel killed one because memory ran
+/// out. The status of a process that the agent did not start is unknown.
+fn out_of_memory(model: &Model) -> Option<u32> {
+    let ended = model.health.end.is_some_and(|end| end.reason == EndReason::EngineEnded);
+    let killed = |pid: &u32| {
+        let gone = ended || !numbers(model, *pid, "ended").is_empty();
+        gone && rise(model, *pid, OOM_KILLS) > Some(0)
     };
-    let last = |name| numbers(name).last().copied();
-    let rise = |name| {
-        let all = numbers(name);
-        all.first().zip(all.last()).map(|(first, last)| last.saturating_sub(*first))
-    };
+    model.session.processes.iter().map(|p| p.pid).find(killed)
+}
+
+const OOM_KILLS: &str = "cgroup.memory.oom_kills";
+
+/// Memory of a process's control group; `None` where nothing is known. `open_ns`: how long its call has not
+/// returned.
+fn memory(model: &Model, pid: u32, open_ns: Option<u64>) -> Option<Memory> {
+    let last = |name| numbers(model, pid, name).last().copied();
+    let rise = |name| rise(model, pid, name);
     let mut memory = Memory {
         high_bytes: last("cgroup.memory.high"),
         limit_bytes: last("cgroup.memory.limit"),
         used_bytes: last("cgroup.memory.used"),
         high_events: rise("cgroup.memory.high_events"),
         stalled_ns: rise("cgroup.memory.stalled_ns"),
+        oom_kills: rise(OOM_KILLS),
         is_reason: false,
     };
     if memory == Memory::default() {
@@ -310,12 +349,12 @@ fn memory(model: &Model, row: &EndingRow) -> Option<Memory> {
         let share = |(used, limit): (u64, u64)| used.saturating_mul(100) >= limit.saturating_mul(AT_LIMIT);
         memory.used_bytes.zip(limit).is_some_and(share)
     };
-    let pressed =
-        memory.stalled_ns.is_some_and(|ns| ns.saturating_mul(100) >= open_ns(row).saturating_mul(PRESSED));
+    let part = |(ns, open): (u64, u64)| ns.saturating_mul(100) >= open.saturating_mul(PRESSED);
+    let pressed = memory.stalled_ns.zip(open_ns).is_some_and(part);
     // A group that exceeded a limit has one, whatever the first reading was.
     let passed = memory.high_events.is_some_and(|n| n > 0);
     let limited = memory.high_bytes.is_some() || memory.limit_bytes.is_some();
     let at_limit = full(memory.high_bytes) || full(memory.limit_bytes);
-    memory.is_reason = passed || limited && (pressed || at_limit);
+    memory.is_reason = passed || memory.oom_kills > Some(0) || limited && (pressed || at_limit);
     Some(memory)
 }

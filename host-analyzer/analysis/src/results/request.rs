@@ -22,8 +22,8 @@ pub struct Request {
     pub first_call: u32,
     /// Computed tokens of its prompt; 0 where unknown.
     pub prompt_tokens: u64,
-    /// Time to first token, ns: from the start of the first call with its prompt to the end of the call
-    /// with its first output; `None` without one. Excludes tokenising before and sampling after.
+    /// Time to first token, ns: from the start of the first call with its prompt, or of an encoder just
+    /// before it, to the end of the call with its first output; `None` without one. Excludes tokenising before and sampling after.
     pub ttft_ns: Option<u64>,
     /// Part of `ttft_ns` in which graphs of an encoder of images or sound ran, ns.
     pub encode_ns: u64,

@@ -36,6 +36,8 @@ pub struct Token {
     pub context_shifts: Vec<ContextShifts>,
     /// By start.
     pub requests: Vec<Request>,
+    /// Calls read prompts or generated, but neither their batches nor their graphs show whose tokens they had.
+    pub requests_unknown: bool,
     /// By start.
     pub calls: Vec<Call>,
 }
@@ -109,6 +111,9 @@ impl Token {
     #[must_use]
     pub fn compute(model: &Model, phases: &Phases, executions: &Executions, server: &Server) -> Self {
         let calls = calls(model, phases, executions);
+        let requests = requests(server);
+        let of_text = |c: &Call| c.status == 0 && (c.phase == Phase::Prefill || c.phase.generates());
+        let branches = server.contexts.iter().any(|c| c.branches);
         Self {
             prefill: totals(&calls, Phase::Prefill),
             decode: totals(&calls, Phase::Decode),
@@ -119,7 +124,8 @@ impl Token {
             failed_calls: calls.iter().filter(|c| c.status != 0).map(|_| 1).sum(),
             steps: steps::steps(model, phases),
             context_shifts: steps::context_shifts(model, phases),
-            requests: requests(server),
+            requests_unknown: requests.is_empty() && !branches && calls.iter().any(of_text),
+            requests,
             calls,
         }
     }

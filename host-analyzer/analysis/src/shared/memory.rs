@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use profinfer_trace::model::{Model, Topology};
+use profinfer_trace::model::{Model, Role, Topology};
 
 /// What a model keeps of the tokens before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,23 +19,19 @@ pub(crate) enum Memory {
 const STATE: [&str; 6] =
     ["SSM_SCAN", "SSM_CONV", "RWKV_WKV6", "RWKV_WKV7", "GATED_LINEAR_ATTN", "GATED_DELTA_NET"];
 
-/// What the model of a process keeps. A window is seen once a context is longer than it.
+/// What the model of a process keeps.
 pub(crate) fn memory(model: &Model, pid: u32) -> Memory {
     let own = || model.topologies.iter().map(|(_, t)| t).filter(|t| t.pid == pid);
     let has_state = |t: &Topology| t.nodes.iter().any(|n| STATE.contains(&model.texts.get(n.op)));
     if own().any(has_state) {
         return Memory::State;
     }
+    // The cache of such layers has fewer cells than that of the others, however short the context is. With
+    // --swa-full both have as many.
     let lengths = |t: &Topology| {
-        let keys = |n: &&profinfer_trace::model::Node| model.texts.get(n.op) == "FLASH_ATTN_EXT";
-        let of_flash = t.nodes.iter().filter(keys).filter_map(|n| {
-            let (_, source) = n.src.iter().find(|(slot, _)| *slot == 1)?;
-            Some(t.node(*source).ne[1])
-        });
-        let soft_max = |n: &&profinfer_trace::model::Node| {
-            model.texts.get(n.op) == "SOFT_MAX" && n.src.iter().any(|(slot, _)| *slot == 1)
-        };
-        of_flash.chain(t.nodes.iter().filter(soft_max).map(|n| n.ne[0])).collect::<BTreeSet<_>>()
+        let leafs = t.nodes[t.n_nodes as usize..].iter();
+        let keys = leafs.filter(|n| n.role == Role::Cache && model.texts.get(n.name).starts_with("cache_k"));
+        keys.map(|n| n.ne[1]).filter(|cells| *cells > 1).collect::<BTreeSet<_>>()
     };
     if own().any(|t| lengths(t).len() > 1) { Memory::Window } else { Memory::Cells }
 }

@@ -20,6 +20,11 @@ impl OuterGraphs {
         Self(rows)
     }
 
+    /// Processes that have any, each as often as it has one.
+    pub(crate) fn processes(&self) -> impl Iterator<Item = u32> + '_ {
+        self.0.iter().map(|(pid, ..)| *pid)
+    }
+
     /// Start and end of those of a process that begin in a stretch of time, cut at its end, ns.
     pub(crate) fn within(&self, pid: u32, from: u64, to: u64) -> impl Iterator<Item = (u64, u64)> + '_ {
         let first = self.0.partition_point(|(p, start, _)| (*p, *start) < (pid, from));

@@ -214,7 +214,44 @@ fn memory_of_the_control_group_is_the_reason_where_figures_say_so() {
         used_bytes: Some(960),
         high_events: Some(4),
         stalled_ns: Some(7),
+        oom_kills: None,
         is_reason: true,
     };
     assert_eq!(told, expected);
+}
+
+/// The kernel kills an engine that the agent did not start, so that its status is unknown.
+#[test]
+fn an_engine_that_was_killed_because_memory_ran_out() {
+    let with = |mut m: Model, kills: u64| {
+        m.session.processes.truncate(0);
+        m.session.processes.extend(silent().session.processes);
+        for (at_ns, value) in [(1, 3), (2, 3 + kills)] {
+            for (name, value) in [("cgroup.memory.oom_kills", value), ("cgroup.memory.limit", 1 << 30)] {
+                let (scope, name) = (FactScope::Process(small::PID), m.texts.intern(name));
+                m.facts.rows.push(Fact { at_ns, scope, name, value: FactValue::Number(value) });
+            }
+        }
+        m
+    };
+    let codes = |m: Model| (ending(&m).code, ending(&m).state, ending(&m).traced);
+    assert_eq!(codes(with(silent(), 1)), (EndingCode::OutOfMemory, EndingState::Bad, false));
+    assert_eq!(codes(with(small::model(), 1)), (EndingCode::OutOfMemory, EndingState::Nothing, true));
+    assert_eq!(codes(with(small::model(), 0)).0, EndingCode::Computed);
+    let e = ending(&with(small::model(), 1));
+    let memory = e.memory.unwrap();
+    assert_eq!((e.pid, memory.oom_kills, memory.limit_bytes), (Some(small::PID), Some(1), Some(1 << 30)));
+    // Another process was killed: this one goes on.
+    let mut running = with(small::model(), 1);
+    running.health.end.as_mut().unwrap().reason = EndReason::HostStopped;
+    assert_eq!(ending(&running).code, EndingCode::Computed);
+    // One that the agent started was killed by SIGKILL: the figures say by whom.
+    let killed = |kills| {
+        let mut m = with(small::model(), kills);
+        m.endings.push(EndingRow { signal: Some(9), ..row(EndingKind::Killed, small::PID) });
+        let e = ending(&m);
+        (e.code, e.memory.and_then(|memory| memory.oom_kills))
+    };
+    assert_eq!(killed(1), (EndingCode::EngineFailed, Some(1)));
+    assert_eq!(killed(0), (EndingCode::EngineFailed, None));
 }

@@ -50,6 +50,31 @@ fn every_end_the_kernel_saw_is_somewhere() {
     assert!(lines(&h)[0].starts_with("dropped: 5 of 40 operator spans (12.50 %)"), "{}", lines(&h)[0]);
 }
 
+/// Operators of a graph with too many nodes are lost, but its calls tell how many it has.
+#[test]
+fn a_graph_that_is_too_large_is_named_with_its_nodes() {
+    let h = health(|m| {
+        ledger(|l| (l.span_ends, l.spans_too_large) = (21, 3))(m);
+        let g = &mut m.graph_calls;
+        let last = g.len() - 1;
+        g.start_ns.push(g.start_ns[last]);
+        g.duration_ns.push(1);
+        g.layer.push(Layer::Backend);
+        g.backend.push(g.backend[last]);
+        g.topology.push(None);
+        g.n_nodes.push(18_000);
+        g.n_tokens.push(1);
+        g.n_past.push(None);
+        g.thread.push(g.thread[last]);
+        g.decode.push(g.decode[last]);
+        g.parent.push(None);
+    });
+    let large = h.remarks.iter().find(|r| matches!(r, Remark::LargeGraph(18_000)));
+    assert!(large.is_some(), "{:?}", h.remarks);
+    let lines = lines(&h);
+    assert!(lines[0].contains("-ub") && lines[1].contains("18,000 nodes"), "{lines:?}");
+}
+
 #[test]
 fn each_cause_at_the_source_has_its_own_advice() {
     type Change = fn(&mut Ledger);

@@ -323,6 +323,21 @@ fn a_trial_of_the_program_is_no_request() {
     assert_eq!(prompts(&used, &clear(12)), [Some(16), Some(8)]);
 }
 
+fn outer_graph(m: &mut Model, start: u64, length: u64) {
+    let g = &mut m.graph_calls;
+    g.start_ns.push(START + start);
+    g.duration_ns.push(length);
+    g.layer.push(Layer::Scheduler);
+    g.backend.push(Text::default());
+    g.topology.push(None);
+    g.n_nodes.push(1);
+    g.n_tokens.push(0);
+    g.n_past.push(None);
+    g.thread.push(ThreadId(0));
+    g.decode.push(None);
+    g.parent.push(None);
+}
+
 /// The tokens of an image have one position (M-RoPE), and the text behind it begins after its height.
 #[test]
 fn an_image_is_a_part_of_its_prompt() {
@@ -337,9 +352,35 @@ fn an_image_is_a_part_of_its_prompt() {
     let requests = Analysis::compute(&m).server.requests;
     let of: Vec<_> = requests.iter().map(|r| (r.prompt_tokens, r.output_tokens, r.ttft_ns)).collect();
     assert_eq!(of, [(Some(95), Some(2), Some(70))]);
+    // An encoder computes the image between the first two parts, which is no wait; another one the image at the
+    // beginning of the next prompt, whose time to the first token begins there.
+    m.parts.same[1] = true;
+    for (start, length) in [(11, 8), (200, 60)] {
+        outer_graph(&mut m, start, length);
+    }
+    let d = &mut m.llama_calls;
+    d.start_ns.push(START + 270);
+    d.duration_ns.push(10);
+    d.function.push(DecodeFunction::LlamaDecode);
+    d.thread.push(ThreadId(0));
+    d.context.push(7);
+    d.n_tokens.push(20);
+    d.status.push(0);
+    let p = &mut m.parts;
+    p.decode.push(LlamaCallId(4));
+    p.first.push(0);
+    p.n.push(20);
+    p.seq.push(Some(0));
+    p.n_seq.push(1);
+    p.pos.push(Some(0));
+    p.same.push(false);
+    p.outputs.push(Some(1));
+    let requests = Analysis::compute(&m).server.requests;
+    let of: Vec<_> = requests.iter().map(|r| (r.ttft_ns, r.encode_ns, r.waited_ns)).collect();
+    assert_eq!(of, [(Some(70), 8, Some(12)), (Some(80), 60, Some(10))]);
     // A text of other positions is another prompt.
     m.parts.same[1] = false;
-    assert_eq!(Analysis::compute(&m).server.requests.len(), 2);
+    assert_eq!(Analysis::compute(&m).server.requests.len(), 3);
 }
 
 /// A token that several sequences share, with an output: branches of one text, not requests.

@@ -1,10 +1,11 @@
 //! Speculative decoding: rounds made up by hand.
 
 use profinfer_analysis::Analysis;
+use profinfer_analysis::findings::Findings;
 use profinfer_analysis::ladder::Question;
 use profinfer_analysis::phase::Phase::{self, *};
 use profinfer_analysis::speculative::{Plain, PlainSource, Speculative};
-use profinfer_trace::model::DecodeFunction;
+use profinfer_trace::model::{DecodeFunction, Housekeeping, HousekeepingKind, Model};
 
 use crate::models::calls::{Call, LARGE, call, model};
 
@@ -195,6 +196,59 @@ fn bounds_tell_whether_it_wins_unless_they_disagree() {
     assert_eq!(only(&c).wins, Some(true));
 }
 
+/// Rounds of 140 ns in which two of four guesses are accepted, and eight single tokens of 60 ns. After each
+/// verification the state of the sequence is copied for so long.
+fn with_copies(copy: u64) -> Model {
+    let mut c = always(2, 20);
+    let past = 4 + 20 * 3;
+    c.extend((past..past + 8).map(|n_past| lasting(60, call(TARGET, 1, &[1], n_past))));
+    let mut m = model(&c, true);
+    let d = &m.llama_calls;
+    let verifications: Vec<(u64, u32)> = (0..d.len())
+        .filter(|i| d.context[*i] == TARGET && d.n_tokens[*i] == 5)
+        .map(|i| (d.start_ns[i] + d.duration_ns[i], m.threads.get(d.thread[i]).tid))
+        .collect();
+    let later = |start: &mut u64| {
+        let copies = verifications.iter().filter(|(end, _)| end <= start).count() as u64;
+        *start += copies * copy;
+    };
+    m.llama_calls.start_ns.iter_mut().for_each(later);
+    m.graph_calls.start_ns.iter_mut().for_each(later);
+    m.spans.start_ns.iter_mut().for_each(later);
+    for (before, (end, tid)) in (0..).zip(&verifications) {
+        m.housekeeping.push(Housekeeping {
+            pid: 7,
+            tid: *tid,
+            kind: HousekeepingKind::SaveState,
+            start_ns: end + before * copy,
+            duration_ns: copy,
+            bytes: 1,
+        });
+    }
+    m
+}
+
+/// A round lasts until the next verification, so copies of the state in it decide whether it pays off, in the
+/// table as in the finding.
+#[test]
+fn copies_of_states_are_a_part_of_the_round() {
+    let (without, with) = (with_copies(0), with_copies(100));
+    let of = |m: &Model| Analysis::compute(m).speculative.remove(0);
+    // Three tokens in 140 ns, or in 240; alone they take 180.
+    let close = |a: Option<f64>, b: f64| (a.unwrap() - b).abs() < 1e-6 * b;
+    let s = of(&without);
+    assert_eq!((s.wins, s.copies_ns, s.replay_ns), (Some(true), 0, 0));
+    assert!(close(s.break_even_per_round, 140.0 / 60.0), "{s:?}");
+    let s = of(&with);
+    assert_eq!((s.wins, s.copies_ns, s.replay_ns), (Some(false), 100, 0));
+    assert!(close(s.break_even_per_round, 240.0 / 60.0) && close(s.tokens_per_s, 3e9 / 240.0), "{s:?}");
+    let found = |m: &Model| {
+        let findings = Findings::compute(m, &Analysis::compute(m));
+        findings.found.iter().any(|f| f.rule.code == "draft")
+    };
+    assert_eq!((found(&without), found(&with)), (false, true));
+}
+
 #[test]
 fn a_draft_is_in_no_headline_and_its_target_has_the_request() {
     let a = Analysis::compute(&model(&calls(), true));
@@ -249,7 +303,10 @@ fn accepted_tokens_that_are_computed_again_count_once() {
     verify(&mut c, 100, 4, past);
     let s = only(&c);
     assert_eq!((s.rounds, s.open_rounds, s.drafted, s.emitted, s.accepted), (4, 1, 16, 8, 5));
-    // The median of 130, 100, 130 and 100 ns.
+    // Two of four rounds compute again what they accepted, for 30 ns.
+    assert_eq!(s.replay_ns, 15);
+    let drafted = s.draft_token_ns.unwrap() as f64 * 4.0;
+    assert!((s.tokens_per_s.unwrap() - 8.0 / 3.0 * 1e9 / (100.0 + drafted + 15.0)).abs() < 1.0, "{s:?}");
     assert_eq!(
         s.verified.iter().map(|v| (v.drafted, v.rounds, v.median_ns)).collect::<Vec<_>>(),
         [(4, 4, 100)]

@@ -97,6 +97,51 @@ fn flash_attention_reads_the_cells_that_are_attended() {
     assert_eq!((numbers(one(&m, 3, fa)), one(&m, 3, fa).accuracy), (want(256), Accuracy::AtMost));
 }
 
+fn part(m: &mut Model, call: u32, seq: i32, n: u32, same: bool) {
+    let p = &mut m.parts;
+    p.decode.push(LlamaCallId(call));
+    p.first.push(0);
+    p.n.push(n);
+    p.seq.push(Some(seq));
+    p.n_seq.push(1);
+    p.pos.push(Some(10));
+    p.same.push(same);
+    p.outputs.push(None);
+}
+
+/// The second call has tokens of two sequences, whose positions differ.
+#[test]
+fn cells_of_several_sequences_are_estimated() {
+    let (mut m, fa) = attention(2, 1, &[(2, Some(10)), (2, Some(10))]);
+    part(&mut m, 0, 0, 2, false);
+    part(&mut m, 1, 0, 1, false);
+    part(&mut m, 1, 1, 1, false);
+    assert_eq!([0, 1].map(|call| one(&m, call, fa).accuracy), [Accuracy::Counted, Accuracy::Estimated]);
+}
+
+/// With M-RoPE a token has four positions. An image has a cell for each of its patches, but not a position.
+#[test]
+fn cells_after_an_image_are_a_lower_bound() {
+    let with = |positions: u64, image: bool| {
+        let mut g = Graph::default();
+        let k = g.leaf("cache_k", "f16", Role::Cache, [32, 512, 1, 1]);
+        let k = g.view("VIEW", [16, 256, 2, 1], k);
+        let q = g.leaf("q", "f32", Role::Input, [16, 4, 3, 1]);
+        let pos = g.leaf("inp_pos", "i32", Role::Input, [positions, 1, 1, 1]);
+        let q = g.node("q_rope", "ROPE", [16, 4, 3, 1], &[q, pos]);
+        let q = g.view("PERMUTE", [16, 3, 4, 1], q);
+        let mask = g.leaf("mask", "f16", Role::Input, [256, 3, 1, 1]);
+        let fa = g.node("fa", "FLASH_ATTN_EXT", [8, 4, 3, 1], &[q, k, k, mask]);
+        let mut m = g.called(&[(3, Some(7)), (3, Some(10))]);
+        part(&mut m, 0, 0, 3, image);
+        one(&m, 1, fa).accuracy
+    };
+    assert_eq!(
+        [with(3, true), with(12, false), with(12, true)],
+        [Accuracy::Counted, Accuracy::Counted, Accuracy::AtLeast]
+    );
+}
+
 #[test]
 fn each_query_attends_up_to_itself() {
     let (m, fa) = attention(5, 1, &[(5, Some(10)), (5, Some(253))]);

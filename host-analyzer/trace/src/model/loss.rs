@@ -52,7 +52,7 @@ ledger! {
         spans_too_large: spans(
             "graph_too_large",
             "their graph has more nodes than the agent reads (16,384). Its calls are recorded (--levels token,graph), its \
-             operators are not",
+             operators are not. Use a smaller -ub if the graph grows with the batch",
         ),
         spans_unreadable: spans(
             "graph_unreadable",

@@ -8,14 +8,14 @@ use profinfer_schema as schema;
 fields! {
     ending::Child => Child { pid, name, command }
     ending::Memory => GroupMemory {
-        high_bytes, limit_bytes, used_bytes, high_events, stalled_ns, is_reason,
+        high_bytes, limit_bytes, used_bytes, high_events, stalled_ns, oom_kills, is_reason,
     }
 }
 
 names! {
     ending::EndingCode => EndingCode {
-        Computed, EngineFailed, EngineEnded, NoProcess, NoProbe, CallUnreturned, PidNamespace,
-        PackedLibrary, ChildrenCompute, Refused, CutShort, NothingComputed, NotAsked,
+        Computed, EngineFailed, EngineEnded, NoProcess, NoProbe, OutOfMemory, CallUnreturned,
+        PidNamespace, PackedLibrary, ChildrenCompute, Refused, CutShort, NothingComputed, NotAsked,
     }
     ending::EndingState => EndingState { Good, Nothing, Bad }
 }

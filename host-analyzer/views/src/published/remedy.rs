@@ -25,7 +25,9 @@ impl Publish for Remedy {
             Self::MemoryClock { hertz } => Published::MemoryClock { hertz: *hertz },
             Self::Cooling => Published::Cooling,
             Self::Sampling => Published::Sampling,
-            Self::ShorterContext { cells } => Published::ShorterContext { cells: *cells },
+            Self::ShorterContext { cells, quantize } => {
+                Published::ShorterContext { cells: *cells, quantize: *quantize }
+            }
             Self::NoDraft => Published::NoDraft,
             Self::PinExperts => Published::PinExperts,
             Self::Requantize { group, from, to } => {
@@ -49,7 +51,9 @@ impl Publish for Remedy {
             Self::MoveInterrupts => Published::MoveInterrupts,
             Self::FindSleep => Published::FindSleep,
             Self::WarmCache => Published::WarmCache,
-            Self::KvType => Published::KvType,
+            Self::KvType { types } => {
+                Published::KvType { types: types.iter().map(|name| (*name).to_owned()).collect() }
+            }
             Self::KeepConditions => Published::KeepConditions,
             Self::LargerBatches { tokens } => Published::LargerBatches { tokens: *tokens },
         }

@@ -8,7 +8,8 @@ use profinfer_trace::model;
 
 fields! {
     token::Token => Tokens {
-        prefill, decode, batch_decode, draft, warm_up, encode, failed_calls, steps, context_shifts, requests, calls,
+        prefill, decode, batch_decode, draft, warm_up, encode, failed_calls, steps, context_shifts, requests,
+        requests_unknown, calls,
     }
     token::PhaseTotals => PhaseTotals {
         calls, tokens, time_ns, tokens_per_s, median_ns, p95_ns, graph_ns, op_wall_ns, traced_calls,

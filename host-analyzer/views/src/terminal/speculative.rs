@@ -33,6 +33,10 @@ pub(super) fn write(all: &[Speculative], out: &mut Sheet<'_>) -> io::Result<()> 
         if let Some(ns) = s.draft_token_ns {
             costs.push(format!("drafting a token takes {}", duration(ns)));
         }
+        let more = [("computing accepted tokens again", s.replay_ns), ("copying states", s.copies_ns)];
+        for (what, ns) in more.into_iter().filter(|(_, ns)| *ns > 0) {
+            costs.push(format!("{what} takes {} per round", duration(ns)));
+        }
         costs.push(verdict(s));
         for line in wrapped(&costs.join(" · "), out.width() - INDENT) {
             writeln!(out, "{:INDENT$}{line}", "")?;

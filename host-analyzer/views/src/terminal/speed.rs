@@ -39,7 +39,7 @@ pub(super) fn write(token: &Token, out: &mut Sheet<'_>) -> io::Result<()> {
     if token.failed_calls > 0 {
         writeln!(out, "{} calls failed and are not counted above", count(token.failed_calls))?;
     }
-    requests(&token.requests, out)?;
+    requests(token, out)?;
     steps(&token.steps, out)?;
     for shifts in &token.context_shifts {
         out.sentence(&words::context_shifts(shifts))?;
@@ -65,25 +65,31 @@ fn row(name: &str, t: &PhaseTotals) -> Vec<String> {
     ]
 }
 
-/// The longest requests, in order of time. The lines above have all of a single one.
-fn requests(all: &[Request], out: &mut Sheet<'_>) -> io::Result<()> {
-    if all.len() < 2 {
+/// The longest requests, in order of time. The lines above have all of a single one, but for the time of an
+/// encoder.
+fn requests(token: &Token, out: &mut Sheet<'_>) -> io::Result<()> {
+    let all = &token.requests;
+    if token.requests_unknown {
+        return out.sentence(words::REQUESTS_UNKNOWN);
+    }
+    if all.len() < 2 && all.iter().all(|r| r.encode_ns == 0) {
         return Ok(());
     }
     let mut shown: Vec<&Request> = all.iter().collect();
     shown.sort_by_key(|r| std::cmp::Reverse((r.generated, r.prompt_tokens)));
     shown.truncate(SHOWN);
     shown.sort_by_key(|r| r.index);
-    let mut t = table(&["request", "prompt", "first token", "generated", "per token", "t/s"]);
+    let encoder = shown.iter().any(|r| r.encode_ns > 0);
+    let of_encoder = |cell: String| encoder.then_some(cell);
+    let mut heads = vec!["request", "prompt", "first token"];
+    heads.extend(encoder.then_some("of it, encoder"));
+    heads.extend(["generated", "per token", "t/s"]);
+    let mut t = table(&heads);
     for r in shown {
-        t.add_row(vec![
-            count(u64::from(r.index) + 1),
-            count(r.prompt_tokens),
-            maybe(r.ttft_ns),
-            count(r.generated),
-            maybe(r.tpot_ns),
-            per_s(r.decode_tokens_per_s),
-        ]);
+        let mut cells = vec![count(u64::from(r.index) + 1), count(r.prompt_tokens), maybe(r.ttft_ns)];
+        cells.extend(of_encoder(maybe(Some(r.encode_ns).filter(|ns| *ns > 0))));
+        cells.extend([count(r.generated), maybe(r.tpot_ns), per_s(r.decode_tokens_per_s)]);
+        t.add_row(cells);
     }
     write_table(&mut t, out)?;
     if all.len() > SHOWN {

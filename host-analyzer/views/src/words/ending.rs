@@ -30,6 +30,7 @@ pub fn sentence(e: &Ending) -> Option<String> {
             "No probe was attached to {who}, so nothing was recorded. The probes below show the reason; `profinfer-agent engine PID` \
              examines a process"
         ),
+        EndingCode::OutOfMemory => out_of_memory(e, &who),
         EndingCode::CallUnreturned => unreturned(e, &who),
         EndingCode::PidNamespace => {
             let inside = e.inside_pid.map_or_else(String::new, |pid| format!(" (as process {pid})"));
@@ -85,8 +86,8 @@ fn failed(e: &Ending, who: &str) -> String {
         (None, Some(status)) => format!("exited with status {status}"),
         (None, None) => "failed".to_owned(),
     };
-    let when = if e.traced { "after its last token" } else { "before its first token" };
-    let nothing = if e.traced { "" } else { "No token was generated: " };
+    let (nothing, when) = when(e);
+    let memory = e.memory.map_or_else(String::new, |m| format!(" ({})", memory_words(&m)));
     let output = match e.output.as_slice() {
         [] => ". Its standard error has no diagnostic that may be shown".to_owned(),
         lines => {
@@ -94,7 +95,26 @@ fn failed(e: &Ending, who: &str) -> String {
             format!(". Its last diagnostics: {}", lines.join(" | "))
         }
     };
-    format!("{nothing}{who} {how} {when}{output}")
+    format!("{nothing}{who} {how} {when}{memory}{output}")
+}
+
+/// The beginning of a sentence about an engine that has ended, and when it did.
+const fn when(e: &Ending) -> (&'static str, &'static str) {
+    if e.traced {
+        ("", "after its last token")
+    } else {
+        ("No token was generated: ", "before its first token")
+    }
+}
+
+/// The status of a program that the agent did not start is unknown: which process was killed, too.
+fn out_of_memory(e: &Ending, who: &str) -> String {
+    let (nothing, when) = when(e);
+    let figures = e.memory.map_or_else(String::new, |m| format!(": {}", memory_words(&m)));
+    format!(
+        "{nothing}{who} ended {when}, and the kernel killed a process of its control group because memory ran out{figures}. Give the \
+         group more memory, or let the engine use less: a smaller model or context, no kept prompts (--cache-ram 0)"
+    )
 }
 
 fn unreturned(e: &Ending, who: &str) -> String {
@@ -109,6 +129,9 @@ fn memory_words(m: &Memory) -> String {
     parts.extend(m.high_bytes.map(|b| format!("memory.high {}", size(b))));
     parts.extend(m.limit_bytes.map(|b| format!("limit {}", size(b))));
     parts.extend(m.used_bytes.map(|b| format!("{} in use", size(b))));
+    parts.extend(m.oom_kills.filter(|n| *n > 0).map(|n| {
+        format!("{n} {} killed because memory ran out", if n == 1 { "process" } else { "processes" })
+    }));
     parts.extend(m.high_events.filter(|n| *n > 0).map(|n| format!("memory.high exceeded {n} times")));
     parts.extend(
         m.stalled_ns

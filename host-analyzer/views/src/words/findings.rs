@@ -362,7 +362,13 @@ fn remedy(rule: &Rule, remedy: &Remedy) -> String {
             let cpus = cpu_list(cpus);
             format!("Give the engine {threads} threads on the fast cores (taskset -c {cpus} … -t {threads}).")
         }
-        Remedy::ShorterContext { cells } => format!("Keep {cells} KV cells or fewer. {}", rule.remedy),
+        Remedy::ShorterContext { cells, quantize } => {
+            let how = if *quantize { rule.remedy } else { SHORTER_CONTEXT };
+            format!("Keep {cells} KV cells or fewer. {how}")
+        }
+        Remedy::KvType { types: [only] } => {
+            format!("Try {only} for keys and values (no -ctk and -ctv), and compare.")
+        }
         Remedy::Clock { hertz } => format!("Allow {}. {}", quantity(*hertz as f64, "hertz"), rule.remedy),
         Remedy::MemoryClock { hertz } => {
             format!("Allow {}. {}", quantity(*hertz as f64, "hertz"), rule.remedy)
@@ -401,16 +407,17 @@ fn remedy(rule: &Rule, remedy: &Remedy) -> String {
         | Remedy::MoveInterrupts
         | Remedy::FindSleep
         | Remedy::WarmCache
-        | Remedy::KvType
+        | Remedy::KvType { .. }
         | Remedy::KeepConditions => rule.remedy.to_owned(),
     }
 }
 
 /// The fixed sentences about remedies: those of the rules, and those that replace them for some models.
 pub fn remedies() -> impl Iterator<Item = &'static str> {
-    RULES.iter().map(|rule| rule.remedy).chain([KEEP_WINDOW, TABLE_IN_MEMORY, KEEP_STATE])
+    RULES.iter().map(|rule| rule.remedy).chain([SHORTER_CONTEXT, KEEP_WINDOW, TABLE_IN_MEMORY, KEEP_STATE])
 }
 
+const SHORTER_CONTEXT: &str = "Keep less context: a smaller -c, shorter prompts and histories, summaries; a sliding window. The KV cache is quantized already.";
 const KEEP_WINDOW: &str = "This model keeps only a window of the context in some layers: keep all of it (--swa-full), or checkpoints (--ctx-checkpoints), and leave the history of a conversation unchanged.";
 const TABLE_IN_MEMORY: &str = "Rows of this table are read from storage when a token needs them: leave memory for it and keep it there (--lazy-mode off; older builds: --mlock), or put the model on faster storage. Fewer bits for other tensors change nothing.";
 const KEEP_STATE: &str = "This model has a state that cannot be cut back: keep checkpoints of it (--ctx-checkpoints, --checkpoint-min-step), and leave the history of a conversation unchanged.";

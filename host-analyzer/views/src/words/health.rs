@@ -32,6 +32,9 @@ pub fn line(remark: &Remark) -> String {
             "error: the agent ended with an error; its terminal or the probes below show which".into()
         }
         Remark::Dropped { of, reason, n, seen, bytes } => dropped(*of, reason, *n, *seen, *bytes),
+        Remark::LargeGraph(nodes) => {
+            format!("large graph: the largest graph without operators has {} nodes", count(*nodes))
+        }
         Remark::MetLate(late) => format!(
             "late: the agent found process {} {:.0} ms after its program began, when the engine was already loaded. The first \
              calls may be missing. Start engines one after the other, or let the agent start them",

@@ -118,7 +118,7 @@ fn refused(refusal: &Refusal) -> String {
             "the file has no embeddings or no layers, so it is not a model that generates text".to_owned()
         }
         Refusal::NoCensus(NoCensus::NotCausal) => {
-            "the attention of the model is not causal (embeddings, reranking, diffusion), so it does not generate token by token".to_owned()
+            "the model computes embeddings, ranks texts or generates by diffusion (its attention is not causal, or its outputs are pooled), so it does not generate token by token".to_owned()
         }
         Refusal::NoCensus(NoCensus::EncoderDecoder) => {
             "the model has an encoder and a decoder, which are not predicted".to_owned()
@@ -159,7 +159,7 @@ fn refused(refusal: &Refusal) -> String {
             backends.iter().map(|b| one_line(b)).collect::<Vec<_>>().join(", ")
         ),
         Refusal::Paging { needed, available } => format!(
-            "file and cache take {}, but the board has {} for programs: it would read weights from storage again and again",
+            "weights and cache take {}, but the board has {} for programs: it would read weights from storage again and again",
             size(*needed),
             size(*available)
         ),

@@ -3,6 +3,9 @@
 use super::{count, duration};
 use profinfer_analysis::steps::ContextShifts;
 
+/// Why there is no table of requests.
+pub const REQUESTS_UNKNOWN: &str = "requests: unknown, because neither the batches nor the graphs of the calls show their sequences and positions";
+
 /// How often the engine shifted a context, and what a shift takes.
 #[must_use]
 pub fn context_shifts(s: &ContextShifts) -> String {

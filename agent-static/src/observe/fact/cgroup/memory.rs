@@ -1,4 +1,5 @@
-//! Memory of a control group: limit, usage, and how long its tasks waited for memory.
+//! Memory of a control group: limit, usage, how long its tasks waited for memory, and how many the kernel killed
+//! because it ran out.
 
 use profinfer_wire::record::fact::FactScope;
 
@@ -11,16 +12,17 @@ use super::{NO_LIMIT, limit};
 const MICROSECOND_NS: u64 = 1000;
 /// Values that are sampled: the fact, the file of version 1 (none: version 2 only), the file of
 /// version 2.
-const COUNTS: [(&str, Option<&str>, &str); 3] = [
+const COUNTS: [(&str, Option<&str>, &str); 4] = [
     ("cgroup.memory.used", Some("/memory.usage_in_bytes"), "/memory.current"),
     ("cgroup.memory.high_events", None, "/memory.events"),
     ("cgroup.memory.stalled_ns", None, "/memory.pressure"),
+    ("cgroup.memory.oom_kills", Some("/memory.oom_control"), "/memory.events"),
 ];
 
 /// The counts of the group with the tightest `memory.high`, or else of that with the tightest
 /// limit, or else of the process's own group.
 #[derive(Debug)]
-pub(super) struct Memory([(Option<Open>, Changing); 3]);
+pub(super) struct Memory([(Option<Open>, Changing); COUNTS.len()]);
 
 impl Memory {
     pub(super) fn begin(
@@ -74,6 +76,7 @@ fn of(row: usize, text: &[u8]) -> Option<u64> {
     match row {
         0 => number(text.trim_ascii()),
         1 => field(text, "high ").and_then(number),
+        3 => field(text, "oom_kill ").and_then(number),
         // full avg10=0.00 avg60=0.00 avg300=0.00 total=1234
         _ => words(field(text, "full ")?)
             .find_map(|word| word.strip_prefix(b"total="))

@@ -1,8 +1,11 @@
 //! Conditions of the decoding process, and of the system.
 
+use std::collections::BTreeSet;
+
 use super::Case;
 use crate::findings::evidence::{Evidence, Place, Value};
 use crate::results::fact::process::Process;
+use profinfer_trace::model::Role;
 
 impl<'a> Case<'a> {
     /// The decoding process.
@@ -26,23 +29,21 @@ impl<'a> Case<'a> {
         })
     }
 
-    /// Mean bits per weight, over the weights that decode graphs read; `None` if their types are
-    /// unknown.
+    /// Mean bits per weight, over the weights of products and other operators that read all of them; not over
+    /// tables of which a graph looks up rows. `None` if their types are unknown.
     pub(in crate::findings) fn bits_per_weight(&self) -> Option<f64> {
-        let weights: u64 = self.analysis.weight.iter().filter(|w| w.pid == self.pid).map(|w| w.bytes).sum();
-        let mut names = std::collections::BTreeSet::new();
-        let mut elements = 0_f64;
+        let texts = &self.model.texts;
+        let (mut names, mut bytes, mut elements) = (BTreeSet::new(), 0_f64, 0_f64);
         for topology in self.model.topologies.rows.iter().filter(|t| t.pid == self.pid) {
-            for node in topology
-                .nodes
-                .iter()
-                .filter(|n| n.role == profinfer_trace::model::Role::Weight && n.bytes > 0)
-            {
-                if names.insert(node.name) {
-                    elements += node.ne.iter().map(|n| *n as f64).product::<f64>();
+            let computed = topology.nodes[..topology.n_nodes as usize].iter();
+            let reads = computed.filter(|n| texts.get(n.op) != "GET_ROWS").flat_map(|n| &n.src);
+            for weight in reads.map(|(_, source)| topology.node(*source)) {
+                if weight.role == Role::Weight && weight.bytes > 0 && names.insert(weight.name) {
+                    bytes += weight.bytes as f64;
+                    elements += weight.ne.iter().map(|n| *n as f64).product::<f64>();
                 }
             }
         }
-        (elements > 0.0 && weights > 0).then(|| weights as f64 * 8.0 / elements)
+        (elements > 0.0).then(|| bytes * 8.0 / elements)
     }
 }

@@ -168,7 +168,8 @@ impl Case<'_> {
             let claimed =
                 (0_u64..).zip(steps).filter(|(_, s)| (rule.steps)(question, s.kind)).map(|(i, _)| i);
             let unit_ns = ladder.map_or(self.calls.unit_ns, Ladder::unit_ns).max(1);
-            let estimate = gain.map_or(0.0, |g| g.likely_ns as f64 / unit_ns as f64);
+            // Copies of states before the first call of a request are in no question's time.
+            let estimate = gain.map_or(0.0, |g| (g.likely_ns as f64 / unit_ns as f64).min(1.0));
             Some(Effect {
                 question,
                 share: observed.map_or(estimate, |c| c.share),

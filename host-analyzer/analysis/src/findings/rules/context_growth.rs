@@ -3,7 +3,7 @@
 use super::super::case::{MIN_CALLS, MIN_TRACED};
 use super::super::evidence::{Evidence, Place, Value};
 use super::super::{Case, Confidence, Found, Requirement, Rule, Verdict};
-use super::{GENERATING, Remedy};
+use super::{GENERATING, Remedy, kv_type};
 use crate::ladder::StepKind;
 
 pub(super) const RULE: Rule = Rule {
@@ -13,7 +13,7 @@ pub(super) const RULE: Rule = Rule {
     question: "Why does it become slower the longer the text is?",
     condition: "Operators grow with the number of KV cells (the complete 95 % interval of the slope is above 0), and the KV cells cost at least 10 % of a token in the mean.",
     formula: "Half of the KV cells that tokens had in the mean, by the slopes of these operators: 0.8 of their low ends to 1.2 of their high ends.",
-    remedy: "Keep less context: a smaller -c, shorter histories, summaries; a sliding window. A quantized KV cache (-ctk q8_0 -ctv q8_0 with -fa on) halves what is read, if the processor is not the limit.",
+    remedy: "Keep less context: a smaller -c, shorter histories, summaries; a sliding window. A KV cache in f16 can be quantized (-ctk q8_0 -ctv q8_0 with -fa on): that halves what is read, if the processor is not the limit.",
     source: "llama.cpp #5021, #7372; ik_llama.cpp #51, #172",
     questions: GENERATING,
     requires: &[
@@ -67,7 +67,7 @@ fn judge(case: &Case<'_>) -> Verdict {
     let gain = case.gain(of_cells(low) * 0.4, of_cells(high) * 0.6);
     Verdict::Found(Found {
         evidence,
-        remedy: Remedy::ShorterContext { cells: cells / 2 },
+        remedy: Remedy::ShorterContext { cells: cells / 2, quantize: kv_type::may_quantize(case) },
         gains: vec![gain],
         confidence: Confidence::High,
     })

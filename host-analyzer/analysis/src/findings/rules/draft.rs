@@ -12,7 +12,7 @@ pub(super) const RULE: Rule = Rule {
     topic: "draft model",
     title: "The draft model does not pay",
     question: "Why is it slower with a draft model?",
-    condition: "Fewer tokens come out of a round than the round costs, counted in tokens that the target makes alone in that time: a < c_v(k) + k α. Where the target ran fewer than eight tokens alone, its time for one lies between T(k+1) / (k+1) and T(k+1), the median call that verifies k guesses: n tokens at once take no longer than n times one, and no less than one. If it pays by one of these bounds and not by the other, it is noisy.",
+    condition: "Fewer tokens come out of a round than the round costs, counted in tokens that the target makes alone in that time: a < c_v(k) + k α. The cost has the copies of states between the calls of a round, and the calls that compute accepted guesses again. Where the target ran fewer than eight tokens alone, its time for one lies between T(k+1) / (k+1) and T(k+1), the median call that verifies k guesses: n tokens at once take no longer than n times one, and no less than one. If it pays by one of these bounds and not by the other, it is noisy.",
     formula: "The time of a token that came out, over all calls and without the application and what delayed it, less that of the target alone: the 95 % interval of the median of its single tokens from eight of these on, otherwise from the upper bound of it to the lower one. The upper end is stretched by what tokens really took, as disturbances shrink along.",
     remedy: "Leave the draft model out, let it guess less (--spec-draft-n-max), or take a faster or a better one.",
     source: "llama.cpp #25908, #10455, #3919; on CPUs draft and target share one memory: -49 to -62 % were reported. The condition for a gain is that of Leviathan, Kalman and Matias, Fast inference from transformers via speculative decoding (arXiv 2211.17192), with measured costs",
@@ -113,6 +113,8 @@ fn evidence(row: &Speculative, plain: &Plain) -> Vec<Evidence> {
     let cost = if bounds { "break_even_per_round_at_least" } else { "break_even_per_round" };
     add(cost, row.break_even_per_round.map(Value::Mean));
     add("accepted_share", row.accepted_share.map(Value::Share));
+    add("replay_per_round", Some(row.replay_ns).filter(|ns| *ns > 0).map(Value::Nanoseconds));
+    add("copies_per_round", Some(row.copies_ns).filter(|ns| *ns > 0).map(Value::Nanoseconds));
     add("tokens_per_s", row.tokens_per_s.map(Value::Mean));
     if bounds {
         add("plain_token_at_least", Some(Value::Nanoseconds(plain.low_ns)));

@@ -7,7 +7,8 @@ use super::super::case::MIN_CALLS;
 use super::super::evidence::{Evidence, Place, Value};
 use super::super::{Case, Confidence, Found, Gain, Requirement, Rule, Verdict};
 use super::{GENERATING, Remedy};
-use crate::ladder::{self, FloorGroup, IGNORED, Ladder, NAMED, StepKind, TensorGroup};
+use crate::ladder::{self, FloorGroup, IGNORED, Ladder, NAMED, Retyped, StepKind, TensorGroup};
+use profinfer_trace::model::{Node, Role};
 
 pub(super) const RULE: Rule = Rule {
     code: "kv_type",
@@ -31,6 +32,8 @@ pub(super) const RULE: Rule = Rule {
 
 /// Types that every build multiplies without unpacking them first.
 const PLAIN: [&str; 3] = ["f16", "bf16", "f32"];
+/// The quantized type that flash attention reads fastest.
+const SMALL: &str = "q8_0";
 
 /// The likely part of a token that is due to the type of the cache, ns.
 pub(super) fn likely_ns(case: &Case<'_>) -> f64 {
@@ -38,6 +41,23 @@ pub(super) fn likely_ns(case: &Case<'_>) -> f64 {
         Verdict::Found(found) => found.gains.first().map_or(0.0, |gain| gain.likely_ns as f64),
         _ => 0.0,
     }
+}
+
+/// Whether the keys of the cache are in a type that is not quantized, or unknown.
+pub(super) fn may_quantize(case: &Case<'_>) -> bool {
+    let model = case.model;
+    let own = model.topologies.iter().map(|(_, t)| t).filter(|t| t.pid == case.pid);
+    let leafs = own.flat_map(|t| &t.nodes[t.n_nodes as usize..]);
+    let keys = |n: &&Node| n.role == Role::Cache && model.texts.get(n.name).starts_with("cache_k");
+    let mut types = leafs.filter(keys).map(|n| model.texts.get(n.dtype)).peekable();
+    types.peek().is_none() || types.any(|dtype| PLAIN.contains(&dtype))
+}
+
+/// Types to try instead of a slow one. The others that the engine has are slower with flash attention, and
+/// without it no values are quantized.
+fn to_try(slow: &Retyped<'_>) -> &'static [&'static str] {
+    let flash = slow.to.is_none();
+    if flash && slow.from.dtype == SMALL { &["f16"] } else { &["f16", SMALL] }
 }
 
 fn judge(case: &Case<'_>) -> Verdict {
@@ -63,7 +83,7 @@ fn judge(case: &Case<'_>) -> Verdict {
     let gain = ladder::Gain { low_ns: 0, likely_ns: most / 2, high_ns: most };
     Verdict::Found(Found {
         evidence,
-        remedy: Remedy::KvType,
+        remedy: Remedy::KvType { types: to_try(slow) },
         gains: vec![Gain::of_ladder(ladder, gain)],
         confidence: Confidence::Low,
     })

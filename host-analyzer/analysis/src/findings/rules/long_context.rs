@@ -13,7 +13,7 @@ pub(super) const RULE: Rule = Rule {
     question: "Why is every token slow after a long prompt?",
     condition: "Tokens attend to at least 1,000 KV cells in the mean, their number hardly grows in this recording, and the operators of the attention take at least 10 % of a token.",
     formula: "Half of the time of these operators, as for half of the KV cells, less what is likely due to the type of the cache (`kv_type`). What each of them takes without KV cells is at most the mean of the fastest operators.",
-    remedy: "Keep less context: a shorter prompt, summaries, a sliding window. Try flash attention (-fa on), and a KV cache in q8_0 with it.",
+    remedy: "Keep less context: a shorter prompt, summaries, a sliding window. Try flash attention (-fa on), and with it a KV cache in q8_0 instead of f16.",
     source: "llama.cpp #5021, #7372; ik_llama.cpp #51",
     questions: GENERATING,
     requires: &[
@@ -54,7 +54,7 @@ fn judge(case: &Case<'_>) -> Verdict {
         case.gain(least - ns * ERROR, by_length / 2.0 + ns * ERROR).in_another_session(case.calls.unit_ns);
     Verdict::Found(Found {
         evidence,
-        remedy: Remedy::ShorterContext { cells: cells / 2 },
+        remedy: Remedy::ShorterContext { cells: cells / 2, quantize: kv_type::may_quantize(case) },
         gains: vec![gain],
         confidence: Confidence::High,
     })

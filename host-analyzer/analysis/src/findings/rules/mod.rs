@@ -172,6 +172,8 @@ pub enum Remedy {
     ShorterContext {
         /// Half of those that are there now.
         cells: u64,
+        /// Quantize the cache, too: its keys are in a type that is not quantized.
+        quantize: bool,
     },
     /// Decode without the draft model, or with a better one.
     NoDraft,
@@ -219,7 +221,10 @@ pub enum Remedy {
     /// Read the model before it is needed.
     WarmCache,
     /// Use another type for the KV cache.
-    KvType,
+    KvType {
+        /// Types to try.
+        types: &'static [&'static str],
+    },
     /// Undo a change of the conditions.
     KeepConditions,
     /// Read prompts in batches of so many tokens.

@@ -47,6 +47,7 @@ fn remarks(model: &Model, ending: &Ending, health: &Health) -> Vec<Remark> {
     if let Some(ledger) = &totals.ledger {
         stream::dropped(Of::Spans, ledger, ledger.span_ends, &mut found);
     }
+    stream::too_large(model, &mut found);
     stream::stalled(health, &mut found);
     found.extend(health.late.iter().copied().map(Remark::MetLate));
     stream::nested(model, &mut found);

@@ -62,6 +62,8 @@ pub enum Remark {
         /// Bytes of the lost events, where they are counted.
         bytes: Option<u64>,
     },
+    /// Nodes of the largest graph whose operators the agent does not record because it has too many.
+    LargeGraph(u64),
     /// The reader of the ring buffer was stalled while the full buffer lost records.
     RingStalled(RingStalls),
     /// The agent met a process after its engine was loaded: its first calls may be missing.
@@ -222,6 +224,7 @@ impl Remark {
             Self::Off(_)
             | Self::Piece { .. }
             | Self::Edge { .. }
+            | Self::LargeGraph(_)
             | Self::Probed(_)
             | Self::Filtered(_)
             | Self::LeftOut { .. }

@@ -11,6 +11,15 @@ pub(super) fn dropped<L: Totals>(of: Of, ledger: &L, seen: u64, found: &mut Vec<
     found.extend(lost.map(|(reason, n, bytes)| Remark::Dropped { of, reason, n, seen, bytes }));
 }
 
+/// For operators of graphs with too many nodes: how many the largest one has.
+pub(super) fn too_large(model: &Model, found: &mut Vec<Remark>) {
+    let calls = &model.graph_calls;
+    let unknown =
+        (0..calls.len()).filter(|i| calls.topology[*i].is_none()).map(|i| u64::from(calls.n_nodes[i]));
+    let lost = model.health.ledger.is_some_and(|l| l.spans_too_large > 0);
+    found.extend(unknown.max().filter(|nodes| lost && *nodes > 0).map(Remark::LargeGraph));
+}
+
 /// For records lost to a full ring buffer: whether it was full because its reader was stalled.
 pub(super) fn stalled(health: &Health, found: &mut Vec<Remark>) {
     let full = |l: &Ledger| l.spans_ring_full > 0 || l.calls_ring_full > 0 || l.tensors_ring_full > 0;

@@ -100,17 +100,19 @@ impl Server {
                 continue;
             }
             let end_ns = d.start_ns[i].saturating_add(d.duration_ns[i]);
-            let before = ends.insert(key.0, end_ns).unwrap_or(d.start_ns[i]);
-            let graphs = outer.within(key.0, before, d.start_ns[i]);
-            let encode_ns = graphs.map(|(start, end)| end.saturating_sub(start)).sum();
+            // An encoder may run before the first call: for an image at the beginning of a prompt.
+            let before = ends.insert(key.0, end_ns).unwrap_or(0);
+            let graphs = || outer.within(key.0, before, d.start_ns[i]);
+            let since_start = |ns: u64| ns.saturating_sub(model.session.start_ns);
             let Ok(row) = u32::try_from(i) else { break };
             let rows = model.parts.of(LlamaCallId(row));
             let call = Call {
                 row,
-                start_ns: d.start_ns[i].saturating_sub(model.session.start_ns),
+                start_ns: since_start(d.start_ns[i]),
                 duration_ns: d.duration_ns[i],
                 n_tokens: d.n_tokens[i],
-                encode_ns,
+                encode_from_ns: graphs().next().map(|(start, _)| since_start(start)),
+                encode_ns: graphs().map(|(start, end)| end.saturating_sub(start)).sum(),
                 draft_reads_ns: phases.draft_reads[i].last().map_or(0, |read| {
                     d.start_ns[*read].saturating_add(d.duration_ns[*read]).saturating_sub(end_ns)
                 }),

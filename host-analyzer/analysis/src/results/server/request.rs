@@ -42,11 +42,11 @@ pub struct SlotRequest {
     pub prompt_calls: u64,
     /// How often all of its tokens were read with logits for each: the steps of a diffusion model; else 1.
     pub reads: u64,
-    /// From the start of the first call with its tokens to the end of the call with its first
-    /// output, or until a draft has read that batch, ns; `None` where either was not recorded.
+    /// From the start of the first call with its tokens, or of an encoder just before it, to the end of the
+    /// call with its first output, or until a draft has read that batch, ns; `None` where either was not recorded.
     pub ttft_ns: Option<u64>,
-    /// The part of that in which graphs of an encoder of images or sound ran between two calls of its
-    /// prompt, ns.
+    /// The part of that in which graphs of an encoder of images or sound ran before and between the
+    /// calls of its prompt, ns.
     pub encode_ns: u64,
     /// The part of `ttft_ns` in which neither a call had tokens of this request nor an encoder ran, ns:
     /// other slots, and the server itself.

@@ -29,6 +29,8 @@ pub(super) struct Call<'a> {
     pub(super) start_ns: u64,
     pub(super) duration_ns: u64,
     pub(super) n_tokens: u32,
+    /// Start of the first graph between the process's call before and this one, ns.
+    pub(super) encode_from_ns: Option<u64>,
     /// Time of the graphs between the process's call before and this one, ns.
     pub(super) encode_ns: u64,
     /// Time until the draft has read the same batch: before, the engine takes no token from it. ns

@@ -47,6 +47,11 @@ pub struct Speculative {
     /// Median time of the draft's calls per draft token, ns: the time of a round's draft calls
     /// divided by its draft tokens, over rounds.
     pub draft_token_ns: Option<u64>,
+    /// Time in which a round computes accepted tokens again, because a recurrent state cannot be cut back, ns:
+    /// median of the rounds that do, times their share.
+    pub replay_ns: u64,
+    /// Time in which a round copies states of sequences, ns: likewise.
+    pub copies_ns: u64,
     /// The target without a draft, where known.
     pub plain: Option<Plain>,
     /// Time of the draft per draft token divided by the target's time per token.
@@ -57,7 +62,7 @@ pub struct Speculative {
     pub break_even_per_round: Option<f64>,
     /// A round gives more tokens than that; `None` where it depends on the bounds.
     pub wins: Option<bool>,
-    /// Tokens per second of calls: tokens of a round divided by the cost of a round.
+    /// Tokens per second of calls and copies of states: tokens of a round divided by the cost of a round.
     pub tokens_per_s: Option<f64>,
     /// The same without a draft.
     pub plain_tokens_per_s: Option<f64>,
@@ -152,9 +157,11 @@ fn figures(rounds: &[Round], ones: Vec<u64>) -> Speculative {
     let mut draft_times: Vec<u64> = guessing.map(|r| r.draft_ns / u64::from(r.drafted())).collect();
     let draft_token_ns = percentile(&mut draft_times, 50);
     // Cost of a round from medians, so that a single hiccup does not count.
+    let replay_ns = per_round(rounds.iter().map(|r| r.replay_ns));
+    let copies_ns = per_round(rounds.iter().filter_map(|r| r.copies_ns));
     let round_ns = draft_token_ns.filter(|_| n > 0).map(|draft| {
         let verify: f64 = sizes.iter().map(|s| s.rounds as f64 * s.median_ns as f64).sum();
-        (verify + drafted as f64 * draft as f64) / n as f64
+        (verify + drafted as f64 * draft as f64) / n as f64 + replay_ns + copies_ns
     });
     let in_plain = |ns: f64| plain.filter(|p| p.ns > 0).map(|p| ns / p.ns as f64);
     let emitted_per_round = ratio(tokens, known_rounds);
@@ -176,6 +183,8 @@ fn figures(rounds: &[Round], ones: Vec<u64>) -> Speculative {
         positions: positions(rounds),
         verified,
         draft_token_ns,
+        replay_ns: replay_ns.round() as u64,
+        copies_ns: copies_ns.round() as u64,
         plain,
         draft_ratio: draft_token_ns.and_then(|ns| in_plain(ns as f64)),
         break_even_per_round,
@@ -183,6 +192,14 @@ fn figures(rounds: &[Round], ones: Vec<u64>) -> Speculative {
         tokens_per_s: emitted_per_round.zip(round_ns.filter(|ns| *ns > 0.0)).map(|(a, ns)| a * 1e9 / ns),
         plain_tokens_per_s: plain.filter(|p| p.ns > 0).map(|p| 1e9 / p.ns as f64),
     }
+}
+
+/// What some of the rounds do, per round, ns: their median, times their share.
+fn per_round(times: impl Iterator<Item = u64>) -> f64 {
+    let all: Vec<u64> = times.collect();
+    let mut done: Vec<u64> = all.iter().copied().filter(|ns| *ns > 0).collect();
+    let share = ratio(done.len() as u64, all.len() as u64);
+    share.zip(percentile(&mut done, 50)).map_or(0.0, |(share, median)| share * median as f64)
 }
 
 fn sizes(rounds: &[Round]) -> Vec<Verified> {

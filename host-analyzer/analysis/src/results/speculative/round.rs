@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use crate::shared::edit::Edits;
+use crate::shared::housekeeping::OfThreads;
 use crate::shared::phase::{Pair, Phase, Phases, Role};
 use crate::shared::share::{LONGEST_DRAFT, SequenceShare};
 use profinfer_trace::model::Model;
@@ -30,8 +31,12 @@ pub(super) struct Round {
     pub(super) own: u32,
     /// Time of the draft's calls before it, ns.
     pub(super) draft_ns: u64,
-    /// Time of the target's call, and of the one that computes its accepted tokens again, ns.
+    /// Time of the target's call, ns.
     pub(super) verify_ns: u64,
+    /// Time of the calls that compute its accepted tokens again, ns.
+    pub(super) replay_ns: u64,
+    /// Time of copies of states until the next tokens are verified or computed, ns; `None` if none follow.
+    pub(super) copies_ns: Option<u64>,
 }
 
 impl Round {
@@ -41,7 +46,8 @@ impl Round {
             .filter(|s| s.n == 1 || s.may_verify())
             .map(|s| Guess { share: *s, emitted: None })
             .collect();
-        Self { call, alone: guesses.len() == shares.len(), guesses, own: 1, draft_ns, verify_ns }
+        let alone = guesses.len() == shares.len();
+        Self { call, alone, guesses, own: 1, draft_ns, verify_ns, replay_ns: 0, copies_ns: None }
     }
 
     /// Draft tokens that it verified.
@@ -58,7 +64,7 @@ impl Round {
     /// together with the target's own token, which it did not have before.
     fn replay(&mut self, model: &Model, phases: &Phases, call: usize) {
         let calls = &model.llama_calls;
-        self.verify_ns = self.verify_ns.saturating_add(calls.duration_ns[call]);
+        self.replay_ns = self.replay_ns.saturating_add(calls.duration_ns[call]);
         let n = calls.n_tokens[call];
         self.own += u32::from(n > 1 && phases.logits[call] == Some(u64::from(n)));
     }
@@ -103,10 +109,12 @@ impl Rounds {
         self.found.push(round);
     }
 
-    /// Where no later call shows the outcome, the engine's removal of rejected guesses does, or the outputs that it
-    /// took.
-    fn close(mut self, edits: &Edits) -> Vec<Round> {
+    /// The rounds with what no call shows. The outcome of the last ones: the engine's removal of rejected guesses
+    /// shows it, or the outputs that it took. And the copies of states of each.
+    fn close(mut self, model: &Model, phases: &Phases, edits: &Edits) -> Vec<Round> {
+        let copies = OfThreads::copies(model);
         for round in &mut self.found {
+            round.copies_ns = copies_after(model, phases, &copies, round.call);
             let (call, only) = (round.call, round.alone && round.guesses.len() == 1);
             for guess in round.guesses.iter_mut().filter(|g| g.emitted.is_none()) {
                 guess.emitted = edits.kept(call, &guess.share, only);
@@ -114,6 +122,18 @@ impl Rounds {
         }
         self.found
     }
+}
+
+/// Time of copies of states between a call and the next one of its context that generates, ns. Before a prompt
+/// the engine copies for the prompt.
+fn copies_after(model: &Model, phases: &Phases, copies: &OfThreads, call: usize) -> Option<u64> {
+    let d = &model.llama_calls;
+    let pid = |i: usize| model.threads.get(d.thread[i]).pid;
+    let own = |i: &usize| d.context[*i] == d.context[call] && pid(*i) == pid(call) && d.status[*i] == 0;
+    let next = (call + 1..d.len()).filter(own).find(|i| !phases.replays[*i])?;
+    let gap = (d.start_ns[call].saturating_add(d.duration_ns[call]), d.start_ns[next]);
+    let times = copies.within(model, d.thread[call], gap).map(|(from, to)| to - from);
+    phases.llama_calls[next].generates().then(|| times.fold(0, u64::saturating_add))
 }
 
 /// The rounds of a pair, by start.
@@ -149,7 +169,7 @@ pub(super) fn rounds(model: &Model, phases: &Phases, edits: &Edits, pair: &Pair)
             (draft_calls, draft_ns) = (0, 0);
         }
     }
-    rounds.close(edits)
+    rounds.close(model, phases, edits)
 }
 
 /// The rounds of a context that guesses tokens without a draft model, for example from n-grams of
@@ -183,7 +203,7 @@ pub(super) fn without_draft(
             answers.insert(share.seq, next.filter(|_| share.outputs.is_none_or(|n| n > 0)));
         }
     }
-    let found = rounds.close(edits);
+    let found = rounds.close(model, phases, edits);
     // Where batches list their sequences, each of these is known to be a round.
     let told = found.iter().any(|r| r.guesses.iter().any(|g| g.share.seq.is_some()));
     let outcomes = || found.iter().filter_map(Round::emitted);

@@ -17,6 +17,7 @@ use super::sources::{elements, part, root, source};
 use super::{Accuracy, Work};
 use crate::shared::context::contexts;
 use crate::shared::empty::is_empty_op;
+use crate::shared::outer::OuterGraphs;
 use profinfer_trace::model::{GraphCallId, Model, Node, NodeIdx, Role, Topology};
 
 /// Work of one `FLASH_ATTN_EXT`.
@@ -79,15 +80,16 @@ impl Attention {
         })
     }
 
-    /// The work of a call whose first token has position `n_past`.
-    pub(super) fn work(&self, n_past: Option<u32>) -> Work {
+    /// The work of a call at a position.
+    pub(super) fn work(&self, position: Position) -> Work {
         let whole = (self.cells, self.cells.saturating_mul(self.queries), Accuracy::Counted);
-        let (read, attended, accuracy) = match n_past {
+        let (read, attended, accuracy) = match position.n_past {
             _ if !self.causal => whole,
             None => (whole.0, whole.1, Accuracy::AtMost),
             Some(n_past) => {
                 let (read, attended) = self.attended(n_past.into());
-                (read, attended, if self.window { Accuracy::AtMost } else { Accuracy::Counted })
+                let bound = if self.window { Accuracy::AtMost } else { Accuracy::Counted };
+                (read, attended, bound.max(position.accuracy))
             }
         };
         let mut work = self.others;
@@ -147,9 +149,18 @@ fn cache_cells(model: &Model, topology: &Topology, keys: NodeIdx) -> u64 {
     topology.node(root(model, topology, keys)).ne[1]
 }
 
+/// Position of a graph call's batch in its context.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Position {
+    /// Position of the first token; `None` where unknown.
+    n_past: Option<u32>,
+    /// How well it tells the cells before that token.
+    accuracy: Accuracy,
+}
+
 /// Position of each graph call's batch in its context.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Positions(Vec<Option<u32>>);
+pub(super) struct Positions(Vec<Position>);
 
 impl Positions {
     pub(super) fn compute(model: &Model) -> Self {
@@ -163,13 +174,57 @@ impl Positions {
         // A split without a rotary embedding has the position of the other splits of its graph.
         let of_graph = calls.parent.iter().map(|parent| of_parent[(*parent)?.0 as usize]);
         let of_batch = first_graphs(model);
-        let own = calls.n_past.iter().zip(of_graph).zip(of_batch);
-        Self(own.map(|((own, graph), batch)| own.or(graph).or(batch)).collect())
+        let own = calls.n_past.iter().zip(of_graph).zip(of_batch).zip(accuracies(model));
+        let of = |(((own, graph), batch), accuracy): (((&Option<u32>, _), _), _)| Position {
+            n_past: own.or(graph).or(batch),
+            accuracy,
+        };
+        Self(own.map(of).collect())
     }
 
-    pub(super) fn of_call(&self, call: GraphCallId) -> Option<u32> {
-        *self.0.get(call.0 as usize)?
+    pub(super) fn of_call(&self, call: GraphCallId) -> Position {
+        self.0.get(call.0 as usize).copied().unwrap_or_default()
     }
+}
+
+/// By graph call: how well the position of its batch tells the cells before it. A batch with several sequences
+/// counts as one of the first. Each patch of an image has a cell, but an image has only as many positions as its
+/// longer side has patches, so a position after one is less than the number of cells (M-RoPE).
+fn accuracies(model: &Model) -> impl Iterator<Item = Accuracy> + '_ {
+    let of_axes: Vec<bool> = model.topologies.iter().map(|(_, t)| has_several_axes(model, t)).collect();
+    let images = images(model);
+    let several = |call: usize| {
+        let sequences: BTreeSet<_> = model.parts.of_row(call).map(|part| model.parts.seq[part]).collect();
+        sequences.len() > 1
+    };
+    let calls = &model.graph_calls;
+    (0..calls.len()).map(move |i| {
+        let axes = calls.topology[i].is_some_and(|t| of_axes[t.0 as usize]);
+        match calls.decode[i] {
+            _ if axes && images.contains(&model.threads.get(calls.thread[i]).pid) => Accuracy::AtLeast,
+            Some(call) if several(call.0 as usize) => Accuracy::Estimated,
+            _ => Accuracy::Counted,
+        }
+    })
+}
+
+/// Whether the rotary embedding has several positions per token: those of time, height and width.
+fn has_several_axes(model: &Model, topology: &Topology) -> bool {
+    let axes = |node: &Node| {
+        let [rotated, positions] = [source(node, 0)?, source(node, 1)?].map(|n| topology.node(n));
+        Some(positions.ne[0] > rotated.ne[2])
+    };
+    let ropes = topology.nodes.iter().filter(|n| model.texts.get(n.op) == "ROPE");
+    ropes.filter_map(axes).any(|several| several)
+}
+
+/// Processes that read images or sound: an encoder ran, or a batch has one position for all of its tokens.
+fn images(model: &Model) -> BTreeSet<u32> {
+    let (parts, threads) = (&model.parts, &model.threads);
+    let batches = (0..parts.len()).filter(|part| parts.same[*part] && parts.n[*part] > 1);
+    let of_call = |part: usize| model.llama_calls.thread[parts.decode[part].0 as usize];
+    let encoders = OuterGraphs::compute(model);
+    batches.map(|part| threads.get(of_call(part)).pid).chain(encoders.processes()).collect()
 }
 
 /// By graph call: the position of the batch, where the graph is the only one of its call. A model without a

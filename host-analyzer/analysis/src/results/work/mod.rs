@@ -39,9 +39,10 @@ pub enum Accuracy {
     /// An upper bound: the cells in a sliding window, or the batch's position in its context, are
     /// unknown.
     AtMost,
-    /// The expert selections or the type of a tensor did not arrive.
+    /// The expert selections or the type of a tensor did not arrive, or a batch has several sequences.
     Estimated,
-    /// A lower bound: an operator has no formula, or its sources did not arrive, and counts as none.
+    /// A lower bound: an operator has no formula, or its sources did not arrive, and counts as none; or the
+    /// context has images, which have more cells than positions.
     AtLeast,
 }
 

@@ -7,6 +7,7 @@ use profinfer_trace::model::*;
 
 use super::Answer::{Found, NotKnown, RuledOut, Silent};
 use super::{PROCESS, answer, evidence, findings, number, remedy};
+use crate::models::calls::{call, model};
 use crate::models::planted::{Plant, TOKENS, each, tokens};
 use crate::models::small::PID;
 
@@ -36,6 +37,40 @@ fn copies_of_states_are_not_sampling() {
     assert_eq!(answer(&m, "sampling"), RuledOut);
     assert_eq!(answer(&with(1_000_000, SAVE, 0, 9_000), "state_copies"), RuledOut);
     assert_eq!(answer(&tokens(0, 0, 0, false), "state_copies"), Silent);
+}
+
+/// A server saves what a slot held before it reads the next prompt: between the last call of a request and the
+/// first one of the next.
+#[test]
+fn copies_before_a_prompt_delay_its_first_token() {
+    // Requests of a prompt and four tokens, in calls of 100 ns, 10 ns apart, but 1,000 before each prompt.
+    let with = |copy: u64| {
+        let mut calls = Vec::new();
+        for request in 0..10_u32 {
+            let past = request * 24;
+            calls.push(call(0x5000, 20, &[1], past));
+            calls.extend((0..4).map(|i| call(0x5000, 1, &[1], past + 20 + i)));
+        }
+        let mut m = model(&calls, true);
+        let later = |start: &mut u64| *start += (*start - 1_000) / 550 * 1_000;
+        m.llama_calls.start_ns.iter_mut().for_each(later);
+        m.graph_calls.start_ns.iter_mut().for_each(later);
+        m.spans.start_ns.iter_mut().for_each(later);
+        for prompt in (5..m.llama_calls.len()).step_by(5) {
+            let start_ns = m.llama_calls.start_ns[prompt] - 950;
+            let caller = m.threads.get(m.llama_calls.thread[prompt]);
+            let (pid, tid) = (caller.pid, caller.tid);
+            m.housekeeping.push(Housekeeping { pid, tid, kind: SAVE, start_ns, duration_ns: copy, bytes: 1 });
+        }
+        m
+    };
+    let m = with(900);
+    let first = findings(&m).found.into_iter().find(|f| f.rule.code == "state_copies").unwrap();
+    let gain = first.gain().unwrap();
+    // Nine of ten requests wait 900 ns.
+    assert_eq!((gain.question, gain.likely_ns), (Question::FirstToken, 810));
+    assert_eq!(evidence(&m, "state_copies", "before_request_ns"), Some(Value::Nanoseconds(810)));
+    assert_eq!(answer(&with(1), "state_copies"), RuledOut);
 }
 
 #[test]

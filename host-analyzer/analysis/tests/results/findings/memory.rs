@@ -178,6 +178,13 @@ fn bandwidth_and_kernels() {
     assert_eq!(answer(&full, "bandwidth"), Found(78, 92));
     assert_eq!(evidence(&full, "bandwidth", "bits_per_weight"), Some(Value::Mean(32.0)));
     assert_eq!(evidence(&full, "bandwidth", "bytes_per_token"), Some(Value::Bytes(16_640)));
+    // A table of which rows are looked up has other bits.
+    let mut lookup = with(46_222_222_222, 1_000_000_000_000);
+    let (get_rows, name) = (lookup.texts.intern("GET_ROWS"), lookup.texts.intern("table"));
+    let nodes = &mut lookup.topologies.rows[0].nodes;
+    nodes.push(Node { name, ne: [64, 1_000, 1, 1], bytes: 64_000, ..nodes[5].clone() });
+    nodes[4] = Node { op: get_rows, src: sources(&[8, 3]), ..nodes[4].clone() };
+    assert_eq!(evidence(&lookup, "bandwidth", "bits_per_weight"), Some(Value::Mean(32.0)));
     let Some(Value::Share(mbu)) = evidence(&full, "bandwidth", "memory_bandwidth_used") else { panic!() };
     assert!((mbu - 0.9).abs() < 1e-6, "{mbu}");
     assert_eq!(answer(&full, "kernels"), RuledOut);
@@ -228,14 +235,21 @@ fn a_type_without_a_fast_kernel() {
 /// takes is not recorded, so the gain lies between nothing and the time above the limit.
 #[test]
 fn keys_of_a_quantized_type() {
-    let verdict = |dtype: &str, read: u64| {
+    let with = |dtype: &str, read: u64| {
         let mut m = tokens(0, 0, 0, false);
         ceiling(&mut m, CeilingKind::Read, read);
         let (dtype, name) = (m.texts.intern(dtype), m.texts.intern("cache_k_l0"));
         let nodes = &mut m.topologies.rows[0].nodes;
         nodes[5] = Node { dtype, name, role: Role::Cache, ..nodes[5].clone() };
-        answer(&m, "kv_type")
+        m
     };
+    // Without values of another type next to them, flash attention reads the keys.
+    let types = |dtype: &str| match remedy(&with(dtype, 1_000_000_000_000), "kv_type") {
+        Remedy::KvType { types } => types,
+        other => panic!("{other:?}"),
+    };
+    assert_eq!((types("q5_1"), types("q8_0")), (&["f16", "q8_0"][..], &["f16"][..]));
+    let verdict = |dtype: &str, read: u64| answer(&with(dtype, read), "kv_type");
     let one = verdict("q5_1", 1_000_000_000_000);
     assert!(matches!(one, Found(0, 75..99)), "{one:?}");
     assert_eq!(verdict("f16", 1_000_000_000_000), RuledOut);

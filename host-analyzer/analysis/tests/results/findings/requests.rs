@@ -2,11 +2,11 @@
 
 use profinfer_analysis::findings::{Remedy, Requirement, Value};
 use profinfer_analysis::ladder::Question;
-use profinfer_trace::model::Model;
+use profinfer_trace::model::{Model, Node, Role, Texts, Topology};
 
 use super::Answer::{Found, NotKnown, RuledOut, Silent};
 use super::{answer, evidence, findings, remedy};
-use crate::models::calls::{Call, call, model};
+use crate::models::calls::{CELLS, Call, call, model};
 
 const A: u64 = 0x5000;
 
@@ -46,6 +46,28 @@ fn a_prompt_that_is_read_again() {
     assert_eq!(answer(&conversation(&[(20, 0)]), "prefix"), Silent);
 }
 
+/// The same conversation with a model that keeps less than all cells: what is to be kept depends on it.
+#[test]
+fn the_remedy_depends_on_what_the_model_keeps() {
+    let with = |change: &dyn Fn(&mut Texts, &mut Topology)| {
+        let mut m = conversation(&[(20, 0), (30, 0), (40, 0)]);
+        m.topologies.rows.iter_mut().for_each(|t| change(&mut m.texts, t));
+        m
+    };
+    let state = with(&|texts, t| t.nodes[0].op = texts.intern("SSM_CONV"));
+    assert_eq!(remedy(&state, "prefix"), Remedy::KeepState);
+    // Another cache, for the layers with a window, of this number of cells.
+    let window = |cells: u64| {
+        with(&|texts, t| {
+            let cache = t.nodes.iter().find(|n| n.role == Role::Cache).unwrap().clone();
+            t.nodes.push(Node { name: texts.intern("cache_k_l1"), ne: [64, cells, 1, 1], ..cache });
+        })
+    };
+    assert_eq!(remedy(&window(CELLS / 4), "prefix"), Remedy::KeepWindow);
+    // With --swa-full the layers with a window keep all cells, too.
+    assert_eq!(remedy(&window(CELLS), "prefix"), Remedy::CachePrompt);
+}
+
 /// Ten tokens for each of three steps of the cache. Attention takes `per_step` ns per 256 cells,
 /// the rest of a call 130 ns.
 fn grown(per_step: u64) -> Model {
@@ -67,7 +89,13 @@ fn a_context_that_takes_its_share() {
     let Found(low, high) = answer(&m, "context_growth") else { panic!() };
     // 204.8 and 307.2, and the slopes' own interval.
     assert!((204..=205).contains(&low) && (307..=308).contains(&high), "{low} to {high}");
-    assert_eq!(remedy(&m, "context_growth"), Remedy::ShorterContext { cells: 256 });
+    assert_eq!(remedy(&m, "context_growth"), Remedy::ShorterContext { cells: 256, quantize: true });
+    // Where the keys are quantized already, that is no advice.
+    let mut small = grown(256);
+    let q8 = small.texts.intern("q8_0");
+    let caches = small.topologies.rows.iter_mut().flat_map(|t| &mut t.nodes);
+    caches.filter(|n| n.role == Role::Cache).for_each(|n| n.dtype = q8);
+    assert_eq!(remedy(&small, "context_growth"), Remedy::ShorterContext { cells: 256, quantize: false });
     assert_eq!(evidence(&m, "context_growth", "cells"), Some(Value::Count(512)));
     assert_eq!(evidence(&m, "context_growth", "ns_per_1000_cells"), Some(Value::Nanoseconds(1_000)));
     assert_eq!([grown(5), grown(0)].map(|m| answer(&m, "context_growth")), [RuledOut, RuledOut]);
@@ -118,7 +146,7 @@ fn a_context_that_is_long_from_the_start() {
     // The product is not of the attention. Half of 900 ns, or of 870 if the operator takes 30 without
     // cells; and 27 for the replay, with 7.8 % of that and of the rest for other sessions.
     assert_eq!(answer(&m, "long_context"), Found(380, 505));
-    assert_eq!(remedy(&m, "long_context"), Remedy::ShorterContext { cells: 640 });
+    assert_eq!(remedy(&m, "long_context"), Remedy::ShorterContext { cells: 640, quantize: true });
     assert_eq!(evidence(&m, "long_context", "cells"), Some(Value::Count(1280)));
     assert_eq!(answer(&m, "context_growth"), Silent);
     assert_eq!(answer(&long(512), "long_context"), RuledOut);

@@ -2,7 +2,7 @@
 
 use profinfer_analysis::predict::{NoCensus, Prediction, Query, Refusal, Run};
 
-use super::board::{Made, Q8};
+use super::board::{Made, Q8, VOCAB};
 
 const MADE: Made = Made { layers: 2, embd: 64, dtype: Q8 };
 
@@ -52,11 +52,19 @@ fn another_board_than_was_asked_for() {
 #[test]
 fn a_model_that_would_page() {
     let file = MADE.file();
-    let needed = (file.header().len() + file.weights) as u64;
+    // Of the embeddings, a token reads a row.
+    let table = MADE.bytes(MADE.embd, VOCAB);
+    let needed = (file.header().len() + file.weights) as u64 - table;
     let with = |memory| Run { memory_bytes: Some(memory), ..MADE.run() };
     assert!(Prediction::compute(&file.read().unwrap(), &[with(needed)], &Query::default()).is_ok());
     let refusal = refused(&[with(needed - 1)], &Query::default());
     assert_eq!(refusal, Refusal::Paging { needed, available: needed - 1 });
+    // A table per layer, as large as all else, changes nothing.
+    let large = file.clone().tensor("per_layer_token_embd.weight", &[64, 4_096], 8, 278_528);
+    let header = (large.header().len() - file.header().len()) as u64;
+    let fits = |memory| Prediction::compute(&large.read().unwrap(), &[with(memory)], &Query::default());
+    assert!(fits(needed + header).is_ok());
+    assert_eq!(fits(needed + header - 1).map_err(|r| r.code()).err(), Some("would_page"));
 }
 
 #[test]
@@ -70,6 +78,11 @@ fn files_without_a_census() {
     assert_eq!(of(empty), Err(Refusal::NoCensus(NoCensus::NoLanguageModel)));
     let embeddings = super::file::File::new("bert").number("bert.attention.causal", 0);
     assert_eq!(of(embeddings), Err(Refusal::NoCensus(NoCensus::NotCausal)));
+    // Architectures that are bidirectional in the engine's code, and files whose outputs are pooled.
+    for hidden in [super::file::File::new("gemma-embedding"), MADE.file().number("llama.pooling_type", 3)] {
+        assert_eq!(of(hidden), Err(Refusal::NoCensus(NoCensus::NotCausal)));
+    }
+    assert!(of(MADE.file().number("llama.pooling_type", 0)).is_ok());
     let both = super::file::File::new("t5").tensor("dec.blk.0.attn_q.weight", &[64, 64], 1, 8_192);
     assert_eq!(of(both), Err(Refusal::NoCensus(NoCensus::EncoderDecoder)));
     let experts = MADE.file().tensor("blk.0.ffn_up_exps.weight", &[64, 32, 8], 8, 17_408);

@@ -155,6 +155,44 @@ fn copies_of_states_and_allocations_are_steps() {
     assert_eq!(step(between, StepKind::StateCopies), 150 + 20);
 }
 
+/// An encoder reads an image before the first part of a prompt, or between two parts. In a trial call before
+/// it, the engine warms up.
+#[test]
+fn an_encoder_is_a_step_of_the_first_token() {
+    let mut m = calls(&[
+        (DECODE, 7, 40, 1_000, 1_100),
+        (DECODE, 7, 9, 1_400, 1_500),
+        (DECODE, 7, 1, 1_510, 1_600),
+        // A second prompt begins with its image.
+        (DECODE, 7, 30, 5_000, 5_100),
+        (DECODE, 7, 1, 5_110, 5_200),
+    ]);
+    for (start, length) in [(1_110, 250), (4_000, 900)] {
+        let g = &mut m.graph_calls;
+        g.start_ns.push(start);
+        g.duration_ns.push(length);
+        g.layer.push(Layer::Scheduler);
+        g.backend.push(Text::default());
+        g.topology.push(None);
+        g.n_nodes.push(9);
+        g.n_tokens.push(0);
+        g.n_past.push(None);
+        g.thread.push(ThreadId(0));
+        g.decode.push(None);
+        g.parent.push(None);
+    }
+    let rows = ladders(&m);
+    let first = of(&rows, Question::FirstToken).unwrap();
+    assert_eq!((first.units, first.measured_ns), (2, (1_510 - 1_000) + (5_110 - 4_000)));
+    assert_eq!(step(first, StepKind::Encoder), 250 + 900);
+    assert_eq!(step(first, StepKind::Application), 10 + 40 + 10 + 100 + 10);
+    let between = of(&rows, Question::BetweenCalls).unwrap();
+    assert_eq!(step(between, StepKind::Encoder), 250 + 900);
+    let requests = Analysis::compute(&m).token.requests;
+    let of: Vec<_> = requests.iter().map(|r| (r.ttft_ns, r.encode_ns)).collect();
+    assert_eq!(of, [(Some(500), 250), (Some(1_100), 900)]);
+}
+
 pub(super) fn sample(
     at_ns: u64,
     moment: StartMoment,

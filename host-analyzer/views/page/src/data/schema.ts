@@ -210,6 +210,7 @@ export interface Census {
   matrix_bytes: number;
   vector_bytes: number;
   embedding_bytes: number;
+  table_bytes: number;
   tied: boolean;
   experts: number;
   experts_used: number;
@@ -610,6 +611,7 @@ export type EndingCode =
   | "engine_ended"
   | "no_process"
   | "no_probe"
+  | "out_of_memory"
   | "call_unreturned"
   | "pid_namespace"
   | "packed_library"
@@ -810,6 +812,7 @@ export interface GroupMemory {
   used_bytes: number | null;
   high_events: number | null;
   stalled_ns: number | null;
+  oom_kills: number | null;
   is_reason: boolean;
 }
 
@@ -1620,7 +1623,7 @@ export type Remedy =
   | { kind: "memory_clock"; hertz: number }
   | { kind: "cooling" }
   | { kind: "sampling" }
-  | { kind: "shorter_context"; cells: number }
+  | { kind: "shorter_context"; cells: number; quantize: boolean }
   | { kind: "no_draft" }
   | { kind: "pin_experts" }
   | { kind: "cheaper_arithmetic" }
@@ -1644,7 +1647,7 @@ export type Remedy =
   | { kind: "move_interrupts" }
   | { kind: "find_sleep" }
   | { kind: "warm_cache" }
-  | { kind: "kv_type" }
+  | { kind: "kv_type"; types: string[] }
   | { kind: "keep_conditions" };
 
 /** A prompt and the tokens generated from it, by sequences and positions: those of `server`, and of contexts whose batches show no sequences, by the positions in their graphs. */
@@ -1957,6 +1960,8 @@ export interface Speculative {
   positions: DraftPosition[];
   verified: Verified[];
   draft_token_ns: number | null;
+  replay_ns: number;
+  copies_ns: number;
   plain: Plain | null;
   draft_ratio: number | null;
   break_even_per_round: number | null;
@@ -2223,6 +2228,7 @@ export interface Tokens {
   steps: Step[];
   context_shifts: ContextShifts[];
   requests: Request[];
+  requests_unknown: boolean;
   calls: Call[];
 }
 

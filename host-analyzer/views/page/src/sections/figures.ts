@@ -8,7 +8,7 @@ import { contextColumn } from "../ui/contexts.ts";
 import { FIRST_TOKEN, PER_TOKEN } from "../ui/definitions.ts";
 import { figure, h } from "../ui/dom.ts";
 import { count, figureText, time } from "../ui/format.ts";
-import { table } from "../ui/table.ts";
+import { type Column, table } from "../ui/table.ts";
 
 function card(
   title: string,
@@ -62,6 +62,23 @@ export function graphFigures(summary: Summary): HTMLElement | null {
   );
 }
 
+/** A column with the time of an encoder of images or sound; empty if no request has any. */
+function encoderColumn(requests: Request[]): Column<Request>[] {
+  if (requests.every((r) => !r.encode_ns)) {
+    return [];
+  }
+  return [
+    {
+      key: "encode_ns",
+      title: "Of it, encoder",
+      numeric: true,
+      tip: "Part of the time to first token in which an encoder of images or sound computed",
+      value: (r) => r.encode_ns,
+      cell: (r) => time(r.encode_ns),
+    },
+  ];
+}
+
 export function requestTable(requests: Request[]): HTMLElement {
   return table<Request>({
     name: "requests",
@@ -91,6 +108,7 @@ export function requestTable(requests: Request[]): HTMLElement {
         value: (r) => r.ttft_ns,
         cell: (r) => time(r.ttft_ns),
       },
+      ...encoderColumn(requests),
       {
         key: "generated",
         title: "Generated",

@@ -22,6 +22,14 @@ function one(s: Speculative): Child {
       : s.wins
         ? "The draft speeds generation up."
         : "The draft slows generation down.";
+  const parts: [string, Num][] = [
+    ["computing accepted tokens again", s.replay_ns],
+    ["copies of states", s.copies_ns],
+  ];
+  const more = parts
+    .filter(([, ns]) => ns)
+    .map(([what, ns]) => ` Per round, ${what}: ${time(ns)}.`)
+    .join("");
   const positions = table({
     name: "positions",
     rows: list(s.positions),
@@ -84,7 +92,7 @@ function one(s: Speculative): Child {
     h(
       "p",
       { class: "lead", data: { key: "speculative.wins", value: s.wins ?? "" } },
-      `${count(s.rounds)} rounds: ${figure(s.emitted_per_round)} tokens per round, break-even at ${least}${figure(s.break_even_per_round)}. ${figure(s.tokens_per_s, " t/s")} with the draft, ${least}${figure(s.plain_tokens_per_s, " t/s")} without. ${verdict}`,
+      `${count(s.rounds)} rounds: ${figure(s.emitted_per_round)} tokens per round, break-even at ${least}${figure(s.break_even_per_round)}. ${figure(s.tokens_per_s, " t/s")} with the draft, ${least}${figure(s.plain_tokens_per_s, " t/s")} without. ${verdict}${more}`,
     ),
     h(
       "div",

@@ -2,10 +2,11 @@
 
 import uPlot from "uplot";
 import { hasTokenLevel } from "../data/levels.ts";
+import type { Maybe } from "../data/maybe.ts";
 import { list } from "../data/read.ts";
-import type { Call, Summary } from "../data/schema.ts";
+import type { Call, Request, Summary } from "../data/schema.ts";
 import { PER_TOKEN } from "../ui/definitions.ts";
-import { h } from "../ui/dom.ts";
+import { type Child, h } from "../ui/dom.ts";
 import { time } from "../ui/format.ts";
 import { absent, panel, section } from "../ui/parts.ts";
 import { cssVar, onTheme } from "../ui/theme.ts";
@@ -168,6 +169,16 @@ function tokenChart(calls: Call[]): HTMLElement {
   return note ? h("div", {}, host, note) : host;
 }
 
+function requestPanel(requests: Request[], unknown: Maybe<boolean>): Child {
+  if (unknown) {
+    const why =
+      "Neither the batches nor the graphs of the calls show their sequences and positions.";
+    return panel("Requests", absent(why));
+  }
+  const shown = requests.length > 1 || requests.some((r) => r.encode_ns);
+  return shown ? panel("Requests", requestTable(requests)) : null;
+}
+
 export function tokenSection(summary: Summary): HTMLElement | null {
   if (!hasTokenLevel(summary)) {
     return null;
@@ -182,7 +193,7 @@ export function tokenSection(summary: Summary): HTMLElement | null {
     h("span", { title: PER_TOKEN }, "Time per token, and the parts spent in graphs and operators."),
     panel("Time per token", tokenChart(list(summary.tokens?.calls))),
     ...shifts.map((s) => h("p", { class: "hint" }, s.sentence)),
-    requests.length > 1 ? panel("Requests", requestTable(requests)) : null,
+    requestPanel(requests, summary.tokens?.requests_unknown),
     slots ? panel("Slots", slots) : null,
     steps ? panel("Calls by number of sequences", steps) : null,
   );

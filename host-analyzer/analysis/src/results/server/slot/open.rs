@@ -32,7 +32,7 @@ pub(super) struct Open {
     pub(super) reads: u64,
     /// Time of the calls that computed the prompt, ns.
     pub(super) prompt_ns: u64,
-    /// Time of graphs between these calls, ns.
+    /// Time of graphs before and between these calls, ns.
     pub(super) encode_ns: u64,
     /// First position after the prompt, and end of the call with the first output (ns).
     pub(super) answered: Option<(i64, u64)>,
@@ -66,10 +66,13 @@ impl Open {
             (true, false) => Begin::Unseen,
         };
         let unseen = begin == Begin::Unseen;
+        // An encoder that ran just before has read what this prompt begins with, or what follows the part of
+        // it that was cached.
+        let encoded = call.encode_from_ns.filter(|_| begin == Begin::Prompt);
         let mut open = Self {
             first_call: call.row,
             encoded: call.encodes,
-            start_ns: call.start_ns,
+            start_ns: encoded.unwrap_or(call.start_ns),
             end_ns: call.end_ns(),
             begin,
             first_pos: part.pos,
@@ -80,7 +83,7 @@ impl Open {
             prompt_outputs: 0,
             reads: 1,
             prompt_ns: 0,
-            encode_ns: 0,
+            encode_ns: encoded.map_or(0, |_| call.encode_ns),
             // Its first position is that of a token from an earlier output.
             answered: unseen.then_some((part.pos, call.end_ns())),
             last: (part.pos, part.next),
