@@ -127,7 +127,6 @@ impl Analysis {
         let server = server::Server::compute(model, phases);
         let token = token::Token::compute(model, phases, &executions, &server);
         let conditions = fact::Conditions::compute(model, phases);
-        let cost = cost::Cost::compute(model, &conditions, phases, &executions);
         let capture = capture::Capture::compute(model, &duty::coverage(model, phases));
         let op = op::Op::compute(model, phases, &groups, &executions, &tallies);
         let work = work::Works::compute(model);
@@ -136,7 +135,6 @@ impl Analysis {
         let roof = roof::Roofs::compute(model, phases, &executions, &token, &op, &achieved, &ceiling);
         let counted = bound::Counted::compute(model, phases, &op, &groups, &tallies);
         let disturbed = budget::disturbed(model, &executions, &tallies, &op);
-        let bound = bound::bounds(&op, &achieved, &roof, &counted, &disturbed, &cost);
         let places = module::Places::compute(model);
         let module = module::Modules::compute(model, &groups, &tallies, &op, &achieved, &places);
         let op_estimate = duty::types::types(model, phases, &op, &executions, &tallies);
@@ -148,6 +146,8 @@ impl Analysis {
         let mut replay = replay::Replay::compute(model, phases, &conditions, &places);
         replay.add_work(&groups, &tallies, &achieved);
         let ladder = ladder::Ladders::compute(model, phases, &replay, &token.requests, &roof);
+        let cost = cost::Cost::compute(model, &conditions, phases, &replay, &ladder);
+        let bound = bound::bounds(&op, &achieved, &roof, &counted, &disturbed, &cost);
         // Free them before the tracks are built: both are equally large.
         drop((executions, tallies));
         Self {

@@ -75,8 +75,6 @@ fn main() -> io::Result<()> {
     print("achieved", time, "");
     let (time, conditions) = best(|| fact::Conditions::compute(&model, &phases));
     print("facts", time, "");
-    let (time, cost) = best(|| cost::Cost::compute(&model, &conditions, &phases, &executions));
-    print("cost", time, "");
     let token = token::Token::compute(&model, &phases, &executions, &slots);
     let ceilings = ceiling::Ceilings::compute(&model);
     let (time, roofs) =
@@ -86,7 +84,6 @@ fn main() -> io::Result<()> {
     print("bound, counted", time, "");
     let (time, disturbed) = best(|| budget::disturbed(&model, &executions, &tallies, &op));
     print("disturbed", time, "");
-    print("bound", best(|| bound::bounds(&op, &achieved, &roofs, &counted, &disturbed, &cost)).0, "");
     print(
         "module",
         best(|| module::Modules::compute(&model, &groups, &tallies, &op, &achieved, &places)).0,
@@ -104,11 +101,12 @@ fn main() -> io::Result<()> {
     let (time, mut replayed) = best(|| replay::Replay::compute(&model, &phases, &conditions, &places));
     print("replay", time, "");
     replayed.add_work(&groups, &tallies, &achieved);
-    print(
-        "ladder",
-        best(|| ladder::Ladders::compute(&model, &phases, &replayed, &token.requests, &roofs)).0,
-        "",
-    );
+    let (time, ladders) =
+        best(|| ladder::Ladders::compute(&model, &phases, &replayed, &token.requests, &roofs));
+    print("ladder", time, "");
+    let (time, cost) = best(|| cost::Cost::compute(&model, &conditions, &phases, &replayed, &ladders));
+    print("cost", time, "");
+    print("bound", best(|| bound::bounds(&op, &achieved, &roofs, &counted, &disturbed, &cost)).0, "");
     print("sched", best(|| sched::Sched::compute(&model, &phases)).0, "");
     let (time, analysis) = best(|| Analysis::compute(&model));
     print("= all analyses", time, "");

@@ -194,6 +194,9 @@ pub struct Gain {
     /// Decode speed at the least gain, tokens per second of all sequences; `null` if it is another time that becomes
     /// shorter.
     pub low_tokens_per_s: Option<f64>,
+    /// Decode speed at the most likely gain; `null` also if nearly nothing of a token is left.
+    #[serde(default)]
+    pub likely_tokens_per_s: Option<f64>,
     /// Decode speed at the largest gain; `null` also if nearly nothing of a token may be left.
     pub high_tokens_per_s: Option<f64>,
 }

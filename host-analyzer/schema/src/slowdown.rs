@@ -12,14 +12,13 @@ pub enum Slowdown {
     /// same context and number of cells. The comparison uses a straight line through both sides,
     /// which removes growth with the position. It needs six bursts.
     Measured(MeasuredSlowdown),
-    /// Estimated: number of operators times the measured cost of their probes.
+    /// Estimated: from the step `probes` of the ladder of decode tokens.
     Estimated {
-        /// p / (t - p), where t is the time of traced decode calls and p the number of their
-        /// operators times `cost.probe_pair_ns`. It omits the CPU time that the agent takes from
-        /// the engine, and the effect of probes on caches.
+        /// p / (t - p), where t is the time of traced decode tokens and p that of the probes in them, by
+        /// the agent's measurement. It omits the CPU time that the agent takes from the engine, and the
+        /// effect of probes on caches.
         slowdown: f64,
-        /// The same averaged over all decode tokens: times the share of those with probes, edge
-        /// tokens included.
+        /// The same of all decode tokens.
         #[serde(default)]
         of_all_tokens: Option<f64>,
     },

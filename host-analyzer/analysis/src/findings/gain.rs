@@ -3,7 +3,7 @@
 use crate::ladder::{self, Ladder, Question, StepKind};
 use crate::shared::sessions::SPREAD;
 
-/// Time that a remedy saves, and the resulting speed.
+/// Time that a remedy saves. The speeds are those of a unit that is shorter by it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Gain {
     /// A unit of this becomes shorter: a decode token, or a prompt and the first token after it.
@@ -14,11 +14,21 @@ pub struct Gain {
     pub likely_ns: u64,
     /// Largest saving, ns.
     pub high_ns: u64,
-    /// Lowest decode speed without the cause, tokens per second of all sequences; `None` if not a
-    /// token becomes shorter.
-    pub low_tokens_per_s: Option<f64>,
-    /// Highest decode speed without the cause; `None` also if nearly nothing of a token may be left.
-    pub high_tokens_per_s: Option<f64>,
+    /// Time of a unit, ns.
+    whole_ns: u64,
+    /// Tokens that come out in the time of a unit.
+    tokens: f64,
+}
+
+/// Decode speeds, tokens per second of all sequences.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Speeds {
+    /// After the smallest saving.
+    pub low: f64,
+    /// After the most likely saving; `None` if nearly nothing of a token is left.
+    pub likely: Option<f64>,
+    /// After the largest saving; `None` if nearly nothing of a token may be left.
+    pub high: Option<f64>,
 }
 
 /// From this share of a token on, what is left of it shows a speed.
@@ -38,27 +48,29 @@ impl Gain {
 
     /// A unit of `whole_ns` becomes shorter by `low_ns` to `high_ns`.
     pub(super) fn of(question: Question, whole_ns: u64, low_ns: f64, high_ns: f64) -> Self {
-        let (low, high) = within(whole_ns, low_ns, high_ns);
-        let token = question == Question::Decode;
-        let left = |gain: f64| whole_ns as f64 - gain;
-        let known = |gain: f64| token && left(gain) > whole_ns as f64 * LEAST_LEFT;
-        let speed = |gain: f64| known(gain).then(|| 1e9 / left(gain));
+        let longest = whole_ns as f64;
+        let low = low_ns.clamp(0.0, longest);
+        let high = high_ns.clamp(low, longest);
         Self {
             question,
             low_ns: low.round() as u64,
             likely_ns: f64::midpoint(low, high).round() as u64,
             high_ns: high.round() as u64,
-            low_tokens_per_s: speed(low),
-            high_tokens_per_s: speed(high),
+            whole_ns,
+            tokens: 1.0,
         }
     }
 
-    /// The gain per unit of a ladder.
-    pub(super) fn of_ladder(ladder: &Ladder, gain: ladder::Gain) -> Self {
+    /// A gain of a ladder, per unit.
+    pub(super) fn per_unit(ladder: &Ladder, gain: ladder::Gain) -> Self {
         let per = |ns: u64| ns as f64 / ladder.units.max(1) as f64;
         Self::of(ladder.question, ladder.unit_ns(), per(gain.low_ns), per(gain.high_ns))
             .with_likely(per(gain.likely_ns))
-            .of_other_delays(ladder.unit_ns())
+    }
+
+    /// The same where what the cause takes is that of another session.
+    pub(super) fn of_ladder(ladder: &Ladder, gain: ladder::Gain) -> Self {
+        Self::per_unit(ladder, gain.of_other_sessions(ladder.measured_ns))
     }
 
     /// The gain per unit of a ladder without one of its steps of usual work; `None` if it has no such step.
@@ -67,17 +79,15 @@ impl Gain {
         let likely_ns = u64::try_from(step.ns).ok()?;
         let low_ns = likely_ns.saturating_sub(step.half_ns);
         let high_ns = likely_ns.saturating_add(step.half_ns);
-        Some(Self::of_ladder(ladder, ladder::Gain { low_ns, likely_ns, high_ns }))
+        let floor_ns = ladder.floor.as_ref().map_or(0, |floor| floor.ns);
+        let most_ns = ladder.measured_ns.saturating_sub(floor_ns);
+        let gain = ladder::Gain { low_ns, likely_ns, high_ns };
+        Some(Self::per_unit(ladder, gain.of_other_sessions(most_ns)))
     }
 
     /// The same where a token of each of `sequences` becomes shorter.
-    pub(super) fn of_sequences(self, sequences: f64) -> Self {
-        let all = |speed: Option<f64>| speed.map(|speed| speed * sequences);
-        Self {
-            low_tokens_per_s: all(self.low_tokens_per_s),
-            high_tokens_per_s: all(self.high_tokens_per_s),
-            ..self
-        }
+    pub(super) const fn of_sequences(self, sequences: f64) -> Self {
+        Self { tokens: sequences, ..self }
     }
 
     /// The same with a likely saving inside the interval, ns.
@@ -85,35 +95,28 @@ impl Gain {
         Self { likely_ns: (likely_ns.round() as u64).clamp(self.low_ns, self.high_ns), ..self }
     }
 
-    /// The same where the time without the cause is that of another session.
-    pub(super) fn in_another_session(self, whole_ns: u64) -> Self {
-        let (low, high) = self.ends_with(whole_ns.saturating_sub(self.likely_ns));
-        Self::of(self.question, whole_ns, low, high)
-            .with_likely(self.likely_ns as f64)
-            .of_other_delays(whole_ns)
-    }
-
-    /// The same where also the time with the cause is that of another session. What the cause takes
-    /// differs by the spread between sessions, but not the speed without it.
-    fn of_other_delays(self, whole_ns: u64) -> Self {
-        let (low, high) = self.ends_with(self.likely_ns);
-        let (low, high) = within(whole_ns, low, high);
-        Self { low_ns: low.round() as u64, high_ns: high.round() as u64, ..self }
-    }
-
-    /// The ends of the interval, ns, if `differs_ns` of the time also differs by the spread between
-    /// sessions.
-    fn ends_with(self, differs_ns: u64) -> (f64, f64) {
-        let (likely, spread) = (self.likely_ns as f64, SPREAD * differs_ns as f64);
+    /// The same in two other sessions: the time without the cause and what the cause takes both differ
+    /// by the spread between sessions.
+    pub(super) fn in_other_sessions(self) -> Self {
+        let (likely, left) = (self.likely_ns as f64, self.whole_ns.saturating_sub(self.likely_ns) as f64);
+        let spread = (SPREAD * likely).hypot(SPREAD * left);
         let half = |end: u64| (end.abs_diff(self.likely_ns) as f64).hypot(spread);
-        (likely - half(self.low_ns), likely + half(self.high_ns))
+        let (low, high) = (likely - half(self.low_ns), likely + half(self.high_ns));
+        Self::of(self.question, self.whole_ns, low, high).with_likely(likely)
     }
-}
 
-fn within(whole_ns: u64, low_ns: f64, high_ns: f64) -> (f64, f64) {
-    let longest = whole_ns as f64;
-    let low = low_ns.clamp(0.0, longest);
-    (low, high_ns.clamp(low, longest))
+    /// The decode speeds; `None` if not a token becomes shorter.
+    #[must_use]
+    pub fn speeds(&self) -> Option<Speeds> {
+        let left = |saved: u64| self.whole_ns.saturating_sub(saved) as f64;
+        let after = |saved: u64| self.tokens * 1e9 / left(saved).max(1.0);
+        let known = |saved: u64| (left(saved) > left(0) * LEAST_LEFT).then(|| after(saved));
+        (self.question == Question::Decode).then(|| Speeds {
+            low: after(self.low_ns),
+            likely: known(self.likely_ns),
+            high: known(self.high_ns),
+        })
+    }
 }
 
 #[cfg(test)]
@@ -124,14 +127,25 @@ mod tests {
     fn a_gain_is_an_interval_below_the_token() {
         let g = Gain::new(1_000_000, 5e5, 2e6);
         assert_eq!((g.low_ns, g.high_ns), (500_000, 1_000_000));
-        assert!((g.low_tokens_per_s.unwrap_or(0.0) - 2000.0).abs() < 1e-6);
+        // Nothing of a token is left at the most.
+        let speeds = Speeds { low: 2000.0, likely: Some(4000.0), high: None };
+        assert_eq!(g.speeds(), Some(speeds));
     }
 
     #[test]
-    fn another_session_differs_by_its_spread() {
+    fn other_sessions_differ_by_their_spread() {
         // 400,000 ns remain, ± 31,200, and 600,000, ± 46,800: with ± 40,000, ± 69,019.
-        let g = Gain::new(1_000_000, 560_000.0, 640_000.0).in_another_session(1_000_000);
-        assert!((g.high_tokens_per_s.unwrap_or(0.0) - 1e9 / (400_000.0 - 50_729.0)).abs() < 0.1);
+        let g = Gain::new(1_000_000, 560_000.0, 640_000.0).in_other_sessions();
         assert_eq!((g.low_ns, g.likely_ns, g.high_ns), (530_981, 600_000, 669_019));
+    }
+
+    /// A time and a speed of one gain are one number: 1 ms, of which 530,981 to 669,019 ns go away.
+    #[test]
+    fn speeds_are_those_of_what_is_left() {
+        let g = Gain::new(1_000_000, 560_000.0, 640_000.0).in_other_sessions().of_sequences(2.0);
+        let speeds = g.speeds().map(|s| (s.low, s.likely, s.high));
+        let left = |ns: f64| 2e9 / ns;
+        assert_eq!(speeds, Some((left(469_019.0), Some(5000.0), Some(left(330_981.0)))));
+        assert_eq!(Gain::of_request(1_000_000, 5e5, 6e5).speeds(), None);
     }
 }

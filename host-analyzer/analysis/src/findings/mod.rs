@@ -16,7 +16,7 @@ use crate::ladder::{HEADLINE, NAMED, Question, StepKind};
 use crate::results::ceiling::NoCeiling;
 pub use case::{Case, Headline, Texts};
 pub use evidence::{Evidence, Place, Value};
-pub use gain::Gain;
+pub use gain::{Gain, Speeds};
 use profinfer_trace::model::Model;
 pub use rules::{RULES, Remedy};
 

@@ -3,8 +3,8 @@
 
 use std::collections::BTreeMap;
 
-use super::sources::Calls;
-use crate::replay::{ClassTimes, Replay};
+use super::sources::{Calls, pid_of};
+use crate::replay::{CallReplay, ClassTimes, Replay};
 use crate::results::ceiling::limit::{Least, Limit, Limits, Top};
 use crate::results::module::TensorGroup;
 use crate::results::roof::Roofs;
@@ -89,9 +89,9 @@ impl Floor {
         if all == 0 || here == 0 || (limits.read.is_none() && limits.int8.is_none() && limits.f32.is_none()) {
             return None;
         }
-        let scale = here as f64 / all as f64;
+        let scale = calls_of_traced(model, replay, calls);
         let scaled = |n: u64| (n as f64 * scale) as u64;
-        let (mut work_ns, mut least_ns) = (Shares::new(here, all), Shares::new(here, all));
+        let mut work_ns = Shares::new(here, all);
         let mut parts: BTreeMap<(&str, &str), FloorPart> = BTreeMap::new();
         let mut groups: BTreeMap<(TensorGroup, &str), FloorGroup> = BTreeMap::new();
         let computed = calls.phases.iter().flat_map(|phase| {
@@ -106,9 +106,8 @@ impl Floor {
                 Least::new((work.streamed_bytes(), work.operations), limits.read, limits.arithmetic(dtype));
             // A cache that holds some of the weights is faster than the ceiling of the complete
             // working set.
-            let least_work = (least.ns() as u64).min(times.usual.work);
             let work_ns = work_ns.next(times.usual.work);
-            let floor_ns = least_ns.next(least_work).min(work_ns);
+            let floor_ns = scaled(least.ns() as u64).min(work_ns);
             let (bytes, operations) = (scaled(work.streamed_bytes()), scaled(work.operations));
             let part = parts.entry((op, dtype)).or_insert_with(|| FloorPart {
                 op: op.to_owned(),
@@ -162,6 +161,19 @@ impl Floor {
             groups,
         })
     }
+}
+
+/// The calls of a ladder per traced call of its phases, whose bytes and operations are known. The first
+/// token takes longer than the others and reads as much, so times have another ratio. Processes are
+/// divided by their times: their models differ.
+fn calls_of_traced(model: &Model, replay: &Replay, calls: &Calls<'_>) -> f64 {
+    let in_phases = |c: &&CallReplay| c.usual.work > 0 && calls.phases.contains(&c.phase);
+    let rows: Vec<_> = calls.rows.iter().copied().filter(in_phases).collect();
+    let pid = rows.first().map(|c| pid_of(model, c));
+    let all: Vec<_> = replay.calls.iter().filter(in_phases).filter(|c| c.traced).collect();
+    let own: Vec<_> = all.iter().copied().filter(|c| Some(pid_of(model, c)) == pid).collect();
+    let work = |of: &[&CallReplay]| of.iter().map(|c| c.usual.work as f64).sum::<f64>();
+    rows.len() as f64 / own.len().max(1) as f64 * work(&own) / work(&all).max(1.0)
 }
 
 /// The limits of a phase. The best rate seen is one of measured times, in which every execution may have been

@@ -1,9 +1,9 @@
 //! The effect of removing causes, with its interval.
 //!
-//! The measured time is known exactly, so the error of a gain is that of the time that remains: the
-//! spread of the undisturbed time over blocks of calls, which stands for the drift of the machine,
-//! the error of the replay, the spread between sessions, and what the causes that stay do in a shorter
-//! time.
+//! The error of a gain is that of the time that remains: the spread of the undisturbed time over blocks
+//! of calls, which stands for the drift of the machine, the error of the replay, and what the causes
+//! that stay do in a shorter time. A gain is about two other sessions, one with the causes and one
+//! without: what remains and what the causes take both differ by the spread between sessions.
 
 use crate::replay::{Amounts, CallReplay, Cause};
 use crate::shared::sessions::SPREAD;
@@ -15,6 +15,17 @@ pub struct Gain {
     pub low_ns: u64,
     pub likely_ns: u64,
     pub high_ns: u64,
+}
+
+impl Gain {
+    /// The same where what the cause takes is that of another session, too; at most `most_ns`.
+    pub(crate) fn of_other_sessions(self, most_ns: u64) -> Self {
+        let likely = self.likely_ns;
+        let spread = likely as f64 * SPREAD;
+        let half = |end: u64| (end.abs_diff(likely) as f64).hypot(spread) as u64;
+        let high_ns = likely.saturating_add(half(self.high_ns)).min(most_ns).max(likely);
+        Self { low_ns: likely.saturating_sub(half(self.low_ns)), likely_ns: likely, high_ns }
+    }
 }
 
 /// Relative error of a replayed time: undisturbed calls are predicted from the others with a bias of
@@ -38,14 +49,15 @@ pub(crate) struct Removal {
     unexplained_ns: u64,
     /// Half width of the interval of the undisturbed time, ns.
     half_ns: f64,
-    /// What is left at least: no call gets faster than the fastest one was without its delays, ns.
+    /// What is left at least, ns: no call gets faster than the fastest one was without its delays, or
+    /// than the operators at the limits of the board.
     least_ns: u64,
 }
 
 impl Removal {
-    pub(super) fn new(rows: &[&CallReplay], measured_ns: u64) -> Self {
-        let half_ns = undisturbed_error(rows);
-        let mut new = Self { measured_ns, half_ns, least_ns: least(rows), ..Self::default() };
+    pub(super) fn new(rows: &[&CallReplay], measured_ns: u64, floor_ns: u64) -> Self {
+        let (half_ns, least_ns) = (undisturbed_error(rows), least(rows).max(floor_ns));
+        let mut new = Self { measured_ns, half_ns, least_ns, ..Self::default() };
         for call in rows.iter().filter(|c| !c.caused.is_empty()) {
             new.caused.add_all(&call.caused);
             new.alone.add_all(&call.alone);
@@ -65,24 +77,18 @@ impl Removal {
         if saved == 0 {
             return Gain::default();
         }
-        let measured = self.measured_ns as f64;
-        // In a shorter time, the causes that come by the clock take less.
-        let others = sum(&self.caused, &|c| !of(c) && by_the_clock(c)) as f64;
-        let left = measured - saved as f64;
-        let left = match measured - others {
-            rest if rest > 0.0 => ((left - others).max(0.0) * measured / rest).min(left),
-            _ => left,
-        };
-        let likely = measured - left;
-        // Delays without a recorded cause, those by an unknown program, and threads that fell asleep
-        // while they waited for a delayed one may go away too.
-        let may_follow = sum(&self.caused, &|c| !of(c) && follows(c));
-        let high = likely + self.half_ns + self.unexplained_ns.saturating_add(may_follow) as f64;
-        Gain {
+        // What the step takes is the likely gain. More may go away with it: of the causes that come by
+        // the clock, those that came in the saved time; delays without a recorded cause; those by an
+        // unknown program; and threads that fell asleep while they waited for a delayed one.
+        let by_the_clock = sum(&self.caused, &|c| !of(c) && by_the_clock(c) && !follows(c));
+        let came = by_the_clock as f64 * saved as f64 / self.measured_ns as f64;
+        let may_follow = sum(&self.caused, &|c| !of(c) && follows(c)).saturating_add(self.unexplained_ns);
+        let gain = Gain {
             low_ns: (saved as f64 - self.half_ns).max(0.0) as u64,
-            likely_ns: likely as u64,
-            high_ns: (high as u64).min(self.measured_ns.saturating_sub(self.least_ns)).max(likely as u64),
-        }
+            likely_ns: saved,
+            high_ns: ((saved as f64 + self.half_ns + came) as u64).saturating_add(may_follow),
+        };
+        gain.of_other_sessions(self.measured_ns.saturating_sub(self.least_ns))
     }
 
     /// The gain without any cause; `None` if there is none.
@@ -109,14 +115,21 @@ const fn follows(cause: Cause) -> bool {
 
 /// Half width of the interval of the undisturbed time of all calls, ns.
 fn undisturbed_error(rows: &[&CallReplay]) -> f64 {
-    let times: Vec<u64> = rows.iter().map(|c| c.undisturbed_ns()).collect();
-    let (n, all) = (times.len().max(1) as f64, times.iter().map(|t| *t as f64).sum::<f64>());
-    let spread = match times.len() {
-        0..FEWEST => all * CALL_SCATTER / n.sqrt(),
-        _ => Mean::new(&times).half * n,
-    };
+    let all: f64 = rows.iter().map(|c| c.undisturbed_ns() as f64).sum();
     // The time without a cause is that of another session.
-    spread.hypot(all * MODEL_ERROR).hypot(all * SPREAD)
+    all * scatter(rows).hypot(MODEL_ERROR).hypot(SPREAD)
+}
+
+/// Relative half width of the interval of the mean undisturbed time of some calls.
+pub(crate) fn scatter(rows: &[&CallReplay]) -> f64 {
+    let times: Vec<u64> = rows.iter().map(|c| c.undisturbed_ns()).collect();
+    match times.len() {
+        n @ 0..FEWEST => CALL_SCATTER / (n.max(1) as f64).sqrt(),
+        _ => {
+            let mean = Mean::new(&times);
+            mean.half / mean.mean.max(1.0)
+        }
+    }
 }
 
 /// The time of as many calls as these in another session, if all are as fast as the fastest one without
@@ -139,25 +152,35 @@ mod tests {
         Removal { measured_ns: 1_000, alone: caused.clone(), caused, ..Removal::default() }
     }
 
-    /// One program has the CPU for 800 of 1000 ns, another one for 100: without the first, the
-    /// engine needs its 100 ns and the other has a tenth of the time that passes then.
+    /// One program has the CPU for 800 of 1000 ns, another one for 100. Without the first, the other
+    /// one may have 80 ns less, which were in those 800; 7.8 % of 800 are 62.4.
     #[test]
-    fn what_stays_takes_the_same_share_of_a_shorter_time() {
+    fn what_stays_widens_the_upper_end_only() {
         let (one, other) = (Cause::Program(CulpritId(0)), Cause::Program(CulpritId(1)));
         let gain = removal(&[(one, 800), (other, 100)]).without(|c| c == one);
-        assert_eq!((gain.low_ns, gain.likely_ns), (800, 888));
+        assert_eq!((gain.low_ns, gain.likely_ns, gain.high_ns), (738, 800, 901));
         // A quota or a page that must be read does not depend on the time.
         let gain = removal(&[(one, 800), (Cause::Blocked, 100)]).without(|c| c == one);
-        assert_eq!((gain.low_ns, gain.likely_ns, gain.high_ns), (800, 800, 800));
+        assert_eq!((gain.low_ns, gain.likely_ns, gain.high_ns), (738, 800, 862));
     }
 
-    /// Whatever the interval, what is left is not less than the fastest call.
+    /// A program that is there for a hundredth of the time does not bring the gain of one that is there
+    /// for nine tenths.
+    #[test]
+    fn a_short_step_does_not_promise_the_time_of_another() {
+        let (long, short) = (Cause::Program(CulpritId(0)), Cause::Program(CulpritId(1)));
+        let gain = removal(&[(long, 900), (short, 10)]).without(|c| c == short);
+        assert_eq!((gain.low_ns, gain.likely_ns, gain.high_ns), (10, 10, 19));
+    }
+
+    /// Whatever the interval, what is left is not less than the fastest call, or than the floor.
     #[test]
     fn no_call_gets_faster_than_the_fastest() {
         let mut removal = removal(&[(Cause::Placement, 500)]);
         (removal.half_ns, removal.least_ns) = (600.0, 300);
         let gain = removal.without(|c| c == Cause::Placement);
         assert_eq!((gain.low_ns, gain.likely_ns, gain.high_ns), (0, 500, 700));
+        assert_eq!(Removal::new(&[], 1_000, 200).least_ns, 200);
     }
 
     #[test]

@@ -23,6 +23,7 @@ pub use crate::results::ceiling::limit::Limit;
 pub use crate::results::module::TensorGroup;
 pub use floor::{Floor, FloorGroup, FloorPart};
 pub use gain::Gain;
+pub(crate) use gain::scatter;
 pub use programs::Programs;
 pub use question::Question;
 pub(crate) use retype::Retyped;
@@ -179,7 +180,7 @@ fn ladder(question: Question, pid: u32, calls: &sources::Calls<'_>, floor: Optio
     let rows = &calls.rows;
     let sum = |of: fn(&CallReplay) -> u64| rows.iter().map(|c| of(c)).fold(0, u64::saturating_add);
     let measured_ns = sum(|c| c.time_ns);
-    let removal = gain::Removal::new(rows, measured_ns);
+    let removal = gain::Removal::new(rows, measured_ns, floor.as_ref().map_or(0, |floor| floor.ns));
     Ladder {
         question,
         pid,

@@ -122,7 +122,7 @@ pub(super) fn ladder(sources: &Sources<'_>, pid: u32) -> Option<Ladder> {
     let waits = waits.map(|w| w.amounts.clone()).unwrap_or_default();
     let called_ns = rows.iter().map(|c| c.time_ns).fold(0, u64::saturating_add);
     let measured_ns = called_ns.saturating_add(first_ns - exec_ns);
-    let removal = Removal::new(&rows, called_ns);
+    let removal = Removal::new(&rows, called_ns, 0);
     let mut steps = of_parts(&parts, &waits);
     for step in step::steps(&rows, &removal, measured_ns, None) {
         let kind = match step.kind {

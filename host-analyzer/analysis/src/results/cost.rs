@@ -1,10 +1,11 @@
 //! Cost of tracing itself.
 //!
-//! Stage: analysis. From: health, executions, times of traced and untraced calls. To: [`Cost`].
+//! Stage: after the ladder. From: health, times of traced and untraced calls, the probes' step. To: [`Cost`].
 
 use super::duty::Slowdown;
 use super::fact::Conditions;
-use crate::shared::execution::Executions;
+use crate::ladder::{Ladders, Question};
+use crate::replay::Replay;
 use crate::shared::phase::Phases;
 use profinfer_trace::model::Model;
 
@@ -44,10 +45,16 @@ pub struct Cost {
 
 impl Cost {
     #[must_use]
-    pub fn compute(model: &Model, conditions: &Conditions, phases: &Phases, executions: &Executions) -> Self {
+    pub fn compute(
+        model: &Model,
+        conditions: &Conditions,
+        phases: &Phases,
+        replay: &Replay,
+        ladders: &Ladders,
+    ) -> Self {
         let h = &model.health;
         let measured = h.end.filter(|e| e.bpf_runs != 0);
-        let slowdown = Slowdown::compute(model, phases, executions);
+        let slowdown = Slowdown::compute(model, phases, replay, ladders.of(Question::Decode));
         let span_bytes = (h.span_bytes != 0).then_some(h.span_bytes);
         Self {
             stream_bytes: h.bytes,

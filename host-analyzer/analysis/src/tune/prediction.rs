@@ -121,12 +121,21 @@ impl Prediction {
     ///
     /// What the recording lacks.
     pub fn compute(model: &Model, practical: f64, warm_up: usize) -> Result<Self, Lacking> {
-        let analysis = Analysis::without_budget(model, &Phases::compute(model));
+        Self::of(model, &Analysis::without_budget(model, &Phases::compute(model)), practical, warm_up)
+    }
+
+    /// The same from results of the recording, whose budget may be missing.
+    pub(crate) fn of(
+        model: &Model,
+        analysis: &Analysis,
+        practical: f64,
+        warm_up: usize,
+    ) -> Result<Self, Lacking> {
         let ceilings = &analysis.ceiling;
         if ceilings.all.iter().all(|c| c.median.is_none()) {
             return Err(Lacking::Ceilings);
         }
-        let makeup = Makeup::compute(model, &analysis, warm_up)?;
+        let makeup = Makeup::compute(model, analysis, warm_up)?;
         let bytes: f64 = makeup.operators.iter().map(|o| o.bytes).sum();
         // A token of any setting reads the same bytes, all threads together.
         let reads = (bytes >= 1.0).then_some(bytes as u64);

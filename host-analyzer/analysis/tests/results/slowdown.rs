@@ -2,16 +2,17 @@
 
 use profinfer_analysis::Analysis;
 use profinfer_analysis::duty::{Measured, Slowdown};
-use profinfer_analysis::execution::Executions;
 use profinfer_analysis::health::Remark;
+use profinfer_analysis::ladder::{Question, StepKind};
 use profinfer_analysis::phase::Phases;
+use profinfer_analysis::replay::Replay;
 use profinfer_trace::model::*;
 
 use crate::models::duty::{TIMES, TOKEN_NS, Times, thin, timed};
 use crate::models::planted;
 
 fn slowdown(m: &Model) -> Slowdown {
-    Slowdown::compute(m, &Phases::compute(m), &Executions::compute(m))
+    Slowdown::compute(m, &Phases::compute(m), &Replay::default(), None)
 }
 
 fn measured(m: &Model) -> Measured {
@@ -113,19 +114,19 @@ fn too_few_bursts_and_none_are_an_estimate_or_unknown() {
     assert_eq!(slowdown(&m), Slowdown::Unknown);
     m = planted::tokens(0, 0, 0, false);
     m.health.probe_cost = Some(ProbeCost { pairs: 9, pair_ns: 2, inside_ns: 1 });
-    // 40 tokens of 400 ns with 3 operators of 2 ns.
-    let Slowdown::Estimated { slowdown: estimate, of_all_tokens } = slowdown(&m) else {
-        panic!("{:?}", slowdown(&m))
-    };
-    assert!(near(estimate, 240.0 / (16_000.0 - 240.0)) && near(of_all_tokens, estimate));
-    // For the traced ones alone it is the same. They are a tenth of all, and as many are at edges.
+    // The step of the probes in the ladder.
+    let a = Analysis::compute(&m);
+    let ladder = a.ladder.of(Question::Decode).unwrap();
+    let step = ladder.share(ladder.sum(|kind| kind == StepKind::Probes));
+    let Some((traced, all)) = a.cost.slowdown.estimated_shares() else { panic!("{:?}", a.cost.slowdown) };
+    assert!(step > 0.0 && near(traced, step) && near(all, step), "{step} {traced} {all}");
+    // For the traced ones alone it is the same. They are 4 of 39.
     thin(&mut m, &[10..12, 30..32]);
-    let Slowdown::Estimated { slowdown: same, of_all_tokens } = slowdown(&m) else {
-        panic!("{:?}", slowdown(&m))
-    };
-    assert!(near(same, estimate) && near(of_all_tokens, estimate / 5.0), "{of_all_tokens}");
+    let a = Analysis::compute(&m);
+    let Some((traced, all)) = a.cost.slowdown.estimated_shares() else { panic!("{:?}", a.cost.slowdown) };
+    assert!((traced - step).abs() < step * 0.1 && near(all, traced * 4.0 / 39.0), "{traced} {all}");
     m.health.probe_cost = None;
-    assert_eq!(slowdown(&m), Slowdown::Unknown);
+    assert_eq!(Analysis::compute(&m).cost.slowdown, Slowdown::Unknown);
 }
 
 #[test]

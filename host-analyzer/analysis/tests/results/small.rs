@@ -2,6 +2,7 @@
 
 use profinfer_analysis::Analysis;
 use profinfer_analysis::dag::Dag;
+use profinfer_analysis::ladder::{Question, StepKind};
 use profinfer_analysis::op::{OpType, Operator};
 use profinfer_analysis::phase::Phase;
 use profinfer_trace::model::counter::NOT_COUNTED;
@@ -182,15 +183,17 @@ fn cost_and_length() {
     assert_eq!((a.cost.probe_pair_ns, a.cost.decode_slowdown), (None, None));
 }
 
-/// All threads pass an operator's probes in parallel, so each execution counts once.
+/// It is that of the probes' step in the ladder.
 #[test]
 fn slowdown_by_the_probes() {
     let mut model = small::model();
     model.health.probe_cost = Some(ProbeCost { pairs: 2_048, pair_ns: 3, inside_ns: 1 });
     let a = Analysis::compute(&model);
     assert_eq!((a.cost.probe_pair_ns, a.cost.probe_inside_ns), (Some(3), Some(1)));
-    // Two calls of three executions: 6 pairs of 3 ns in 820 ns.
-    assert_eq!(a.cost.decode_slowdown, Some(18.0 / 802.0));
+    let ladder = a.ladder.of(Question::Decode).unwrap();
+    let probes = ladder.sum(|kind| kind == StepKind::Probes) as f64;
+    let slowdown = probes / (ladder.measured_ns as f64 - probes);
+    assert!(probes > 0.0 && (a.cost.decode_slowdown.unwrap() - slowdown).abs() < 1e-9);
 }
 
 /// One counter on two core types: the first thread's CPU has it in its first slot, the other's has

@@ -24,13 +24,23 @@ impl Publish for findings::Gain {
     type Form = schema::Gain;
 
     fn publish(&self) -> Self::Form {
-        let Self { question, low_ns, likely_ns, high_ns, low_tokens_per_s, high_tokens_per_s } = *self;
+        let Self { question, low_ns, likely_ns, high_ns, .. } = *self;
+        let speeds = self.speeds();
         let of = match question {
             Question::Decode => schema::Gains::Token,
             _ => schema::Gains::Request,
         };
         let shortens = words::findings::becomes_shorter(question).to_owned();
-        schema::Gain { of, shortens, low_ns, likely_ns, high_ns, low_tokens_per_s, high_tokens_per_s }
+        schema::Gain {
+            of,
+            shortens,
+            low_ns,
+            likely_ns,
+            high_ns,
+            low_tokens_per_s: speeds.map(|s| s.low),
+            likely_tokens_per_s: speeds.and_then(|s| s.likely),
+            high_tokens_per_s: speeds.and_then(|s| s.high),
+        }
     }
 }
 

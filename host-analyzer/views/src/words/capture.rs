@@ -111,14 +111,14 @@ pub fn slowdown(s: &Slowdown) -> Option<String> {
             signed_percent(m.high),
             signed_percent(m.of_all_tokens)
         )),
-        Slowdown::Estimated { slowdown, of_all_tokens } => Some(if of_all_tokens == slowdown {
-            format!("decode slowed down by about {:.2} %, an estimate", slowdown * 100.0)
-        } else {
-            format!(
-                "decode slowed down by about {:.2} % while traced, {:.2} % overall, an estimate",
-                slowdown * 100.0,
-                of_all_tokens * 100.0
-            )
+        // The share is that of the ladder's step.
+        Slowdown::Estimated { .. } => s.estimated_shares().map(|(traced, all)| {
+            let of_all = format!("the probes took about {:.1} % of a token's time, an estimate", all * 100.0);
+            if (traced - all).abs() < 1e-9 {
+                of_all
+            } else {
+                format!("{of_all}; {:.1} % of a traced token's", traced * 100.0)
+            }
         }),
         Slowdown::Unknown => None,
     }

@@ -8,7 +8,7 @@ use super::{count, duration, no_ceiling, per_s, quantity, size};
 use profinfer_analysis::ceiling::NoCeiling;
 use profinfer_analysis::duty::Slowdown;
 use profinfer_analysis::findings::{
-    Effect, Evidence, Finding, Findings, Gain, Headline, RULES, Remedy, Requirement, Rule,
+    Effect, Evidence, Finding, Findings, Gain, Headline, RULES, Remedy, Requirement, Rule, Speeds,
 };
 use profinfer_analysis::ladder::Question;
 use profinfer_trace::model::CeilingSource;
@@ -143,10 +143,30 @@ pub fn observed(f: &Finding) -> String {
     list(&f.found.evidence)
 }
 
-/// What to do about a finding.
+/// What to do about a finding, and what its effect depends on.
 #[must_use]
 pub fn action(f: &Finding) -> String {
-    remedy(f.rule, &f.found.remedy)
+    let action = remedy(f.rule, &f.found.remedy);
+    match unmeasured(f) {
+        Some(what) => format!("{action} The gain depends on {what}, which is not recorded."),
+        None => action,
+    }
+}
+
+/// What no recording has and the effect of a remedy depends on, where nothing is promised as the least gain.
+fn unmeasured(f: &Finding) -> Option<&'static str> {
+    if f.gain().is_some_and(|gain| gain.low_ns > 0) {
+        return None;
+    }
+    match f.rule.code {
+        "few_threads" => Some("how far the memory, the caches and the cores serve more threads"),
+        "clock_limit" | "cpu_variant" => Some("how much of the time the operators wait for memory"),
+        "memory_clock" => Some("how much of the time the operators wait for arithmetic"),
+        "splits" => Some("the time of copies between backends"),
+        "huge_pages" => Some("the time of a page-table walk"),
+        "fake_numa" => Some("how often two accesses want the same memory bank"),
+        _ => None,
+    }
 }
 
 /// The gain of a remedy.
@@ -155,12 +175,11 @@ pub fn gain(g: &Gain) -> String {
     let of = becomes_shorter(g.question);
     let (low, likely, high) = (duration(g.low_ns), duration(g.likely_ns), duration(g.high_ns));
     let mut text = format!("Gain: {likely} {of} ({low} to {high})");
-    match (g.low_tokens_per_s, g.high_tokens_per_s) {
-        (Some(low), Some(high)) => {
-            text += &format!(", {} to {} t/s", per_s(low), per_s(high));
-        }
-        (Some(low), None) => text += &format!(", {} t/s or more", per_s(low)),
-        (None, _) => {}
+    if let Some(Speeds { low, high, .. }) = g.speeds() {
+        text += &match high {
+            Some(high) => format!(", {} to {} t/s", per_s(low), per_s(high)),
+            None => format!(", {} t/s or more", per_s(low)),
+        };
     }
     text + "."
 }

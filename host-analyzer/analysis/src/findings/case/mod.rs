@@ -19,7 +19,7 @@ use self::threads::Use;
 use super::evidence::{Evidence, Place, Value};
 use super::{Gain, Requirement};
 use crate::Analysis;
-use crate::ladder::Question;
+use crate::ladder::{Question, StepKind};
 use crate::results::budget::{self, Class, TokenBudget};
 use crate::results::ceiling::NoCeiling;
 use crate::results::duty::Slowdown;
@@ -68,7 +68,8 @@ pub struct Headline {
     /// Share of the memory's read ceiling that decode uses, 0 to 1; `None` without a ceiling for
     /// this number of threads.
     pub mbu: Option<f64>,
-    /// Share of a decode token that the probes take. Estimated; for all tokens, traced or not.
+    /// Share of a decode token that the probes take, as on the ladder. Estimated; for all tokens, traced or
+    /// not.
     pub probes_share: f64,
     /// Slowdown of decode calls by tracing.
     pub slowdown: Slowdown,
@@ -281,10 +282,7 @@ fn headline(
         p95_ns: percentile(&mut times, 95),
         prefill_tokens_per_s: analysis.token.prefill.tokens_per_s,
         mbu: analysis.roof.decode.and_then(|d| d.mbu),
-        probes_share: match sum {
-            0 => 0.0,
-            _ => tokens.iter().map(|t| t.wall.get(Class::Probes)).sum::<u64>() as f64 / sum as f64,
-        },
+        probes_share: decode().map_or(0.0, |l| l.share(l.sum(|kind| kind == StepKind::Probes))),
         slowdown: analysis.cost.slowdown,
         ..Headline::default()
     }

@@ -230,6 +230,6 @@ fn caused<'a>(ladder: &'a Ladder, rule: &Rule) -> Caused<'a> {
         ladder,
         ns,
         share: if ladder.measured_ns == 0 { 0.0 } else { ns as f64 / ladder.measured_ns as f64 },
-        gain: Gain::of_ladder(ladder, gain),
+        gain: Gain::per_unit(ladder, gain),
     }
 }

@@ -12,7 +12,7 @@ pub(super) const RULE: Rule = Rule {
     title: "CPU clocks are limited",
     question: "Why do the CPUs run at a low clock while tokens are generated?",
     condition: "On the CPUs that compute, the governor's upper limit is below the hardware's highest clock, or the clock that was measured meanwhile is more than 5 % below that limit.",
-    formula: "Time that depends on the clock shrinks by the ratio of clocks. At most all of the time, at least 0.2 of that, as memory has a clock of its own.",
+    formula: "At most all of the time shrinks by the ratio of clocks. Memory has a clock of its own, and what waits for it is not recorded: at least nothing.",
     remedy: "Set the governor to performance and raise scaling_max_freq; then look at power supply and cooling.",
     source: "koboldcpp #318, rknn-llm #29 (408 MHz); Documentation/admin-guide/pm/cpufreq.rst",
     questions: ANY,
@@ -55,7 +55,7 @@ fn judge(case: &Case<'_>) -> Verdict {
     Verdict::Found(Found {
         evidence,
         remedy: Remedy::Clock { hertz: highest },
-        gains: vec![case.gain(saved * 0.2, saved)],
+        gains: vec![case.gain(0.0, saved)],
         confidence: if limit < highest { Confidence::High } else { Confidence::Medium },
     })
 }

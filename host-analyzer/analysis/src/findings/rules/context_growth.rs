@@ -12,7 +12,7 @@ pub(super) const RULE: Rule = Rule {
     title: "The context costs its share",
     question: "Why does it become slower the longer the text is?",
     condition: "Operators grow with the number of KV cells (the complete 95 % interval of the slope is above 0), and the KV cells cost at least 10 % of a token in the mean.",
-    formula: "Half of the KV cells that tokens had in the mean, by the slopes of these operators: 0.8 of their low ends to 1.2 of their high ends.",
+    formula: "Half of the KV cells that tokens had in the mean, by the slopes of these operators with their 95 % intervals, and by the spread between sessions.",
     remedy: "Keep less context: a smaller -c, shorter histories, summaries; a sliding window. A KV cache in f16 can be quantized (-ctk q8_0 -ctv q8_0 with -fa on): that halves what is read, if the processor is not the limit.",
     source: "llama.cpp #5021, #7372; ik_llama.cpp #51, #172",
     questions: GENERATING,
@@ -64,11 +64,12 @@ fn judge(case: &Case<'_>) -> Verdict {
     if case.share(now) < MUCH {
         return Verdict::RuledOut(evidence);
     }
-    let gain = case.gain(of_cells(low) * 0.4, of_cells(high) * 0.6);
+    // The remedy keeps half of the cells.
+    let gain = case.gain(of_cells(low) / 2.0, of_cells(high) / 2.0).with_likely(now / 2.0);
     Verdict::Found(Found {
         evidence,
         remedy: Remedy::ShorterContext { cells: cells / 2, quantize: kv_type::may_quantize(case) },
-        gains: vec![gain],
+        gains: vec![gain.in_other_sessions()],
         confidence: Confidence::High,
     })
 }

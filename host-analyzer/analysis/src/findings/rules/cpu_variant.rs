@@ -13,7 +13,7 @@ pub(super) const RULE: Rule = Rule {
     title: "The engine runs code for an older processor",
     question: "Why is it several times slower than another program with the same model?",
     condition: "The loaded CPU backend is a variant that uses none of the dot-product or vector instructions that this processor has and a newer variant would use.",
-    formula: "A product runs at most as much faster as the better variant does more multiplications in an instruction; the read ceiling, where it was measured, bounds it from above; 0.15 of it from below, or nothing where the loaded variant has wide vectors already and may wait for memory as well.",
+    formula: "A product runs at most as much faster as the better variant does more multiplications in an instruction; the read ceiling, where it was measured, bounds it from above. How much of the time is waiting for memory is not recorded: at least nothing.",
     remedy: "Put the variant for this processor beside the program (all variants: GGML_CPU_ALL_VARIANTS), or build it for this processor (GGML_NATIVE, GGML_CPU_ARM_ARCH=armv8.2-a+dotprod).",
     source: "llama-cpp-rs #1067, llama.cpp #11403, #13356; ggml/src/CMakeLists.txt lists the variants and their instructions",
     questions: ANY,
@@ -53,8 +53,7 @@ fn judge(case: &Case<'_>) -> Verdict {
         Some(mbu) => faster.min(1.0 - mbu.min(1.0)),
         None => faster,
     };
-    let sure = if now.products < WIDE { 0.15 } else { 0.0 };
-    let gain = case.gain(work.low() * (faster * sure).min(most), work.high() * most);
+    let gain = case.gain(0.0, work.high() * most);
     Verdict::Found(Found {
         evidence,
         remedy: Remedy::BetterVariant,
@@ -62,9 +61,6 @@ fn judge(case: &Case<'_>) -> Verdict {
         confidence: Confidence::High,
     })
 }
-
-/// Products of an instruction on vectors of 256 bits.
-const WIDE: u64 = 32;
 
 /// Variants of GGML's CPU backend that multiply alike.
 struct Level {

@@ -98,7 +98,7 @@ pub(super) fn verdict(
     Verdict::Found(Found {
         evidence,
         remedy: Remedy::NoDraft,
-        gains: vec![gain.in_another_session(ladder.unit_ns())],
+        gains: vec![gain.in_other_sessions()],
         confidence: if plain.by == PlainSource::Calls { Confidence::High } else { Confidence::Medium },
     })
 }

@@ -12,7 +12,7 @@ pub(super) const RULE: Rule = Rule {
     title: "Memory banks are not interleaved",
     question: "Why is a Pi 5 slower than others of its kind?",
     condition: "The board is a Raspberry Pi 5, and its kernel runs without NUMA emulation (`numa=fake=N`), so that one memory bank after the other is used.",
-    formula: "Between nothing and 15 % of a token or a prompt: 6 % in single-threaded and 18 % in multi-threaded Geekbench 6 were reported.",
+    formula: "No time is promised: how often two accesses want the same bank is not recorded. 6 % in single-threaded and 18 % in multi-threaded Geekbench 6 were reported.",
     remedy: "Update the boot EEPROM and boot with numa=fake=4 or 8; with SDRAM_BANKLOW=1 a kernel without it is 45 % slower.",
     source: "raspberrypi/linux #6273, raspberrypi/firmware #1854, rpi-eeprom #733",
     questions: ANY,
@@ -38,7 +38,7 @@ fn judge(case: &Case<'_>) -> Verdict {
     Verdict::Found(Found {
         evidence,
         remedy: Remedy::FakeNuma,
-        gains: vec![case.gain(0.0, case.calls.unit_ns as f64 * 0.15)],
+        gains: Vec::new(),
         confidence: Confidence::Medium,
     })
 }

@@ -3,7 +3,9 @@
 use super::super::evidence::{Evidence, Place, Value};
 use super::super::{Case, Confidence, Found, Gain, Requirement, Rule, Verdict};
 use super::{ANY, Remedy};
+use crate::compare::WARM_UP;
 use crate::ladder::{Ladder, Question, StepKind};
+use crate::tune::{PRACTICAL, Prediction};
 
 pub(super) const RULE: Rule = Rule {
     code: "few_threads",
@@ -11,7 +13,7 @@ pub(super) const RULE: Rule = Rule {
     title: "CPUs are idle that could compute",
     question: "Would more threads help?",
     condition: "Fewer threads compute than there are CPUs of the speed of those that are used, what other programs and idle threads of the engine take of these CPUs leaves at least one free, and for decode the memory has bandwidth left: less than 70 % of the read ceiling is used, where that was measured.",
-    formula: "The work of a token or a prompt, divided among all those CPUs. 0.05 to 1 of that gain: memory, caches and sibling threads of one core are shared.",
+    formula: "A decode token with that many threads by the ceilings of these CPUs, as `analyze tune` predicts it, with its interval. Without them, at most what the work takes less if all those CPUs share it, and at least nothing: how far memory, caches and the sibling threads of a core allow that is not recorded.",
     remedy: "Give the engine as many threads as there are fast CPUs (-t).",
     source: "llama.cpp #12966: prefill scales on, decode until the bandwidth is used up",
     questions: ANY,
@@ -56,9 +58,10 @@ fn judge(case: &Case<'_>) -> Verdict {
     let saved = 1.0 - threads as f64 / n as f64;
     let has_bandwidth = |l: &&Ladder| l.question != Question::Decode || mbu.is_none_or(|mbu| mbu < USED);
     let gain = |l: &Ladder| {
+        let by_ceilings = (l.question == Question::Decode).then(|| by_ceilings(case, l, n)).flatten();
         let work = l.sum(|kind| matches!(kind, StepKind::Floor | StepKind::AboveFloor));
-        let unit = work as f64 / l.units.max(1) as f64 * saved;
-        Gain::of(l.question, l.unit_ns(), unit * 0.05, unit)
+        let most = work as f64 / l.units.max(1) as f64 * saved;
+        by_ceilings.unwrap_or_else(|| Gain::of(l.question, l.unit_ns(), 0.0, most))
     };
     let gains: Vec<_> = case.measured().filter(has_bandwidth).map(gain).collect();
     if gains.is_empty() {
@@ -66,4 +69,14 @@ fn judge(case: &Case<'_>) -> Verdict {
     }
     let confidence = if mbu.is_some() { Confidence::Medium } else { Confidence::Low };
     Verdict::Found(Found { evidence, remedy: Remedy::Threads { threads: n }, gains, confidence })
+}
+
+/// What more threads save of a token, where the ceilings of so many were measured.
+fn by_ceilings(case: &Case<'_>, ladder: &Ladder, threads: u64) -> Option<Gain> {
+    let tuned = Prediction::of(case.model, case.analysis, PRACTICAL, WARM_UP).ok()?;
+    let with = tuned.settings.iter().filter(|s| u64::from(s.threads) == threads);
+    let with = with.min_by(|a, b| a.token_ns.total_cmp(&b.token_ns))?;
+    let saved = |ns: f64| tuned.makeup.token_ns - ns;
+    let gain = Gain::of(ladder.question, ladder.unit_ns(), saved(with.high_ns), saved(with.low_ns));
+    Some(gain.with_likely(saved(with.token_ns).max(0.0)).in_other_sessions())
 }

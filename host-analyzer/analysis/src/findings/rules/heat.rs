@@ -16,7 +16,7 @@ pub(super) const RULE: Rule = Rule {
     title: "Thermal throttling",
     question: "Why does it become slower in long sessions?",
     condition: "In the last third of the judged calls the CPUs' clock is at least 5 % lower than in the first third, the temperature is higher, and they take longer; calls that read prompts, per token.",
-    formula: "The difference between the mean call of the session and that of its first third, with the 95 % interval of the last third's against the first's: 0.5 of the lower end to 1.2 of the upper one, what enough cooling would have kept. A longer session loses more.",
+    formula: "The difference between the mean call of the session and that of its first third, with the 95 % interval of the last third's against the first's, and the spread between sessions: what enough cooling would have kept. A longer session loses more.",
     remedy: "Cool the board (heat sink, fan); or use fewer or slower cores, and judge by the sustained speed, not the first seconds.",
     source: "arXiv 2603.23640 (sustained speed on phones and boards); llama.cpp #10444, #7372",
     questions: ANY,
@@ -69,10 +69,11 @@ fn judge(case: &Case<'_>) -> Verdict {
     }
     // As little of the mean as the session was hot for.
     let hot_for = (case.calls.unit_ns as f64 - first.2.mean).max(0.0) / slower.mean;
+    let gain = case.gain(slower.low() * hot_for, slower.high() * hot_for);
     Verdict::Found(Found {
         evidence,
         remedy: Remedy::Cooling,
-        gains: vec![case.gain(slower.low() * hot_for * 0.5, slower.high() * hot_for * 1.2)],
+        gains: vec![gain.in_other_sessions()],
         confidence: Confidence::High,
     })
 }

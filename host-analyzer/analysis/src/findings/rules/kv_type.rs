@@ -80,6 +80,7 @@ fn judge(case: &Case<'_>) -> Verdict {
     if share / 2.0 < NAMED {
         return Verdict::NotEnoughData(vec![Requirement::OtherKvType]);
     }
+    // Nothing in the recording favours one of the ends, so the likely gain is the middle.
     let gain = ladder::Gain { low_ns: 0, likely_ns: most / 2, high_ns: most };
     Verdict::Found(Found {
         evidence,

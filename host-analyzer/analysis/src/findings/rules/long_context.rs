@@ -50,8 +50,7 @@ fn judge(case: &Case<'_>) -> Verdict {
     }
     let by_length = (ns - kv_type::likely_ns(case)).max(0.0);
     let least = (by_length - attention.constant_ns).max(0.0) / 2.0;
-    let gain =
-        case.gain(least - ns * ERROR, by_length / 2.0 + ns * ERROR).in_another_session(case.calls.unit_ns);
+    let gain = case.gain(least - ns * ERROR, by_length / 2.0 + ns * ERROR).in_other_sessions();
     Verdict::Found(Found {
         evidence,
         remedy: Remedy::ShorterContext { cells: cells / 2, quantize: kv_type::may_quantize(case) },

@@ -12,7 +12,7 @@ pub(super) const RULE: Rule = Rule {
     title: "The memory runs at a low clock",
     question: "Why does this board give half of the published speed?",
     condition: "The memory controller's clock is below 90 % of its highest one.",
-    formula: "Decode waits for memory, so that the token shrinks by at most the ratio of clocks, and at least by 0.3 of that. What reads prompts only may wait for arithmetic: at least nothing.",
+    formula: "At most all of the time shrinks by the ratio of clocks. What waits for arithmetic does not, and how much does is not recorded: at least nothing.",
     remedy: "Set the governor of the memory controller (devfreq dmc) to performance.",
     source: "rknn-llm #532, #409, #29; sbc-reviews #2 (12 to 21 tok/s in one report, all clocks fixed)",
     questions: ANY,
@@ -40,13 +40,11 @@ fn judge(case: &Case<'_>) -> Verdict {
     if clock as f64 >= highest as f64 * LOW {
         return Verdict::RuledOut(evidence);
     }
-    // Reading a text may be bound by arithmetic.
     let saved = (1.0 - clock as f64 / highest as f64) * case.calls.unit_ns as f64;
-    let least = if case.generates() { saved * 0.3 } else { 0.0 };
     Verdict::Found(Found {
         evidence,
         remedy: Remedy::MemoryClock { hertz: highest },
-        gains: vec![case.gain(least, saved)],
+        gains: vec![case.gain(0.0, saved)],
         confidence: Confidence::Medium,
     })
 }

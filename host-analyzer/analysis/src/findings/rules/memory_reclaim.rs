@@ -13,7 +13,7 @@ pub(super) const RULE: Rule = Rule {
     title: "The engine waits for memory of its control group",
     question: "Why does loading take minutes in a container, with idle CPUs and an idle disk?",
     condition: "The control group exceeded its memory.high, or all its tasks waited for memory (memory.pressure), without major page faults; threads slept uninterruptibly inside operators, or the program slept at its start: at least 3 % of the time.",
-    formula: "The replay without that sleep. At the start, the sleep, at most the time in which all tasks of the group waited for memory.",
+    formula: "The replay without that sleep. At the start, the sleep; likely at most the time in which all tasks of the group waited for memory, and at least without the sleep inside operators later.",
     remedy: "Raise memory.high and memory.max of the control group (systemd: MemoryHigh=, docker: --memory), or use a smaller model or context.",
     source: "Linux, Documentation/admin-guide/cgroup-v2.rst: memory.high, memory.events, memory.pressure",
     questions: ANY,
@@ -51,18 +51,20 @@ fn judge(case: &Case<'_>) -> Verdict {
     }
     let bytes: u64 = case.analysis.weight.iter().map(|w| w.bytes).sum();
     let remedy = Remedy::MoreMemory { bytes };
-    let start = case.ladder(Question::StartUp).and_then(|ladder| start_up(ladder, stalled));
+    let later = case.ladders().map(|l| l.sum(|kind| kind == StepKind::Caused(Cause::Blocked))).sum::<i64>();
+    let start = case.ladder(Question::StartUp).and_then(|ladder| start_up(ladder, stalled, later));
     case.judge_caused_and_start(&RULE, evidence, remedy, start)
 }
 
 /// What memory saves at the start, if that is enough for a finding.
-fn start_up(ladder: &Ladder, stalled_ns: u64) -> Option<Gain> {
+fn start_up(ladder: &Ladder, stalled_ns: u64, later_ns: i64) -> Option<Gain> {
     let asleep = u64::try_from(ladder.sum(|kind| kind == StepKind::Caused(Cause::Asleep))).unwrap_or(0);
     let likely_ns = asleep.min(stalled_ns);
     if ladder.share(i64::try_from(likely_ns).unwrap_or(i64::MAX)) < NAMED {
         return None;
     }
-    // How much of that was before the first call is not known.
-    let gain = ladder::Gain { low_ns: likely_ns / 2, likely_ns, high_ns: asleep };
+    // The tasks waited in the calls, too.
+    let low_ns = stalled_ns.saturating_sub(u64::try_from(later_ns).unwrap_or(0)).min(likely_ns);
+    let gain = ladder::Gain { low_ns, likely_ns, high_ns: asleep };
     Some(Gain::of_ladder(ladder, gain))
 }

@@ -63,7 +63,7 @@ fn judge(case: &Case<'_>) -> Verdict {
     }
     let types = case.core_types(&fast);
     let saved = |ratio: f64| types.saved(ratio) / case.calls.traced_units();
-    let gain = case.gain(saved(types.ratio.0), saved(types.ratio.1)).in_another_session(case.calls.unit_ns);
+    let gain = case.gain(saved(types.ratio.0), saved(types.ratio.1)).in_other_sessions();
     Verdict::Found(Found {
         evidence,
         remedy: Remedy::Pin { threads: fast.len() as u64, cpus: fast },

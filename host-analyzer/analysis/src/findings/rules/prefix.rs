@@ -3,7 +3,7 @@
 use super::super::evidence::{Evidence, Place, Value};
 use super::super::{Case, Confidence, Found, Gain, Requirement, Rule, Verdict};
 use super::{ANY, Remedy};
-use crate::ladder::StepKind;
+use crate::ladder::{Question, StepKind};
 use crate::shared::memory::{Memory, memory};
 
 pub(super) const RULE: Rule = Rule {
@@ -12,7 +12,7 @@ pub(super) const RULE: Rule = Rule {
     title: "The same prompt is read again",
     question: "Why does every request take as long as the first?",
     condition: "At least two requests, and four of five that follow another one in their sequence, begin at position 0 although the prompt is at least as long as everything that the sequence held before, an answer of several tokens included: a conversation that grows, read from its beginning each time. Prompts that begin at position 0 and are shorter may be others: the tokens are not recorded.",
-    formula: "A request would read only what is new: the tokens that the context held before, at the speed of its own prefill. 0.5 to 1.1 of that time.",
+    formula: "A request would read only what is new: without the tokens that the context held before, at the speed of its own prefill, as a mean over all prompts. At least without a decode token of that, as the new ones are read at once, with the weights; and with the spread between sessions.",
     remedy: "Keep the cache: `cache_prompt: true` with a stable beginning of the prompt; one slot for each conversation (--parallel, id_slot). A model with a sliding window needs --swa-full, one with a recurrent state needs --ctx-checkpoints.",
     source: "llama.cpp #3738, #7185, chat-ui #920, SillyTavern #1589",
     questions: ANY,
@@ -78,7 +78,16 @@ fn judge(case: &Case<'_>) -> Verdict {
     if again < 2 || again * 5 < compared * 4 {
         return Verdict::NotEnoughData(vec![Requirement::Prompts]);
     }
-    let (saved, ttft) = (saved_ns / again, ttft_ns / again);
+    // The others become no shorter.
+    let (prompts, all_ns) = match case.ladder(Question::Prompt) {
+        Some(ladder) => (ladder.units, ladder.measured_ns),
+        None => (again, ttft_ns),
+    };
+    let per_prompt = |ns: u64| ns / prompts.max(1);
+    let weights_ns = case.headline.token_ns.unwrap_or(0).saturating_mul(again);
+    let saved = per_prompt(saved_ns) as f64;
+    let least = per_prompt(saved_ns.saturating_sub(weights_ns)) as f64;
+    let gain = Gain::of_request(per_prompt(all_ns), least, saved).with_likely(saved);
     Verdict::Found(Found {
         evidence,
         remedy: match memory(case.model, case.pid) {
@@ -86,7 +95,7 @@ fn judge(case: &Case<'_>) -> Verdict {
             Memory::Window => Remedy::KeepWindow,
             Memory::State => Remedy::KeepState,
         },
-        gains: vec![Gain::of_request(ttft, saved as f64 * 0.5, saved as f64 * 1.1)],
+        gains: vec![gain.in_other_sessions()],
         confidence: Confidence::Medium,
     })
 }

@@ -114,7 +114,7 @@ fn judge(case: &Case<'_>) -> Verdict {
     Verdict::Found(Found {
         evidence,
         remedy: Remedy::KeepConditions,
-        gains: vec![gain.with_likely(unit - before.mean).in_another_session(case.calls.unit_ns)],
+        gains: vec![gain.with_likely(unit - before.mean).in_other_sessions()],
         confidence: Confidence::High,
     })
 }

@@ -7,6 +7,7 @@ use super::{GENERATING, Remedy};
 use crate::ladder::StepKind;
 use crate::results::budget::Class;
 use crate::stats::mean::Mean;
+use crate::stats::percentile::percentile;
 
 pub(super) const RULE: Rule = Rule {
     code: "sampling",
@@ -14,8 +15,7 @@ pub(super) const RULE: Rule = Rule {
     title: "Sampling takes long",
     question: "Evaluation is fast and the whole is slow: where is the rest?",
     condition: "The time between the end of a token call and the start of the next is at least 5 % of a decode token, and 0.2 ms. No operator runs in it, and it does not wait for another backend.",
-    formula: "The class `application` of a decode token, with its 95 % interval. At least 0.3 of the lower end, as the application's own work \
-              stays, at most 1.15 of the upper end.",
+    formula: "At most the class `application` of a decode token, by the upper end of its 95 % interval; at least what it takes longer than in the fastest tenth of the tokens. What of it is sampling, and what the application's own work, is not recorded: the likely gain is the middle.",
     remedy: "Limit the candidates first (--top-k 40), leave out samplers that sort the whole vocabulary, avoid large grammars, and look at \
              what the application does with each token.",
     source: "llama.cpp #15223 (--top-k 0: 0.08 to 13 ms a token), #8988, #7554 (grammars)",
@@ -38,6 +38,13 @@ fn copies(case: &Case<'_>) -> Mean {
     Mean { mean: ns as f64 / units as f64, half: 0.0 }
 }
 
+/// What the fastest tenth of the calls has at most after it, ns per unit.
+fn fastest_ns(case: &Case<'_>) -> f64 {
+    let mut times: Vec<u64> = case.calls.all.iter().map(|t| t.wall.get(Class::Application)).collect();
+    let fastest = percentile(&mut times, 10).unwrap_or(0) as f64;
+    case.calls.per_unit(Mean { mean: fastest, half: 0.0 }).mean
+}
+
 fn judge(case: &Case<'_>) -> Verdict {
     if !case.knows_waits_for_backends() {
         return Verdict::NotEnoughData(vec![Requirement::WaitsForBackends]);
@@ -54,7 +61,7 @@ fn judge(case: &Case<'_>) -> Verdict {
     if case.share(between.mean) < much {
         return Verdict::RuledOut(evidence);
     }
-    let gain = case.gain(between.low() * 0.3, between.high() * 1.15);
+    let gain = case.gain(between.low() - fastest_ns(case), between.high());
     Verdict::Found(Found {
         evidence,
         remedy: Remedy::Sampling,

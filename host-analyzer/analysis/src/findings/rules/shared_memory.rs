@@ -85,8 +85,10 @@ fn judge(case: &Case<'_>) -> Verdict {
     if share / 2.0 < NAMED {
         return Verdict::NotEnoughData(vec![Requirement::WithoutNeighbours]);
     }
+    // Nothing in the recording favours one of the ends, so the likely gain is the middle; no other session
+    // has more above the limit than the upper end.
     let gain = ladder::Gain { low_ns: 0, likely_ns: most / 2, high_ns: most };
-    let gains = vec![Gain::of_ladder(ladder, gain)];
+    let gains = vec![Gain::per_unit(ladder, gain)];
     Verdict::Found(Found { evidence, remedy, gains, confidence: Confidence::Low })
 }
 

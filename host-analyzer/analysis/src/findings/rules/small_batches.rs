@@ -5,7 +5,7 @@ use super::super::evidence::{Evidence, Place, Value};
 use super::super::{Case, Confidence, Found, Gain, Rule, Verdict};
 use super::{ANY, Remedy};
 use crate::ladder::StepKind;
-use crate::ladder::{Ladder, Question};
+use crate::ladder::{Ladder, Question, scatter};
 use crate::replay::CallReplay;
 use crate::shared::phase::Phase;
 use profinfer_trace::model::Layer;
@@ -72,19 +72,17 @@ fn judge(case: &Case<'_>) -> Verdict {
     if saved < prompt.unit_ns() as f64 * MIN_GAIN_SHARE {
         return Verdict::RuledOut(evidence);
     }
-    let error = large + b * of_prompt;
-    let gain =
-        Gain::of_request(prompt.unit_ns(), saved - error * UNCERTAIN, most.max(saved) + error * UNCERTAIN);
+    // By the scatter of the decode calls and of the batches, which b is from.
+    let uncertain = scatter(&decode).hypot(scatter(&all));
+    let error = (large + b * of_prompt) * uncertain;
+    let gain = Gain::of_request(prompt.unit_ns(), saved - error, most.max(saved) + error);
     Verdict::Found(Found {
         evidence,
         remedy: Remedy::LargerBatches { tokens: UBATCH },
-        gains: vec![gain.with_likely(saved)],
+        gains: vec![gain.with_likely(saved).in_other_sessions()],
         confidence: Confidence::Medium,
     })
 }
-
-/// Scatter of single calls, which b is computed from.
-const UNCERTAIN: f64 = 0.1;
 
 /// Arithmetic of a prompt at the board's limit, ns; 0 where that is unknown.
 fn least(prompt: &Ladder) -> f64 {

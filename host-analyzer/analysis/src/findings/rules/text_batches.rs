@@ -77,7 +77,7 @@ fn judge(case: &Case<'_>) -> Verdict {
     Verdict::Found(Found {
         evidence,
         remedy: Remedy::LargerBatches { tokens: UBATCH as u64 },
-        gains: vec![gain.in_another_session(whole)],
+        gains: vec![gain.in_other_sessions()],
         confidence: Confidence::Medium,
     })
 }

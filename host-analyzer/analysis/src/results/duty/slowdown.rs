@@ -1,8 +1,11 @@
 //! Slowdown of tokens by operator capture: measured where untraced tokens are next to traced ones,
 //! otherwise estimated.
 
+use std::collections::HashSet;
+
 use super::pairs::{Edges, Pair, pairs};
-use crate::shared::execution::Executions;
+use crate::ladder::{Ladder, StepKind};
+use crate::replay::Replay;
 use crate::shared::phase::{Phase, Phases};
 use crate::stats::estimate::{Interval, median};
 use profinfer_trace::model::{Model, Traced};
@@ -12,15 +15,13 @@ use profinfer_trace::model::{Model, Traced};
 pub enum Slowdown {
     /// From traced and untraced tokens of the same recording.
     Measured(Measured),
-    /// From the number of operators and the agent's measurement of its probes.
+    /// From the step of the probes in the ladder of decode tokens.
     Estimated {
-        /// `p / (t - p)`, where t is the time of traced decode calls and p the time of the probe
-        /// pairs in them. Threads pass the probes of an operator in parallel, so an operator counts
-        /// once. Excludes the CPU time that the agent takes from the engine, and the effect of the
-        /// probes on its caches.
+        /// `p / (t - p)`, where t is the time of traced tokens and p that of the probes in them, by the
+        /// agent's measurement. Excludes the CPU time that the agent takes from the engine, and the effect
+        /// of the probes on its caches.
         slowdown: f64,
-        /// The same for all decode tokens: times the share of those that had probes, completely
-        /// traced or not.
+        /// The same of all decode tokens.
         of_all_tokens: f64,
     },
     /// No decode tokens, no operators, or too few bursts and no measured probe.
@@ -68,16 +69,25 @@ pub struct MeasuredEdges {
 }
 
 impl Slowdown {
-    /// The slowdown of a session's decode tokens.
+    /// The slowdown of a session's decode tokens; `decode` is their ladder.
     #[must_use]
-    pub fn compute(model: &Model, phases: &Phases, executions: &Executions) -> Self {
+    pub fn compute(model: &Model, phases: &Phases, replay: &Replay, decode: Option<&Ladder>) -> Self {
         let found = pairs(model, phases);
         if let Some(measured) = measured(&found, |kind| share(model, phases, kind)) {
             return Self::Measured(measured);
         }
-        let Some(slowdown) = estimated(model, phases, executions) else { return Self::Unknown };
-        let probed = share(model, phases, Traced::Whole) + share(model, phases, Traced::Edge);
-        Self::Estimated { slowdown, of_all_tokens: slowdown * probed }
+        decode.map_or(Self::Unknown, |ladder| estimated(replay, ladder))
+    }
+
+    /// The part of a traced token that the probes take, and that of all tokens, 0 to 1; `None` where the
+    /// slowdown is no estimate.
+    #[must_use]
+    pub fn estimated_shares(&self) -> Option<(f64, f64)> {
+        let share = |slowdown: f64| slowdown / (1.0 + slowdown);
+        match *self {
+            Self::Estimated { slowdown, of_all_tokens } => Some((share(slowdown), share(of_all_tokens))),
+            Self::Measured(_) | Self::Unknown => None,
+        }
     }
 }
 
@@ -124,15 +134,18 @@ fn share(model: &Model, phases: &Phases, kind: Traced) -> f64 {
     such as f64 / all.max(1) as f64
 }
 
-fn estimated(model: &Model, phases: &Phases, executions: &Executions) -> Option<f64> {
-    let cost = model.health.probe_cost?;
-    let traced = decode_calls(model, phases).filter(|i| phases.tracing.llama_calls[*i] == Traced::Whole);
-    let time = traced.fold(0_u64, |sum, i| sum.saturating_add(model.llama_calls.duration_ns[i]));
-    let operators = executions
-        .by_call()
-        .filter(|(call, _)| phases.graph_calls[call.0 as usize] == Phase::Decode)
-        .map(|(_, rows)| rows.len() as u64)
-        .sum::<u64>();
-    let probes = cost.pair_ns.saturating_mul(operators);
-    (probes > 0 && probes < time).then(|| probes as f64 / (time - probes) as f64)
+fn estimated(replay: &Replay, ladder: &Ladder) -> Slowdown {
+    let own: HashSet<_> = ladder.calls.iter().collect();
+    let traced = replay.calls.iter().filter(|c| c.traced && own.contains(&c.call));
+    let (probes, time) = traced.fold((0_u64, 0_u64), |(probes, time), c| {
+        (probes.saturating_add(c.usual.probes), time.saturating_add(c.time_ns))
+    });
+    let all = u64::try_from(ladder.sum(|kind| kind == StepKind::Probes)).unwrap_or(0);
+    let slowdown = |probes: u64, time: u64| {
+        (probes > 0 && probes < time).then(|| probes as f64 / (time - probes) as f64)
+    };
+    match slowdown(probes, time).zip(slowdown(all, ladder.measured_ns)) {
+        Some((slowdown, of_all_tokens)) => Slowdown::Estimated { slowdown, of_all_tokens },
+        None => Slowdown::Unknown,
+    }
 }

@@ -31,16 +31,12 @@ const AVX2: &str = "sse4_2 avx avx2 fma f16c";
 #[test]
 fn code_for_an_older_processor() {
     let m = variant("sse42", AVX2);
-    // 32 products instead of 16: at most half of 137 ns of work, at least 0.15 of that.
-    assert_eq!(
-        (answer(&m, "cpu_variant"), remedy(&m, "cpu_variant")),
-        (Found(10, 69), Remedy::BetterVariant)
-    );
+    // 32 products instead of 16: at most half of 137 ns of work.
+    assert_eq!((answer(&m, "cpu_variant"), remedy(&m, "cpu_variant")), (Found(0, 69), Remedy::BetterVariant));
     assert_eq!(evidence(&m, "cpu_variant", "products_possible"), Some(Value::Count(32)));
     assert_eq!(evidence(&m, "cpu_variant", "loaded_variant"), Some(Value::Name("sse42".to_owned())));
     // Arm: from 8 to 16.
-    assert_eq!(answer(&variant("armv8.0_1", "asimd asimddp"), "cpu_variant"), Found(10, 69));
-    // Vectors are wide already: perhaps it waits for memory.
+    assert_eq!(answer(&variant("armv8.0_1", "asimd asimddp"), "cpu_variant"), Found(0, 69));
     let vnni = format!("{AVX2} avx512_vnni");
     assert_eq!(answer(&variant("haswell", &vnni), "cpu_variant"), Found(0, 69));
     assert_eq!(answer(&variant("zen4", &vnni), "cpu_variant"), RuledOut);
@@ -49,7 +45,7 @@ fn code_for_an_older_processor() {
     // Memory with a utilisation of nine tenths leaves a tenth.
     let mut full = variant("sse42", AVX2);
     ceiling(&mut full, CeilingKind::Read, 46_222_222_222);
-    assert_eq!(answer(&full, "cpu_variant"), Found(10, 14));
+    assert_eq!(answer(&full, "cpu_variant"), Found(0, 14));
     // A custom build has no variants.
     assert_eq!(answer(&variant("of-my-own", AVX2), "cpu_variant"), Silent);
     let fact = Requirement::Fact("cpu.features");
@@ -109,8 +105,8 @@ fn split(backends: &[&str]) -> Model {
 #[test]
 fn back_and_forth_between_backends() {
     let m = split(&["GPU", "GPU"]);
-    // 150 ns outside of graphs, less 2 * 5: 0.2 to 0.9 of 140.
-    assert_eq!((answer(&m, "splits"), remedy(&m, "splits")), (Found(28, 126), Remedy::OneBackend));
+    // 150 ns outside of graphs, less 2 * 5.
+    assert_eq!((answer(&m, "splits"), remedy(&m, "splits")), (Found(0, 140), Remedy::OneBackend));
     assert_eq!(evidence(&m, "splits", "splits_per_call"), Some(Value::Mean(3.0)));
     assert_eq!(evidence(&m, "splits", "graph_preparation_ns"), Some(Value::Nanoseconds(140)));
     assert_eq!(evidence(&m, "splits", "backends"), Some(Value::Count(2)));

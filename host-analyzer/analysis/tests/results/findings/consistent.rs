@@ -1,13 +1,27 @@
 //! No verdict contradicts the ladder, in any recording.
 
 use profinfer_analysis::Analysis;
+use profinfer_analysis::duty::Slowdown;
 use profinfer_analysis::findings::Findings;
-use profinfer_analysis::ladder::{Ladder, StepKind};
+use profinfer_analysis::ladder::{Ladder, Question, StepKind};
 use profinfer_analysis::replay::Cause;
 use profinfer_trace::model::{Model, Spans, ThreadState};
 
 use crate::models::planted::{DELAY, TOKENS, disturbed, state, tokens};
 use crate::replay::{RECORDINGS, recording};
+
+/// All recordings that the tests keep, of engines that generate on a CPU.
+const KEPT: [&str; 9] = [
+    "sample.pfi",
+    "demo.pfi",
+    "board.pfi",
+    "published/2026-11-22/dense-q8.pfi",
+    "published/2026-11-22/moe-mixtral8.pfi",
+    "published/2026-11-22b/dense-q8.pfi",
+    "published/2026-11-22b/moe-mixtral8.pfi",
+    "published/2026-11-23/dense-q8.pfi",
+    "published/2026-11-23/moe-mixtral8.pfi",
+];
 
 /// Steps of the causes of a ladder, with their shares of its time.
 fn causes(ladder: &Ladder) -> impl Iterator<Item = (Cause, f64)> {
@@ -60,6 +74,68 @@ fn agrees_with_its_ladders(name: &str, m: &Model) {
 fn in_recordings_of_engines() {
     for name in RECORDINGS {
         agrees_with_its_ladders(name, &recording(name));
+    }
+}
+
+/// A gain is within what its step takes, and leaves the operators at the limits of the board. Its times and
+/// speeds are of one number.
+#[test]
+fn gains_leave_the_floor() {
+    for name in KEPT {
+        let m = recording(name);
+        let a = Analysis::compute(&m);
+        for l in &a.ladder.rows {
+            let most = l.measured_ns - l.floor.as_ref().map_or(0, |floor| floor.ns);
+            for gain in l.steps.iter().filter_map(|s| s.gain).chain(l.all) {
+                assert!(gain.low_ns <= gain.likely_ns && gain.likely_ns <= gain.high_ns, "{gain:?}");
+                assert!(gain.high_ns <= most, "{name} {:?}: {gain:?} of {most}", l.question);
+            }
+            for (step, gain) in l.steps.iter().filter_map(|s| Some((s, s.gain?))) {
+                // The replay without a cause alone may save some more than the step, next to other causes.
+                let most = step.ns.unsigned_abs() as f64 * 1.01;
+                assert!(gain.likely_ns as f64 <= most, "{name} {:?}: {step:?}", l.question);
+            }
+        }
+        for (rule, effect) in Findings::compute(&m, &a)
+            .found
+            .iter()
+            .flat_map(|found| found.effects.iter().map(|effect| (found.rule, effect)))
+        {
+            let Some(l) = a.ladder.of(effect.question) else { continue };
+            let Some(gain) = effect.gain else { continue };
+            // Fewer bytes, or other code, have another floor.
+            let moved = (rule.steps)(effect.question, StepKind::Floor);
+            let floor = l.floor.as_ref().filter(|_| !moved).map_or(0, |floor| floor.ns);
+            let most = (l.measured_ns - floor) / l.units;
+            assert!(gain.high_ns <= most, "{name} {}: {gain:?} of {most}", rule.code);
+            let speed = gain.speeds().map(|s| s.low * l.units as f64 / l.tokens as f64);
+            let left = 1e9 / (l.unit_ns() - gain.low_ns) as f64;
+            assert!(speed.is_none_or(|speed| (speed / left - 1.0).abs() < 1e-3), "{name} {}", rule.code);
+        }
+    }
+}
+
+/// What a token reads, and what the probes take of it, is one number in all results.
+#[test]
+fn bytes_and_probes_are_those_of_the_ladder() {
+    for name in KEPT {
+        let m = recording(name);
+        let a = Analysis::compute(&m);
+        let f = Findings::compute(&m, &a);
+        let l = a.ladder.of(Question::Decode).unwrap();
+        if let Some((floor, decode)) = l.floor.as_ref().zip(a.roof.decode) {
+            let per_token = floor.bytes as f64 / l.units as f64;
+            assert!(
+                (per_token / decode.bytes_per_token - 1.0).abs() < 1e-3,
+                "{name}: {per_token} {decode:?}"
+            );
+        }
+        let probes = l.share(l.sum(|kind| kind == StepKind::Probes));
+        assert!((f.headline.probes_share - probes).abs() < 1e-9, "{name}");
+        match a.cost.slowdown.estimated_shares() {
+            Some((_, all)) => assert!((all - probes).abs() < 1e-9, "{name}: {all} {probes}"),
+            None => assert!(!matches!(a.cost.slowdown, Slowdown::Estimated { .. }), "{name}"),
+        }
     }
 }
 

@@ -44,10 +44,10 @@ fn more_threads_than_cpus() {
     // Of these 2000 ns, 100 remain: one thread does the work of both in that operator. The time
     // without the wait, 550 ns, is known to 8.4 %: 3 % and 7.8 %, added as squares; another session's
     // wait, of 1900 ns, to 7.8 %.
-    assert_eq!(answer(&waits, "too_many_threads"), Found(1_745, 2_055));
+    assert_eq!(answer(&waits, "too_many_threads"), Found(1_745, 1_946));
     text(&mut waits, PROCESS, "affinity", "0-1");
     assert_eq!(answer(&waits, "too_many_threads"), RuledOut);
-    assert_eq!(answer(&waits, "shared_cpu"), Found(1_839, 2_161));
+    assert_eq!(answer(&waits, "shared_cpu"), Found(1_840, 2_038));
     let affinity = Requirement::Fact("affinity");
     assert_eq!(answer(&tokens(0, 0, 0, false), "too_many_threads"), NotKnown(vec![affinity]));
 }
@@ -74,8 +74,8 @@ fn wait_for_task(m: &mut Model) {
 #[test]
 fn fewer_threads_than_cpus() {
     let m = allowed("0-3");
-    // Half of 137 ns of work at most, 0.05 of that at least.
-    assert_eq!(answer(&m, "few_threads"), Found(3, 69));
+    // Half of 137 ns of work at most. Without ceilings nothing shows that the memory allows it.
+    assert_eq!(answer(&m, "few_threads"), Found(0, 69));
     assert_eq!(remedy(&m, "few_threads"), Remedy::Threads { threads: 4 });
     assert_eq!(answer(&allowed("0-1"), "few_threads"), RuledOut);
     // Slower CPUs do not count, nor do more than a quota allows.
@@ -108,7 +108,7 @@ fn throttled(periods: u64) -> Model {
 #[test]
 fn a_quota() {
     let m = throttled(7);
-    assert_eq!(answer(&m, "quota"), Found(1_839, 2_161));
+    assert_eq!(answer(&m, "quota"), Found(1_840, 2_038));
     assert_eq!(remedy(&m, "quota"), Remedy::Quota { cpus: 2, threads: 1 });
     assert_eq!(evidence(&m, "quota", "quota"), Some(Value::MilliCpus(1_500)));
     assert_eq!(evidence(&m, "quota", "throttled_periods"), Some(Value::Count(7)));
@@ -139,7 +139,7 @@ fn cores_of_two_speeds() {
     // the type of operator where it is slowest. On the fast one alone both take 140 + 540 / 3.86 = 280 of
     // the 540, or 140 + 540 / 5 = 248, which is 260 or 292 less; with 7.8 % of these and
     // of the other 574 ns, added as squares.
-    assert_eq!(answer(&m, "mixed_cores"), Found(223, 329));
+    assert_eq!(answer(&m, "mixed_cores"), Found(224, 328));
     assert_eq!(remedy(&m, "mixed_cores"), Remedy::Pin { threads: 1, cpus: vec![0] });
     assert_eq!(evidence(&m, "mixed_cores", "slowest_to_fastest"), Some(Value::Share(0.5)));
     assert_eq!(evidence(&m, "mixed_cores", "wait_slower_core_ns"), Some(Value::Nanoseconds(200)));
@@ -208,7 +208,7 @@ fn threads_that_spin_and_compute_nothing() {
     let none = Text::default();
     waits.sched.tasks.push(Task { tid: 102, pid: PID, name: none, command: none, cgroup: none });
     wait_for_task(&mut waits);
-    assert_eq!(answer(&waits, "idle_team"), Found(1_839, 2_161));
+    assert_eq!(answer(&waits, "idle_team"), Found(1_840, 2_038));
     assert_eq!(answer(&waits, "shared_cpu"), RuledOut);
     let mut quiet = tokens(0, 0, 0, false);
     quiet.sched.recorded = true;

@@ -113,12 +113,10 @@ fn a_planted_delay_is_promised_back() {
     let gain = preempted.gain().unwrap();
     assert!(gain.low_ns <= DELAY && DELAY <= gain.high_ns, "{gain:?}");
     assert!(gain.low_ns >= DELAY / 2 && gain.high_ns <= DELAY * 3 / 2, "{gain:?}");
-    let token = f.headline.token_ns.unwrap() as f64;
-    // The speed without the delay is known better than what another session's delays take.
-    let (low, high) = (gain.low_tokens_per_s.unwrap(), gain.high_tokens_per_s.unwrap());
-    let at = |ns: u64| 1e9 / (token - ns as f64);
-    assert!(at(gain.low_ns) <= low && low <= at(gain.likely_ns), "{gain:?}");
-    assert!(at(gain.likely_ns) <= high && high <= at(gain.high_ns), "{gain:?}");
+    let (token, speeds) = (f.headline.token_ns.unwrap(), gain.speeds().unwrap());
+    let at = |ns: u64| 1e9 / (token - ns) as f64;
+    assert_eq!((speeds.low, speeds.likely), (at(gain.low_ns), Some(at(gain.likely_ns))));
+    assert_eq!(speeds.high, Some(at(gain.high_ns)));
 }
 
 #[test]

@@ -30,7 +30,7 @@ fn a_single_hit_is_found_with_what_it_cost() {
     let m = hit(ONCE, ThreadState::Preempted);
     // 2000 ns in 39 tokens, a tenth of their time.
     assert_eq!(evidence(&m, "preempted", "lost_ns"), Some(Value::Nanoseconds(2_000 / 39)));
-    assert_eq!(answer(&m, "preempted"), Found(14, 89));
+    assert_eq!(answer(&m, "preempted"), Found(13, 89));
     let Found(low, high) = answer(&hit(EVERY_OTHER, ThreadState::Preempted), "preempted") else { panic!() };
     assert!(low > 850 && high < 1_150, "{low} to {high}");
     // So short that it does not matter.

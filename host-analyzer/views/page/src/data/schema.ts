@@ -748,6 +748,7 @@ export interface Gain {
   likely_ns: number;
   high_ns: number;
   low_tokens_per_s: number | null;
+  likely_tokens_per_s: number | null;
   high_tokens_per_s: number | null;
 }
 

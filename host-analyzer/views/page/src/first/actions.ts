@@ -95,18 +95,18 @@ function whatWasRecorded(row: RuledOut | NotKnown): Child {
 }
 
 /** `1.9 → ~8.4 t/s (8.2 to 8.7)`, or the time that it saves. */
-export function effect(gain: Maybe<Gain>, tokenNs: Maybe<number>): [string, string] {
+export function effect(gain: Maybe<Gain>, tokensPerS: Maybe<number>): [string, string] {
   if (!gain) {
     return ["gain not known", ""];
   }
-  const saves = [time(gain.low_ns), time(gain.high_ns)].join(" to ");
-  if (gain.of === "token" && tokenNs && gain.likely_ns < tokenNs) {
-    const at = (ns: number): string => rateText(1e9 / Math.max(1, tokenNs - ns));
-    return [
-      `${at(0)} → ~${at(gain.likely_ns)} t/s`,
-      `${at(gain.low_ns)} to ${at(gain.high_ns)} t/s`,
-    ];
+  const { low_tokens_per_s: low, likely_tokens_per_s: likely, high_tokens_per_s: high } = gain;
+  if (tokensPerS && low && likely) {
+    const range = high
+      ? `${rateText(low)} to ${rateText(high)} t/s`
+      : `${rateText(low)} t/s or more`;
+    return [`${rateText(tokensPerS)} → ~${rateText(likely)} t/s`, range];
   }
+  const saves = [time(gain.low_ns), time(gain.high_ns)].join(" to ");
   return [`saves ~${time(gain.likely_ns)}`, `${saves}, ${gain.shortens}`];
 }
 
@@ -120,7 +120,7 @@ function evidenceList(evidence: Maybe<Evidence[]>): Child {
 
 function finding(f: Finding, summary: Summary, jump: (f: Finding) => Child): HTMLElement {
   const headline = summary.findings.headline;
-  const [what, range] = effect(f.gain, headline.token_ns);
+  const [what, range] = effect(f.gain, headline.tokens_per_s);
   const run = command(f, freeCpus(summary), headline.threads);
   return h(
     "li",

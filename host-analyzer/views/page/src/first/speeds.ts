@@ -56,26 +56,29 @@ export function distribution(headline: Headline): string | null {
   return few > 0 && few * 5 <= all ? `${few} of ${all} tokens took half of all the time.` : null;
 }
 
-/** Decode is slower by at least this share while operators are recorded: the card states it. */
+/** A cost of recording from this share on is on the card. */
 const SLOWED = 0.03;
 
+/** Measured, or the share of the probes' step in the ladder. */
 export function tracingCost(headline: Headline): string | null {
   const of = headline.slowdown;
-  return (of?.kind === "measured" || of?.kind === "estimated") && of.slowdown >= SLOWED
-    ? `Measuring slows decode by about ${Math.round(of.slowdown * 100)} %.`
-    : null;
+  const [text, share] =
+    of?.kind === "measured"
+      ? ["Measuring slows decode by about", of.slowdown]
+      : ["The probes take about", headline.probes_share ?? 0];
+  const what = of?.kind === "measured" ? "" : " of a token's time";
+  return share >= SLOWED ? `${text} ${Math.round(share * 100)} %${what}.` : null;
 }
 
 /** Kinds of causes that are large enough for the headline, in words. */
 const CAUSES: [StepKind[], string][] = [
-  [["program"], "Other programs cost"],
+  [["program", "unknown_holder"], "Other programs cost"],
   [["agent"], "The agent cost"],
   [["placement", "shared_cpu"], "Sharing a CPU among the engine's threads cost"],
   [["too_many_threads"], "More threads than CPUs cost"],
   [["idle_team"], "Engine threads that compute nothing cost"],
   [["steal"], "The hypervisor cost"],
   [["throttled"], "A quota or a hypervisor cost"],
-  [["unknown_holder"], "Preemption by unknown programs cost"],
   [["interrupts"], "Interrupts cost"],
   [["wake_up"], "Waking threads cost"],
   [["blocked"], "Reading pages from storage, or kernel locks, cost"],

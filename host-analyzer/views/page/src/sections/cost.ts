@@ -29,15 +29,14 @@ function slowdown(summary: Summary): HTMLElement {
     const text = `per traced token, measured (${part(s.low)} to ${part(s.high)}); average over all tokens ${part(s.of_all_tokens)}. ${plural(s.bursts ?? 0, "burst")}: ${count(s.traced)} traced and ${count(s.untraced)} untraced tokens${edges}`;
     return item("Decode slowdown", "slowdown", s.slowdown, part(s.slowdown), text);
   }
-  const estimate = summary.cost?.decode_slowdown;
-  const all = s?.kind === "estimated" ? s.of_all_tokens : null;
-  const overall = all == null || all === estimate ? "" : `; average over all tokens ${part(all)}`;
+  const share = summary.findings?.headline?.probes_share;
+  const known = summary.cost?.decode_slowdown == null ? null : share;
   return item(
     "Decode slowdown",
-    "decode_slowdown",
-    estimate,
-    estimate == null ? "–" : `≈ ${(estimate * 100).toFixed(2)} %`,
-    `${overall === "" ? "" : "per traced token, "}estimated: number of operators times probe cost${overall}`,
+    "probes_share",
+    known,
+    known == null ? "–" : `≈ ${(known * 100).toFixed(1)} %`,
+    "of a token's time, estimated: the probes' step of the ladder",
   );
 }
 

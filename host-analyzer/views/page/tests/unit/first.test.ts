@@ -93,8 +93,13 @@ test("few tokens that take half of the time are named", () => {
 });
 
 test("the cost of measuring is stated from 3 % on", () => {
-  const of = (slowdown: object): string | null => tracingCost({ slowdown } as Headline);
-  equal(of({ kind: "estimated", slowdown: 0.1122 }), "Measuring slows decode by about 11 %.");
+  const of = (slowdown: object, probes_share = 0): string | null =>
+    tracingCost({ slowdown, probes_share } as Headline);
+  equal(
+    of({ kind: "estimated", slowdown: 0.25 }, 0.2),
+    "The probes take about 20 % of a token's time.",
+  );
+  equal(of({ kind: "measured", slowdown: 0.1122 }, 0.2), "Measuring slows decode by about 11 %.");
   equal(of({ kind: "measured", slowdown: 0.029 }), null);
   equal(of({ kind: "unknown" }), null);
 });
@@ -106,6 +111,8 @@ test("the largest cause is the sum over its programs, from a fifth of the time o
     largestCause({ ...LADDER, steps: [step("interrupts", 20)] }),
     "Interrupts cost 20 % of a token's time.",
   );
+  const holders = [step("program", 15), step("unknown_holder", 6)];
+  equal(largestCause({ ...LADDER, steps: holders }), "Other programs cost 21 % of a token's time.");
   equal(largestCause(undefined), null);
 });
 
@@ -272,14 +279,17 @@ test("the effect of a remedy is a speed, or the time that it saves", () => {
     likely_ns: 60e6,
     high_ns: 75e6,
     low_tokens_per_s: 20,
+    likely_tokens_per_s: 25,
     high_tokens_per_s: 40,
   };
-  deepEqual(effect(gain, 100e6), ["10 → ~25 t/s", "20 to 40 t/s"]);
-  deepEqual(effect({ ...gain, of: "request", shortens: "until the first token" }, 100e6), [
+  deepEqual(effect(gain, 10), ["10 → ~25 t/s", "20 to 40 t/s"]);
+  deepEqual(effect({ ...gain, high_tokens_per_s: null }, 10), ["10 → ~25 t/s", "20 t/s or more"]);
+  const speeds = { low_tokens_per_s: null, likely_tokens_per_s: null, high_tokens_per_s: null };
+  deepEqual(effect({ ...gain, ...speeds, of: "request", shortens: "until the first token" }, 10), [
     "saves ~60.0 ms",
     "50.0 ms to 75.0 ms, until the first token",
   ]);
-  deepEqual(effect(null, 100e6), ["gain not known", ""]);
+  deepEqual(effect(null, 10), ["gain not known", ""]);
 });
 
 test("checks without data are grouped by what they lack", () => {
