@@ -169,6 +169,10 @@ pub enum MissingKind {
     WaitsForBackends,
     /// Calls that have at least a quarter of the time between two readings of the steal time.
     StealReadings,
+    /// Ladders with less than 2 % of time that no record explains: in `unexplained` or `not_recorded`.
+    Explained,
+    /// Records of interrupts.
+    Interrupts,
     /// Eight calls with texts of different lengths.
     TextLengths,
     /// The tokens of prompts, which no recording has.

@@ -260,6 +260,10 @@ pub struct LadderFloor {
     pub bytes_per_s: Option<u64>,
     /// Where that bandwidth is from.
     pub source: Option<CeilingSource>,
+    /// The least certain source of the rates of the arithmetic that bound some of the operators; `null` if the memory
+    /// bounds nearly all.
+    #[serde(default)]
+    pub arithmetic_source: Option<CeilingSource>,
     /// By operator and data type, the most time above the limit first.
     pub parts: Vec<LadderFloorPart>,
     /// By tensor group and type, the most time above the limit first. The times sum to the steps

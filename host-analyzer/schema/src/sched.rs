@@ -93,7 +93,8 @@ pub struct Interferer {
     pub cgroup: String,
     /// The task is a thread of a traced process.
     pub engine: bool,
-    /// The task is a thread of the agent; `null` if the recording does not name the agent's process.
+    /// The task is a thread of the agent; `null` if the recording does not name the agent's
+    /// process, and the task does not have its name.
     #[serde(default)]
     pub agent: Option<bool>,
     /// The idle task: the CPU did nothing although a thread wanted it, for example because a quota
@@ -188,7 +189,8 @@ pub struct CpuHolder {
     pub cgroup: String,
     /// The task is a thread of a traced process.
     pub engine: bool,
-    /// The task is a thread of the agent; `null` if the recording does not name the agent's process.
+    /// The task is a thread of the agent; `null` if the recording does not name the agent's
+    /// process, and the task does not have its name.
     pub agent: Option<bool>,
     /// Time on the CPU, ns. Of other tasks than the engine's, less than 0.5 % of a CPU may be
     /// missing.

@@ -130,6 +130,10 @@ pub enum Requirement {
     WaitsForBackends,
     /// Calls that have at least a quarter of the time between two readings of the steal time.
     StealReadings,
+    /// Ladders with less than 2 % of time that no record explains.
+    Explained,
+    /// Records of interrupts.
+    Interrupts,
 }
 
 #[derive(Debug, Clone, PartialEq)]

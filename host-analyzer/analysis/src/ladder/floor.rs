@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use super::IGNORED;
 use super::sources::{Calls, pid_of};
 use crate::replay::{CallReplay, ClassTimes, Replay};
 use crate::results::ceiling::limit::{Least, Limit, Limits, Top};
@@ -69,6 +70,9 @@ pub struct Floor {
     pub bytes_per_s: Option<u64>,
     /// Where that rate is from.
     pub source: Option<CeilingSource>,
+    /// The least certain source of the rates of the arithmetic that bound some of the operators; `None` where
+    /// the memory bounds nearly all.
+    pub arithmetic_source: Option<CeilingSource>,
     /// The most time above the limit first.
     pub parts: Vec<FloorPart>,
     /// The same by tensor group, the most time above the limit first. Their times sum to the floor
@@ -83,7 +87,8 @@ impl Floor {
             |phase: &Phase| replay.class_times[phase.index()].iter().map(|t| t.usual.work).sum::<u64>();
         // The rate of the memory is that of the phase with most work.
         let main = calls.phases.iter().max_by_key(|phase| work_of(phase))?;
-        let limits = seen(roofs.phase(*main).limits(), &replay.class_times[main.index()]);
+        let limits_of = |phase: Phase| limits(roofs, replay, phase);
+        let limits = limits_of(*main);
         let all: u64 = calls.phases.iter().map(work_of).sum();
         let here: u64 = calls.rows.iter().map(|c| c.usual.work).sum();
         if all == 0 || here == 0 || (limits.read.is_none() && limits.int8.is_none() && limits.f32.is_none()) {
@@ -91,23 +96,27 @@ impl Floor {
         }
         let scale = calls_of_traced(model, replay, calls);
         let scaled = |n: u64| (n as f64 * scale) as u64;
+        let mut by_arithmetic: BTreeMap<CeilingSource, u64> = BTreeMap::new();
         let mut work_ns = Shares::new(here, all);
         let mut parts: BTreeMap<(&str, &str), FloorPart> = BTreeMap::new();
         let mut groups: BTreeMap<(TensorGroup, &str), FloorGroup> = BTreeMap::new();
         let computed = calls.phases.iter().flat_map(|phase| {
             let times = &replay.class_times[phase.index()];
-            let limits = seen(roofs.phase(*phase).limits(), times);
+            let limits = limits_of(*phase);
             replay.classes.iter().zip(times).map(move |(class, times)| (limits, class, times))
         });
         for (limits, class, times) in computed.filter(|(_, _, t)| t.instances > 0) {
             let (op, dtype) = (model.texts.get(class.desc), model.texts.get(class.dtype));
             let work = &times.work;
-            let least =
-                Least::new((work.streamed_bytes(), work.operations), limits.read, limits.arithmetic(dtype));
+            let arithmetic = limits.arithmetic(dtype);
+            let least = Least::new((work.streamed_bytes(), work.operations), limits.read, arithmetic);
             // A cache that holds some of the weights is faster than the ceiling of the complete
             // working set.
             let work_ns = work_ns.next(times.usual.work);
             let floor_ns = scaled(least.ns() as u64).min(work_ns);
+            if let Some(top) = arithmetic.filter(|_| least.limit() == Limit::Arithmetic) {
+                *by_arithmetic.entry(top.source).or_default() += floor_ns;
+            }
             let (bytes, operations) = (scaled(work.streamed_bytes()), scaled(work.operations));
             let part = parts.entry((op, dtype)).or_insert_with(|| FloorPart {
                 op: op.to_owned(),
@@ -151,8 +160,10 @@ impl Floor {
         let mut groups: Vec<FloorGroup> = groups.into_values().collect();
         groups.sort_by_key(|g| std::cmp::Reverse(g.above_ns()));
         let ns = parts.iter().map(|p| p.floor_ns).fold(0, u64::saturating_add);
+        let matters = |(_, floor_ns): &(&CeilingSource, &u64)| **floor_ns as f64 >= ns as f64 * IGNORED;
         Some(Self {
             ns,
+            arithmetic_source: by_arithmetic.iter().rfind(matters).map(|(source, _)| *source),
             half_ns: limits.read.map_or(0, |top| (ns as f64 * spread(top)) as u64),
             bytes: parts.iter().map(|p| p.bytes).fold(0, u64::saturating_add),
             bytes_per_s: limits.read.map(|top| top.per_s),
@@ -174,6 +185,26 @@ fn calls_of_traced(model: &Model, replay: &Replay, calls: &Calls<'_>) -> f64 {
     let own: Vec<_> = all.iter().copied().filter(|c| Some(pid_of(model, c)) == pid).collect();
     let work = |of: &[&CallReplay]| of.iter().map(|c| c.usual.work as f64).sum::<f64>();
     rows.len() as f64 / own.len().max(1) as f64 * work(&own) / work(&all).max(1.0)
+}
+
+/// The limits of a phase. What no ceiling bounds has the best rate that was seen in any phase with as many threads:
+/// a few tokens may have no operator that is large enough to show one.
+fn limits(roofs: &Roofs, replay: &Replay, phase: Phase) -> Limits {
+    let of = |phase: Phase| seen(roofs.phase(phase).limits(), &replay.class_times[phase.index()]);
+    let is_seen = |top: &Top| top.source == CeilingSource::BestSeen;
+    let fastest = |own: Option<Top>, other: Option<Top>| match own {
+        Some(top) if !is_seen(&top) => Some(top),
+        own => own.into_iter().chain(other.filter(is_seen)).max_by_key(|top| top.per_s),
+    };
+    let own = of(phase);
+    let others = Phase::ALL.into_iter().map(of).filter(|o| o.threads == own.threads);
+    others.fold(own, |own, other| Limits {
+        threads: own.threads,
+        read: fastest(own.read, other.read),
+        int8: fastest(own.int8, other.int8),
+        f32: fastest(own.f32, other.f32),
+        f16: fastest(own.f16, other.f16),
+    })
 }
 
 /// The limits of a phase. The best rate seen is one of measured times, in which every execution may have been

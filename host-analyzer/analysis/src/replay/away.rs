@@ -3,16 +3,18 @@
 //! A thread that waits behind a thread of its own engine blames the task that held another CPU
 //! which it may use. The spin of a sibling is a consequence, never a cause.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
-use super::cause::{Amounts, Cause, Culprit, CulpritId, CulpritTable, Key};
+use super::cause::{Amounts, Cause};
 use super::computing::{Computing, Newcomers};
 use super::holders::{Holder, Holders};
+use super::programs::Programs;
 use crate::results::fact::Conditions;
 use crate::results::sched::pieces::{Piece, pieces};
+use crate::shared::agent::is_agent;
 use crate::shared::session::first_call;
 use crate::shared::tracing::Tracing;
-use profinfer_trace::model::{Model, ProbeSwitch, TaskId, Thread, ThreadId, ThreadState};
+use profinfer_trace::model::{Model, ProbeSwitch, ThreadId, ThreadState};
 
 /// A time in which a thread was off the CPU.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,22 +30,23 @@ pub(super) struct Away {
 #[derive(Debug, Default)]
 pub(super) struct AwayTimes {
     rows: Vec<Vec<Away>>,
-    pub(super) culprits: Vec<Culprit>,
     /// CPUs that a process may use, where known.
     pub(super) cpus: HashMap<u32, usize>,
     pub(super) newcomers: Newcomers,
 }
 
-/// From this number of processes on, tasks of one name are one culprit: a storm of short processes.
-const MANY: usize = 8;
-
 impl AwayTimes {
-    pub(super) fn compute(model: &Model, tracing: &Tracing, conditions: &Conditions) -> Self {
+    pub(super) fn compute<'a>(
+        model: &'a Model,
+        tracing: &Tracing,
+        conditions: &Conditions,
+        programs: &mut Programs<'a>,
+    ) -> Self {
         if model.sched.states.start_ns.is_empty() {
             // There is nobody to blame, and the sizes of teams take a pass over all spans.
             return Self::default();
         }
-        let mut blame = Blame::new(model, tracing, conditions);
+        let mut blame = Blame::new(model, tracing, conditions, programs);
         let mut rows = vec![Vec::new(); model.threads.len()];
         for piece in pieces(model).filter(|p| p.state != ThreadState::Running && p.end_ns > p.start_ns) {
             let row: &mut Vec<Away> = &mut rows[piece.thread.0 as usize];
@@ -60,7 +63,7 @@ impl AwayTimes {
         }
         let cpus = blame.cpus.iter().filter_map(|(pid, cpus)| Some((*pid, cpus.as_ref()?.len())));
         let newcomers = blame.computing.newcomers(model);
-        Self { rows, cpus: cpus.collect(), newcomers, culprits: blame.culprits.rows }
+        Self { rows, cpus: cpus.collect(), newcomers }
     }
 
     /// The times of a thread.
@@ -81,13 +84,9 @@ pub(super) fn union(rows: &mut [Away], (from, to): (u64, u64)) -> Amounts {
     sum
 }
 
-struct Blame<'a> {
+struct Blame<'a, 'p> {
     model: &'a Model,
-    culprits: CulpritTable,
-    /// By task.
-    known: Vec<Option<CulpritId>>,
-    /// Names of tasks of many processes.
-    storms: HashSet<&'a str>,
+    programs: &'p mut Programs<'a>,
     /// By process: the CPUs that it may use, if known.
     cpus: HashMap<u32, Option<Vec<u16>>>,
     computing: Computing,
@@ -98,21 +97,17 @@ struct Blame<'a> {
     first_operators: HashMap<u32, u64>,
 }
 
-impl<'a> Blame<'a> {
-    fn new(model: &'a Model, tracing: &Tracing, conditions: &Conditions) -> Self {
-        let mut pids: HashMap<&str, HashSet<u32>> = HashMap::new();
-        for task in &model.sched.tasks {
-            // A task that had exited before it was looked up is a process of its own.
-            let pid = if task.pid == 0 { task.tid } else { task.pid };
-            pids.entry(model.texts.get(task.name)).or_default().insert(pid);
-        }
-        let storms = pids.into_iter().filter(|(_, p)| p.len() >= MANY).map(|(name, _)| name).collect();
+impl<'a, 'p> Blame<'a, 'p> {
+    fn new(
+        model: &'a Model,
+        tracing: &Tracing,
+        conditions: &Conditions,
+        programs: &'p mut Programs<'a>,
+    ) -> Self {
         let computing = Computing::new(model, tracing);
         Self {
             model,
-            culprits: CulpritTable::default(),
-            known: vec![None; model.sched.tasks.len()],
-            storms,
+            programs,
             cpus: computing.teams.keys().map(|pid| (*pid, conditions.cpus_ever_of(model, *pid))).collect(),
             computing,
             holders: Holders::new(model),
@@ -192,59 +187,16 @@ impl<'a> Blame<'a> {
 
     /// The cause for which `holder` on `cpu` stands.
     fn holder(&mut self, holder: Holder, cpu: u16) -> Cause {
-        let id = match holder {
-            Holder::Known(cause) => return cause,
+        match holder {
+            Holder::Known(cause) => cause,
             Holder::Task(task) => {
-                let pid = self.model.sched.tasks[task.0 as usize].pid;
-                if self.model.session.agent_pid.is_some_and(|agent| agent != 0 && agent == pid) {
+                if is_agent(self.model, &self.model.sched.tasks[task.0 as usize]) == Some(true) {
                     return Cause::Agent;
                 }
-                self.culprit(task)
+                Cause::Program(self.programs.of_task(task, cpu))
             }
-            Holder::Engine(thread) => self.engine(thread),
-        };
-        self.culprits.rows[id.0 as usize].had(cpu);
-        Cause::Program(id)
-    }
-
-    /// Another traced engine as a culprit.
-    fn engine(&mut self, thread: ThreadId) -> CulpritId {
-        let Thread { tid, pid, name } = self.model.threads.get(thread);
-        let process = self.model.session.processes.iter().rev().find(|p| p.pid == pid);
-        let new = || Culprit {
-            tid,
-            pid,
-            name: process.map_or_else(|| self.model.texts.get(name).to_owned(), |p| p.name.clone()),
-            command: process.map_or_else(String::new, |p| p.command.clone()),
-            cgroup: String::new(),
-            engine: true,
-            tasks: 1,
-            cpus: Vec::new(),
-        };
-        self.culprits.find_or_add(Key::Process(pid), new)
-    }
-
-    fn culprit(&mut self, id: TaskId) -> CulpritId {
-        if let Some(known) = self.known[id.0 as usize] {
-            return known;
+            Holder::Engine(thread) => Cause::Program(self.programs.of_engine(thread, cpu)),
         }
-        let model = self.model;
-        let task = &model.sched.tasks[id.0 as usize];
-        let name = model.texts.get(task.name);
-        let storm = self.storms.contains(name);
-        let key = match (storm, task.pid) {
-            (true, _) => Key::Name(name.to_owned()),
-            (false, 0) => Key::Task(task.tid),
-            (false, pid) => Key::Process(pid),
-        };
-        let new = || {
-            let of_task = Culprit::of_task(model, task);
-            if storm { Culprit { tid: 0, pid: 0, ..of_task } } else { of_task }
-        };
-        let culprit = self.culprits.find_or_add(key, new);
-        self.culprits.rows[culprit.0 as usize].tasks += 1;
-        self.known[id.0 as usize] = Some(culprit);
-        culprit
     }
 }
 

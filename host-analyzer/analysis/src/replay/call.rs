@@ -1,6 +1,6 @@
 //! The walk through the calls of a session.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::ops::Range;
 
 use super::away::{Away, AwayTimes};
@@ -12,6 +12,7 @@ use super::meeting::{Meetings, end};
 use super::outside::{self, Does};
 use super::returning::Returning;
 use super::split::{Kind, Splitter};
+use super::teams::Teams;
 use super::typical::{Openings, Seen, Typical};
 use super::untraced::{self, Graphs};
 use super::usual::{ProbeCosts, Usual};
@@ -47,8 +48,7 @@ pub(super) struct Walk<'a> {
     copies: OfThreads,
     allocations: OfThreads,
     waits: OfThreads,
-    /// Threads that computed captured graphs, by process.
-    teams: BTreeMap<u32, Vec<ThreadId>>,
+    teams: Teams,
     newcomers: &'a Newcomers,
     meetings: Meetings,
     splitter: Splitter,
@@ -114,7 +114,7 @@ impl<'a> Walk<'a> {
             copies: OfThreads::copies(model),
             allocations: OfThreads::allocations(model),
             waits: OfThreads::waits(model),
-            teams: BTreeMap::new(),
+            teams: Teams::default(),
             newcomers: &away.newcomers,
             meetings,
             splitter: Splitter::default(),
@@ -261,14 +261,12 @@ impl<'a> Walk<'a> {
             self.operators(call, graph, caller, time, heard);
             let usual = difference(&call.usual, &before);
             self.graphs.add(topology, alike, &usual);
-            let team = self.teams.entry(pid).or_default();
-            for (thread, _) in model.spans.by_thread(rows) {
-                if !team.contains(&thread) {
-                    team.push(thread);
-                }
-            }
+            self.teams.add(pid, time.0, model.spans.by_thread(rows).map(|(thread, _)| thread));
         } else {
-            let mut team = self.teams.get(&pid).cloned().unwrap_or_else(|| vec![caller]);
+            let mut team = self.teams.around(pid, time.0);
+            if team.is_empty() {
+                team.push(caller);
+            }
             // Engines without OpenMP may start new threads for each graph.
             let started = self.newcomers.between(pid, time).filter(|thread| !team.contains(thread));
             let started: Vec<ThreadId> = started.collect();

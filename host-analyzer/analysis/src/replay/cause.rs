@@ -1,7 +1,5 @@
 //! The causes that take time from an engine, and whom the scheduler level blames for them.
 
-use std::collections::HashMap;
-
 use profinfer_trace::model::{Model, Task};
 
 /// What took time from the engine.
@@ -189,33 +187,6 @@ impl Amounts {
             to.add(cause, left);
         }
         0
-    }
-}
-
-/// Programs by their key, in order of first appearance.
-#[derive(Debug, Default)]
-pub(super) struct CulpritTable {
-    pub(super) rows: Vec<Culprit>,
-    by_key: HashMap<Key, CulpritId>,
-}
-
-/// What makes tasks one program.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(super) enum Key {
-    /// The threads of a process.
-    Process(u32),
-    /// Short tasks of the same name, of many processes or of processes that had exited.
-    Name(String),
-    /// A kernel thread or an unknown task.
-    Task(u32),
-}
-
-impl CulpritTable {
-    pub(super) fn find_or_add(&mut self, key: Key, new: impl FnOnce() -> Culprit) -> CulpritId {
-        *self.by_key.entry(key).or_insert_with(|| {
-            self.rows.push(new());
-            CulpritId(u32::try_from(self.rows.len() - 1).unwrap_or(u32::MAX))
-        })
     }
 }
 

@@ -23,12 +23,14 @@ mod member;
 mod neighbours;
 mod opening;
 mod outside;
+mod programs;
 mod returning;
 mod rise;
 mod split;
 mod stays;
 mod steal;
 mod sum;
+mod teams;
 mod typical;
 mod untraced;
 mod usual;
@@ -51,6 +53,7 @@ use crate::shared::tally::Tallies;
 use away::AwayTimes;
 use call::Walk;
 use profinfer_trace::model::{LlamaCallId, Model, Node, TopologyId};
+use programs::Programs;
 
 /// One `llama_decode` call, with the time since the call before if it generates.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -216,8 +219,8 @@ impl Replay {
         places: &Places,
         heard: &mut Heard<'_>,
     ) -> Self {
-        let mut away = AwayTimes::compute(model, &phases.tracing, conditions);
-        let mut culprits = std::mem::take(&mut away.culprits);
+        let mut programs = Programs::new(model);
+        let away = AwayTimes::compute(model, &phases.tracing, conditions, &mut programs);
         let interrupts = lookup::interrupts(model);
         let intervals = interval::intervals(model, phases);
         let mut walk = Walk::new(model, &away, &interrupts, places);
@@ -231,7 +234,7 @@ impl Replay {
         kernel::assign(model, &away, &mut calls);
         let all = calls.iter_mut().chain(&mut gaps).chain(&mut encodes);
         batches::assign(model, conditions, all);
-        let neighbours = neighbours::assign(model, phases.decode, &mut culprits, &mut calls);
+        let neighbours = neighbours::assign(model, phases.decode, &mut programs, &mut calls);
         let scheduler = model.sched.recorded;
         Self {
             scheduler,
@@ -242,7 +245,7 @@ impl Replay {
             classes,
             class_of_node,
             class_times,
-            culprits,
+            culprits: programs.into_culprits(),
             neighbours,
             steal_unknown,
         }

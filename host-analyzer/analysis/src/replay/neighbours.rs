@@ -7,7 +7,9 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use super::{Amounts, CallReplay, Cause, Culprit, CulpritId};
+use super::programs::Programs;
+use super::{Amounts, CallReplay, Cause};
+use crate::shared::agent::is_agent;
 use crate::shared::cpu_use::CpuUseIndex;
 use crate::shared::phase::Phase;
 use crate::stats::slope::slope;
@@ -48,7 +50,7 @@ const OWN: f64 = 0.05;
 pub(super) fn assign(
     model: &Model,
     decode: Phase,
-    culprits: &mut Vec<Culprit>,
+    programs: &mut Programs<'_>,
     calls: &mut [CallReplay],
 ) -> Vec<Neighbours> {
     let Some(busy) = Busy::new(model) else { return Vec::new() };
@@ -61,13 +63,13 @@ pub(super) fn assign(
             of_pid.entry(pid).or_default().push(call);
         }
     }
-    of_pid.into_iter().map(|(pid, mut calls)| of_process(&busy, pid, culprits, &mut calls)).collect()
+    of_pid.into_iter().map(|(pid, mut calls)| of_process(&busy, pid, programs, &mut calls)).collect()
 }
 
 fn of_process(
     busy: &Busy<'_>,
     pid: u32,
-    culprits: &mut Vec<Culprit>,
+    programs: &mut Programs<'_>,
     calls: &mut [&mut CallReplay],
 ) -> Neighbours {
     let beside: Vec<Beside> = calls.iter().map(|c| busy.beside(pid, c.bounds(busy.model))).collect();
@@ -86,7 +88,7 @@ fn of_process(
             let ns = (call.usual.work as f64 * longer) as u64;
             let mut causes = Amounts::default();
             for (cpu, task, ns) in &beside.tasks {
-                causes.add(Cause::SharedMemory(culprit(busy.model, culprits, (*cpu, *task))), *ns);
+                causes.add(Cause::SharedMemory(programs.of_task(*task, *cpu)), *ns);
             }
             let left = causes.share(ns, &mut call.caused);
             causes.share(ns, &mut call.alone);
@@ -102,18 +104,6 @@ fn of_process(
     let mut tasks: Vec<(TaskId, u64)> = tasks.into_iter().collect();
     tasks.sort_by_key(|(task, ns)| (std::cmp::Reverse(*ns), *task));
     Neighbours { pid, busy_cpus, tasks, cpus: cpus.into_iter().collect(), per_cpu }
-}
-
-/// The program of a task that ran next to the engine.
-fn culprit(model: &Model, culprits: &mut Vec<Culprit>, (cpu, task): (u16, TaskId)) -> CulpritId {
-    let task = &model.sched.tasks[task.0 as usize];
-    let known = |c: &Culprit| if task.pid == 0 { c.tid == task.tid } else { c.pid == task.pid };
-    let at = culprits.iter().position(known).unwrap_or_else(|| {
-        culprits.push(Culprit { tasks: 1, ..Culprit::of_task(model, task) });
-        culprits.len() - 1
-    });
-    culprits[at].had(cpu);
-    CulpritId(u32::try_from(at).unwrap_or(u32::MAX))
 }
 
 /// Who had the other CPUs during a call.
@@ -158,8 +148,7 @@ impl<'a> Busy<'a> {
             }
             for (task, ns) in self.tasks.busy(cpu, from, to) {
                 let row = &self.model.sched.tasks[task.0 as usize];
-                let agent = row.pid != 0 && Some(row.pid) == self.model.session.agent_pid;
-                if row.tid == 0 || row.pid == pid || agent {
+                if row.tid == 0 || row.pid == pid || is_agent(self.model, row) == Some(true) {
                     continue;
                 }
                 sum = sum.saturating_add(ns);

@@ -6,20 +6,21 @@ use profinfer_analysis::bound::Kind;
 use profinfer_analysis::budget::Class;
 use profinfer_analysis::findings::{Findings, Requirement};
 use profinfer_analysis::health::{Remark, Severity};
+use profinfer_analysis::ladder::{LadderSums, Question, StepKind};
 use profinfer_analysis::phase::Phase;
 use profinfer_trace::model::*;
 use profinfer_views::{chrome, dag, dot, perfetto, report, terminal};
 use serde_json::Value;
 
 use crate::models::duty;
-use crate::models::planted::{self, TOKENS};
+use crate::models::planted::{self, DELAY, TOKENS};
 use crate::models::rows;
+use crate::replay::sums_are_exact;
 use crate::views::bytes;
 
 /// The session without end probes: a span extends to the thread's next start, the last one to the
 /// end of the graph.
-fn without_ends() -> Model {
-    let mut m = planted::tokens(0, 0, 0, false);
+fn without_ends(mut m: Model) -> Model {
     m.capture.ends = Ends::None;
     for i in 0..m.spans.len() {
         m.spans.work_ns[i] += u64::from(m.spans.wait_ns[i]);
@@ -30,7 +31,7 @@ fn without_ends() -> Model {
 
 #[test]
 fn without_ends_work_and_wait_are_one_class_and_no_wait_is_told() {
-    let m = without_ends();
+    let m = without_ends(planted::tokens(0, 0, 0, false));
     let a = Analysis::compute(&m);
     for t in &a.budget.tokens {
         assert_eq!(t.wall.total(), t.time_ns);
@@ -67,7 +68,10 @@ fn without_ends_work_and_wait_are_one_class_and_no_wait_is_told() {
 
 /// Only the products were captured.
 fn products() -> Model {
-    let mut m = planted::tokens(0, 0, 0, false);
+    only_products(planted::tokens(0, 0, 0, false))
+}
+
+fn only_products(mut m: Model) -> Model {
     let all = m.spans.len() as u64;
     let s = &mut m.spans;
     let kept: Vec<bool> = s.node.iter().map(|n| n.0 == 0).collect();
@@ -86,6 +90,36 @@ fn products() -> Model {
         ..Ledger::default()
     });
     m
+}
+
+/// The time of graphs some of whose operators are unknown, or whose operators have no ends, is not recorded,
+/// unless the scheduler level shows what it is.
+#[test]
+fn ladders_of_a_part_of_the_operators_sum_to_the_time() {
+    for delay in [0, DELAY] {
+        let plain = || if delay > 0 { planted::disturbed() } else { planted::tokens(0, 0, 0, false) };
+        let sessions =
+            [(without_ends(plain()), Requirement::Ends), (only_products(plain()), Requirement::AllOperators)];
+        for (m, missing) in sessions {
+            sums_are_exact(&m);
+            let a = Analysis::compute(&m);
+            let ladder = a.ladder.of(Question::Decode).unwrap();
+            let sum = |of: &dyn Fn(StepKind) -> bool| ladder.sum(of).unsigned_abs();
+            let known = |k| matches!(k, StepKind::Caused(_) | StepKind::SmallCauses | StepKind::NotRecorded);
+            // 250 of the graph. The first token warms up.
+            assert_eq!(sum(&known), (250 + delay) * (TOKENS - 1), "{ladder:?}");
+            let of_operators =
+                [StepKind::Floor, StepKind::AboveFloor, StepKind::Imbalance, StepKind::Unexplained];
+            assert_eq!(sum(&|k| of_operators.contains(&k)), 0, "{ladder:?}");
+            let mut sums = LadderSums::default();
+            sums.add(&m, &a.phases, &a.replay);
+            let of_parts = sums.of(ladder.pid).into_iter().find(|(q, _)| *q == Question::Decode).unwrap().1;
+            assert_eq!(of_parts.measured_ns, ladder.measured_ns);
+            assert_eq!(of_parts.steps().iter().map(|(_, ns)| ns).sum::<u64>(), ladder.measured_ns);
+            let f = Findings::compute(&m, &a);
+            assert!(f.ruled_out.iter().all(|(rule, _)| !rule.requires.contains(&missing)));
+        }
+    }
 }
 
 #[test]

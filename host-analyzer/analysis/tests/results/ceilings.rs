@@ -2,12 +2,14 @@
 
 use profinfer_analysis::Analysis;
 use profinfer_analysis::ceiling::{At, Ceilings, Fit, NoCeiling};
+use profinfer_analysis::ladder::Question;
 use profinfer_trace::model::{
     Ceiling, CeilingKind, CeilingLoad, CeilingPoint, CeilingSource, CurveEnd, Doubt, Model,
 };
 use profinfer_views as views;
 
 use crate::models::small;
+use crate::replay::recording;
 
 fn ceiling(
     kind: CeilingKind,
@@ -275,4 +277,16 @@ fn the_views_show_the_curve() {
     views::terminal::terminal(&model, &analysis, &mut text).unwrap();
     let text = String::from_utf8(text).unwrap();
     assert!(text.lines().any(|l| ["read", "8.00 MiB", "10.0 GB/s"].iter().all(|w| l.contains(w))), "{text}");
+}
+
+/// A model of 3 MiB and two tokens: only the prompt has products that are large enough to show a rate.
+#[test]
+fn the_best_rate_seen_is_that_of_all_phases_with_as_many_threads() {
+    let m = recording("published/2026-11-22/dense-q8.pfi");
+    let ladders = Analysis::compute(&m).ladder;
+    for question in [Question::Prompt, Question::Decode] {
+        let floor = ladders.of(question).unwrap().floor.as_ref();
+        let sources = floor.map(|f| (f.source, f.arithmetic_source));
+        assert_eq!(sources, Some((None, Some(CeilingSource::BestSeen))), "{question:?}");
+    }
 }

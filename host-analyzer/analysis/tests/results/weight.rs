@@ -2,12 +2,12 @@
 
 use profinfer_analysis::Analysis;
 
-use crate::replay::{RECORDINGS, recording};
+use crate::replay::{COMPLETE, recording};
 
 /// The call of the last graph is missing in a recording that was cut.
 #[test]
 fn the_weights_of_a_graph_without_its_call_count_once() {
-    for name in RECORDINGS {
+    for name in COMPLETE {
         let mut m = recording(name);
         let whole = Analysis::compute(&m).weight;
         assert!(whole.iter().any(|w| w.context.is_some() && w.bytes > 0), "{name}");

@@ -71,6 +71,8 @@ impl Publish for findings::Requirement {
             Self::WithoutNeighbours => (Kind::WithoutNeighbours, None),
             Self::WaitsForBackends => (Kind::WaitsForBackends, None),
             Self::StealReadings => (Kind::StealReadings, None),
+            Self::Explained => (Kind::Explained, None),
+            Self::Interrupts => (Kind::Interrupts, None),
             Self::TextLengths => (Kind::TextLengths, None),
             Self::Prompts => (Kind::Prompts, None),
         };

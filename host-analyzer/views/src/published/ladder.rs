@@ -21,7 +21,7 @@ fields! {
     ladder::FloorPart => LadderFloorPart { op, dtype, limit, bytes, operations, floor_ns, work_ns }
     ladder::FloorGroup => LadderFloorGroup { group, dtype, bytes, operations, floor_ns, work_ns, unknown_ns }
         - { ns_per_operation }
-    ladder::Floor => LadderFloor { ns, half_ns, bytes, bytes_per_s, source, parts, groups }
+    ladder::Floor => LadderFloor { ns, half_ns, bytes, bytes_per_s, source, arithmetic_source, parts, groups }
 }
 
 impl Publish for Culprit {

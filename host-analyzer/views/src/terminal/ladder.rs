@@ -34,7 +34,7 @@ pub(super) fn write(ladders: &Ladders, replay: &Replay, out: &mut Sheet<'_>) -> 
     }
     if pid.is_some() && !replay.scheduler {
         out.sentence(
-            "The scheduler level was not recorded: delays by other programs are in the time of operators.",
+            "The scheduler level was not recorded: delays by other programs may be in the time of operators, in the uneven split of their work, or unexplained. --levels all records them.",
         )?;
     }
     Ok(())

@@ -33,7 +33,7 @@ pub(super) fn lines(seen: &Seen, width: usize) -> Vec<Line<'static>> {
         None => push(None, vec!["No token was generated in this window.".to_owned()]),
     }
     if !replay.scheduler {
-        let text = "The scheduler level is not recorded: delays by other programs are in the operators.";
+        let text = "Without --levels all, delays by other programs may be in any of these steps.";
         push(Some(Colour::Dim), vec![text.to_owned()]);
     }
     let question = ladder.map_or(Question::Decode, |ladder| ladder.question);

@@ -288,12 +288,16 @@ fn group(missing: &Requirement) -> (Group, Option<&'static str>, u64) {
         Requirement::WithoutNeighbours => (Group::Other, Some(WITHOUT_NEIGHBOURS), 0),
         Requirement::WaitsForBackends => (Group::Other, Some(WAITS_FOR_BACKENDS), 0),
         Requirement::StealReadings => (Group::Other, Some(STEAL_READINGS), 0),
+        Requirement::Explained => (Group::Other, Some(EXPLAINED), 0),
+        Requirement::Interrupts => (Group::Other, Some(INTERRUPTS), 0),
         Requirement::TextLengths => (Group::Other, Some(TEXT_LENGTHS), 0),
         Requirement::Prompts => (Group::Other, Some(PROMPTS), 0),
     }
 }
 
 const STEAL_READINGS: &str = "a longer run: steal time is read once a second";
+const EXPLAINED: &str = "a recording with less than 2 % of unexplained time";
+const INTERRUPTS: &str = "records of interrupts (tracepoints irq:*)";
 const OTHER_TYPE: &str = "a recording of the same model with weights of another type";
 const OTHER_KV_TYPE: &str = "a recording with keys of another type (-ctk f16)";
 /// See [`Requirement::Prompts`].
@@ -341,6 +345,8 @@ fn needed(missing: &Requirement, calls: &str) -> String {
         Requirement::WithoutNeighbours => WITHOUT_NEIGHBOURS.to_owned(),
         Requirement::WaitsForBackends => WAITS_FOR_BACKENDS.to_owned(),
         Requirement::StealReadings => STEAL_READINGS.to_owned(),
+        Requirement::Explained => EXPLAINED.to_owned(),
+        Requirement::Interrupts => INTERRUPTS.to_owned(),
         Requirement::TextLengths => TEXT_LENGTHS.to_owned(),
         Requirement::Prompts => PROMPTS.to_owned(),
     }

@@ -2,7 +2,7 @@
 
 use super::{count, one_line, size};
 use profinfer_analysis::ladder::{
-    Floor, FloorGroup, Ladder, Programs, Question, Step, StepKind, TensorGroup,
+    Floor, FloorGroup, Ladder, NAMED, Programs, Question, Step, StepKind, TensorGroup,
 };
 use profinfer_analysis::replay::{Cause, Culprit, CulpritId, Replay};
 use profinfer_trace::model::CeilingSource;
@@ -51,7 +51,23 @@ pub fn label(step: &Step, ladder: &Ladder, replay: &Replay) -> String {
         StepKind::Probes if ladder.question == Question::StartUp => {
             "the agent attached its probes, and the probes of this recording".to_owned()
         }
+        StepKind::Unexplained if ladder.share(step.ns) >= NAMED => {
+            format!("unexplained; {}", explained_by(ladder, replay))
+        }
         kind => name(kind, |id| replay.culprit(id).map_or_else(String::new, culprit)),
+    }
+}
+
+/// The data that would show what unexplained time comes from.
+fn explained_by(ladder: &Ladder, replay: &Replay) -> String {
+    match ladder {
+        _ if !replay.scheduler => "--levels all records what delayed the threads".to_owned(),
+        ladder if ladder.traced_units < ladder.units => {
+            format!("--full captures the operators of each {}", unit(ladder.question))
+        }
+        _ => "no thread was off its CPU: the clock (sensor frequency) or the host of a virtual machine may \
+              show it"
+            .to_owned(),
     }
 }
 
@@ -59,7 +75,8 @@ pub fn label(step: &Step, ladder: &Ladder, replay: &Replay) -> String {
 #[must_use]
 pub fn short_label(step: &Step, ladder: &Ladder, replay: &Replay) -> String {
     match step.kind {
-        StepKind::Floor => name(step.kind, |_| String::new()),
+        StepKind::Floor => ladder.floor.as_ref().map_or_else(String::new, |f| at_limits(f).to_owned()),
+        StepKind::Unexplained => name(step.kind, |_| String::new()),
         StepKind::AboveFloor if ladder.floor.is_some() => "operators above that limit".to_owned(),
         _ => label(step, ladder, replay),
     }
@@ -69,7 +86,7 @@ pub fn short_label(step: &Step, ladder: &Ladder, replay: &Replay) -> String {
 #[must_use]
 pub fn name(kind: StepKind, program: impl FnOnce(CulpritId) -> String) -> String {
     match kind {
-        StepKind::Floor => "operators at this board's limits".to_owned(),
+        StepKind::Floor => "operators at their limits".to_owned(),
         StepKind::AboveFloor => "operators".to_owned(),
         StepKind::Imbalance => "uneven split of work between threads".to_owned(),
         StepKind::Dispatch => "barriers and starting operators".to_owned(),
@@ -149,19 +166,36 @@ pub fn culprit(culprit: &Culprit) -> String {
     format!("{who} had {cpus}")
 }
 
-fn floor(floor: &Floor, ladder: &Ladder) -> String {
-    let bytes = size(floor.bytes / ladder.units.max(1));
-    let Some(per_s) = floor.bytes_per_s else { return name(StepKind::Floor, |_| String::new()) };
-    let rate = per_s as f64 / 1e9;
-    match floor.source {
-        Some(CeilingSource::BestSeen) => format!(
-            "operators at the best rate seen in this recording ({bytes} at {rate:.1} GB/s); the board's limit may be higher"
-        ),
-        Some(CeilingSource::Profile) => {
-            format!("operators at the limits of the board's profile ({bytes} at {rate:.1} GB/s)")
-        }
-        _ => format!("operators at this board's limits ({bytes} at {rate:.1} GB/s, measured)"),
+/// The operators of a floor by the source of its limits: that of the memory's rate, else that of the arithmetic.
+fn at_limits(floor: &Floor) -> &'static str {
+    match floor.source.or(floor.arithmetic_source) {
+        Some(CeilingSource::BestSeen) => "operators at the best rate seen in this recording",
+        Some(CeilingSource::Profile) => "operators at the limits of the board's profile",
+        _ => "operators at this board's limits",
     }
+}
+
+fn floor(floor: &Floor, ladder: &Ladder) -> String {
+    let best_seen = |source: Option<CeilingSource>| source == Some(CeilingSource::BestSeen);
+    let rate = floor.bytes_per_s.map(|per_s| {
+        let bytes = size(floor.bytes / ladder.units.max(1));
+        let measured =
+            if floor.source.is_some_and(|s| s < CeilingSource::Profile) { ", measured" } else { "" };
+        format!("{bytes} at {:.1} GB/s{measured}", per_s as f64 / 1e9)
+    });
+    let arithmetic = match floor.arithmetic_source {
+        None => None,
+        Some(_) if rate.is_none() => Some("arithmetic".to_owned()),
+        source if best_seen(source) && !best_seen(floor.source) => {
+            Some("arithmetic at the best rate seen in this recording".to_owned())
+        }
+        Some(_) => None,
+    };
+    let of: Vec<String> = rate.into_iter().chain(arithmetic).collect();
+    let of = if of.is_empty() { String::new() } else { format!(" ({})", of.join("; ")) };
+    let higher = [floor.source, floor.arithmetic_source].into_iter().any(best_seen);
+    let higher = if higher { "; the board's limit may be higher" } else { "" };
+    format!("{}{of}{higher}", at_limits(floor))
 }
 
 /// The tensor groups with most of the time above their limits, and how fast they read.

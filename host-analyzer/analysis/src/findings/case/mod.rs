@@ -157,6 +157,8 @@ impl<'a> Case<'a> {
             | Requirement::Prompts
             | Requirement::WaitsForBackends
             | Requirement::StealReadings
+            | Requirement::Explained
+            | Requirement::Interrupts
             | Requirement::WithoutNeighbours => true,
             Requirement::Gauge(kind) => {
                 model.gauges.iter().any(|g| g.kind.name() == kind && g.values.iter().any(Option::is_some))

@@ -1,16 +1,18 @@
 //! What the scheduler level shows about the computing threads.
 
+use std::collections::HashSet;
+
 use super::Case;
 use crate::shared::cpu_use::CpuUseIndex;
 use profinfer_trace::model::{TaskId, ThreadId, ThreadState};
 
 impl Case<'_> {
-    /// Threads of the process, and whether each makes the `llama_decode` calls.
-    fn threads(&self) -> Vec<(ThreadId, bool)> {
-        let callers: Vec<ThreadId> =
+    /// Threads of the process that do not make the `llama_decode` calls.
+    fn workers(&self) -> impl Iterator<Item = ThreadId> {
+        let callers: HashSet<ThreadId> =
             self.calls.all.iter().map(|t| self.model.llama_calls.thread[t.call as usize]).collect();
         let own = self.model.threads.iter().filter(|(_, t)| t.pid == self.pid);
-        own.map(|(id, _)| (id, callers.contains(&id))).collect()
+        own.map(|(id, _)| id).filter(move |id| !callers.contains(id))
     }
 
     /// How often the threads fell asleep in the judged calls, per unit; `None` without the scheduler level.
@@ -19,7 +21,6 @@ impl Case<'_> {
             return None;
         }
         let times = self.calls.times(self.model);
-        let threads = self.threads();
         let states = &self.model.sched.states;
         let inside = |ns: u64| {
             times[..times.partition_point(|(from, _)| *from <= ns)].last().is_some_and(|t| ns < t.1)
@@ -27,7 +28,7 @@ impl Case<'_> {
         let sleeps = (0..states.len()).filter(|i| {
             states.state[*i] == ThreadState::Sleeping
                 && inside(states.start_ns[*i])
-                && threads.iter().any(|(t, _)| *t == states.thread[*i])
+                && self.model.threads.get(states.thread[*i]).pid == self.pid
         });
         Some(sleeps.count() as f64 / self.calls.units.max(1) as f64)
     }
@@ -54,21 +55,22 @@ impl Case<'_> {
         // Threads of another backend's driver may run for it.
         let driver = self.waits_for_backends();
         let own = |t: ThreadId| !driver || self.computes(t);
-        let workers = self.threads().into_iter().filter(|(t, calls)| !calls && own(*t)).map(|(t, _)| t);
-        let running = workers.map(|thread| self.running(thread, &pauses)).max()?;
+        let running = self.running(&pauses);
+        let running = self.workers().filter(|t| own(*t)).map(|t| running[t.0 as usize]).max()?;
         Some((pauses.iter().map(|(from, to)| to - from).sum(), running))
     }
 
     /// Largest share of the judged calls' time in which a thread of the process ran that computed none of
-    /// them; `None` without the scheduler level or captured tokens.
+    /// them; `None` without the scheduler level, or without operators, which show who computes.
     pub(in crate::findings) fn idle_runs(&self) -> Option<f64> {
         let times = self.calls.times(self.model);
         let all: u64 = times.iter().map(|(from, to)| to - from).sum();
-        if !self.model.sched.recorded || self.calls.traced.is_empty() || all == 0 {
+        if !self.model.sched.recorded || !self.used.any() || all == 0 {
             return None;
         }
-        let idle = self.threads().into_iter().filter(|(t, calls)| !calls && !self.computes(*t));
-        let running = idle.map(|(thread, _)| self.running(thread, &times)).max().unwrap_or(0);
+        let running = self.running(&times);
+        let idle = self.workers().filter(|t| !self.computes(*t));
+        let running = idle.map(|t| running[t.0 as usize]).max().unwrap_or(0);
         Some(running as f64 / all as f64)
     }
 
@@ -84,22 +86,23 @@ impl Case<'_> {
             index.busy(*cpu, from, to).filter(|(task, _)| foreign(*task)).map(|(_, ns)| ns).sum()
         };
         let others: u64 = cpus.iter().map(busy).sum();
-        let idle = self.threads().into_iter().filter(|(t, calls)| !calls && !self.computes(*t));
-        let own: u64 = idle.map(|(thread, _)| self.running(thread, &[(from, to)])).sum();
+        let running = self.running(&[(from, to)]);
+        let idle = self.workers().filter(|t| !self.computes(*t));
+        let own: u64 = idle.map(|t| running[t.0 as usize]).sum();
         Some((others + own) as f64 / to.saturating_sub(from).max(1) as f64)
     }
 
-    /// Time in which a thread ran `within` some times, which are disjoint and in order.
-    fn running(&self, thread: ThreadId, within: &[(u64, u64)]) -> u64 {
+    /// Time in which each thread ran `within` some times, which are disjoint and in order, ns.
+    fn running(&self, within: &[(u64, u64)]) -> Vec<u64> {
         let states = &self.model.sched.states;
-        let rows = (0..states.len())
-            .filter(|i| states.thread[*i] == thread && states.state[*i] == ThreadState::Running);
-        rows.map(|i| {
+        let mut sums = vec![0; self.model.threads.len()];
+        for i in (0..states.len()).filter(|i| states.state[*i] == ThreadState::Running) {
             let (start, end) = (states.start_ns[i], states.start_ns[i].saturating_add(states.duration_ns[i]));
             let first = within.partition_point(|(_, to)| *to <= start);
             let here = within[first..].iter().take_while(|(from, _)| *from < end);
-            here.map(|(from, to)| end.min(*to).saturating_sub(start.max(*from))).sum::<u64>()
-        })
-        .sum()
+            sums[states.thread[i].0 as usize] +=
+                here.map(|(from, to)| end.min(*to).saturating_sub(start.max(*from))).sum::<u64>();
+        }
+        sums
     }
 }

@@ -99,6 +99,13 @@ impl Case<'_> {
         all
     }
 
+    /// The same of the question that the evidence is about: of those in which the causes matter, the one with the
+    /// most time; if there is none, of all.
+    pub(in crate::findings) fn most_caused(&self, rule: &Rule) -> Option<Caused<'_>> {
+        let caused = self.caused(rule);
+        caused.iter().find(|c| c.share >= IGNORED).or(caused.first()).copied()
+    }
+
     /// The verdict on the causes of a rule: found from [`NAMED`] of a question's time on, ruled out
     /// below [`IGNORED`] of every question's.
     pub(in crate::findings) fn judge_caused(
@@ -110,22 +117,35 @@ impl Case<'_> {
     ) -> Verdict {
         let caused = self.caused(rule);
         let most = caused.iter().map(|c| c.share).fold(0.0, f64::max);
-        let Some(main) = caused.iter().find(|c| c.share >= IGNORED).or(caused.first()) else {
+        let Some(main) = self.most_caused(rule) else {
             return Verdict::NotEnoughData(vec![if self.model.sched.recorded {
                 Requirement::TracedCalls(1)
             } else {
                 Requirement::Level(SCHED)
             }]);
         };
-        let mut evidence = lost(main);
+        let mut evidence = lost(&main);
         evidence.extend(more);
         match most {
-            share if share < IGNORED => Verdict::RuledOut(evidence),
+            share if share < IGNORED => self.absent(rule, evidence),
             share if share < NAMED => Verdict::Noisy(evidence),
             _ => {
                 let gains = caused.iter().filter(|c| c.share >= IGNORED).map(|c| c.gain).collect();
                 Verdict::Found(Found { evidence, remedy, gains, confidence })
             }
+        }
+    }
+
+    /// The verdict on a rule whose causes were measured and are below [`IGNORED`]: they may have more time of a
+    /// question, of what no record explains and of calls whose operators are unknown. Questions that hardly
+    /// take time in this session do not matter.
+    pub(in crate::findings) fn absent(&self, rule: &Rule, evidence: Vec<Evidence>) -> Verdict {
+        let least = self.session_ns() as f64 * IGNORED;
+        let hidden = |l: &Ladder| l.sum(|k| matches!(k, StepKind::NotRecorded | StepKind::Unexplained));
+        let at_most = |l: &Ladder| caused(l, rule).share + l.share(hidden(l));
+        match self.ladders().filter(|l| l.measured_ns as f64 >= least).all(|l| at_most(l) < IGNORED) {
+            true => Verdict::RuledOut(evidence),
+            false => Verdict::NotEnoughData(vec![Requirement::Explained]),
         }
     }
 
@@ -190,7 +210,8 @@ impl Case<'_> {
     }
 
     /// A rule whose other data exclude its cause, while the ladder shows delays of that kind: one
-    /// of the rules that were `found` explains them, or what they come from was not recorded.
+    /// of the rules that were `found` explains them, or what they come from was not recorded. The data of the
+    /// rule are no measure of these delays, so they are not inconclusive.
     pub(in crate::findings) fn checked(
         &self,
         rule: &Rule,
@@ -202,7 +223,6 @@ impl Case<'_> {
         match caused.iter().map(|c| c.share).fold(0.0, f64::max) {
             share if share < IGNORED => Verdict::RuledOut(evidence),
             _ if found.iter().any(|other| self.share_a_cause(rule, other)) => Verdict::DoesNotApply,
-            share if share < NAMED => Verdict::Noisy(evidence),
             _ => Verdict::NotEnoughData(vec![Requirement::Culprit]),
         }
     }
@@ -216,7 +236,7 @@ impl Case<'_> {
 
 fn lost(caused: &Caused<'_>) -> Vec<Evidence> {
     vec![
-        Evidence::new("lost_ns", Value::Nanoseconds(caused.unit_ns()), Place::Budget),
+        Evidence::per(caused.ladder.question, "lost_ns", Value::Nanoseconds(caused.unit_ns()), Place::Budget),
         Evidence::new("lost_share", Value::Share(caused.share), Place::Budget),
     ]
 }

@@ -23,7 +23,7 @@ impl Case<'_> {
     /// and several rules use the result.
     pub(super) fn use_of_captured(&self) -> Use {
         let spans = &self.model.spans;
-        let mut used = Use::default();
+        let mut used = Use { computing: vec![false; self.model.threads.len()], ..Use::default() };
         let mut moves = Moves::default();
         let (mut call, mut threads, mut last) = (None, 0, None);
         for i in self.captured_spans() {
@@ -35,9 +35,7 @@ impl Case<'_> {
             }
             let same_thread = matches!(last, Some((t, _)) if t == thread);
             threads += u64::from(!same_thread);
-            if !same_thread && !used.computing.contains(&thread) {
-                used.computing.push(thread);
-            }
+            used.computing[thread.0 as usize] = true;
             used.threads = used.threads.max(threads);
             if thread == self.model.graph_calls.thread[this.0 as usize] {
                 used.operators += u64::from(last != Some((thread, spans.node[i])));
@@ -65,7 +63,7 @@ impl Case<'_> {
 
     /// The thread computed operators of the judged calls.
     pub(in crate::findings) fn computes(&self, thread: ThreadId) -> bool {
-        self.used.computing.contains(&thread)
+        self.used.computing.get(thread.0 as usize) == Some(&true)
     }
 
     /// The recording has the CPU of all these operators.
@@ -94,8 +92,8 @@ impl Case<'_> {
 pub(super) struct Use {
     /// Largest number of threads that computed one graph together.
     threads: u64,
-    /// Threads that computed.
-    computing: Vec<ThreadId>,
+    /// By thread, whether it computed.
+    computing: Vec<bool>,
     /// Work by CPU, ns.
     cpus: Vec<(u16, u64)>,
     /// The CPU of some operator is unknown.
@@ -126,29 +124,31 @@ impl Use {
     }
 }
 
-/// Last CPU of each thread.
+/// Last CPU of each thread. Engines may start threads for each graph, so there may be many.
 #[derive(Default)]
 struct Moves {
     burst: Option<u32>,
-    last: Vec<(ThreadId, u16)>,
+    /// Number of bursts before this one.
+    bursts: usize,
+    /// By thread, with `bursts` at that time.
+    last: Vec<Option<(usize, u16)>>,
 }
 
 impl Moves {
     /// The CPU of a thread between two bursts is unknown.
     fn of_burst(&mut self, burst: Option<u32>) {
         if burst != self.burst {
-            *self = Self { burst, last: Vec::new() };
+            (self.burst, self.bursts) = (burst, self.bursts + 1);
         }
     }
 
     /// Moves a thread to a CPU. Returns whether it was on another one before.
     fn is_one(&mut self, thread: ThreadId, cpu: u16) -> bool {
-        match self.last.iter_mut().find(|(t, _)| *t == thread) {
-            Some((_, at)) => std::mem::replace(at, cpu) != cpu,
-            None => {
-                self.last.push((thread, cpu));
-                false
-            }
+        let thread = thread.0 as usize;
+        if self.last.len() <= thread {
+            self.last.resize(thread + 1, None);
         }
+        let before = self.last[thread].replace((self.bursts, cpu));
+        before.is_some_and(|(bursts, at)| bursts == self.bursts && at != cpu)
     }
 }

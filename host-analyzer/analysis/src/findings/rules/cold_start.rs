@@ -34,15 +34,19 @@ pub(super) const RULE: Rule = Rule {
 
 fn judge(case: &Case<'_>) -> Verdict {
     let process = case.process();
-    let faults = process.and_then(|p| p.major_faults.value()).map_or(0, |rise| rise.whole);
+    let Some(faults) = process.and_then(|p| p.major_faults.value()).map(|rise| rise.whole) else {
+        return Verdict::NotEnoughData(vec![Requirement::Fact("faults.major")]);
+    };
     let at_start = case.ladder(Question::StartUp);
     // The facts begin when the agent first saw the process, the ladder of the start begins at its exec.
-    let start = at_start.and_then(|ladder| ladder.start_up).unwrap_or_default();
-    let read = process.and_then(|p| p.storage_read_bytes.value()).map_or(0, |rise| rise.whole);
-    let mut evidence = vec![
-        Evidence::new("major_faults", Value::Count(faults.max(start.major_faults)), Place::Conditions),
-        Evidence::new("read_from_storage", Value::Bytes(read.max(start.read_bytes)), Place::Conditions),
-    ];
+    let start = at_start.and_then(|ladder| ladder.start_up);
+    let start_faults = start.map_or(0, |start| start.major_faults);
+    let read = process.and_then(|p| p.storage_read_bytes.value()).map(|rise| rise.whole);
+    // `None` is less than any number.
+    let read = read.max(start.map(|start| start.read_bytes));
+    let mut evidence =
+        vec![Evidence::new("major_faults", Value::Count(faults.max(start_faults)), Place::Conditions)];
+    evidence.extend(read.map(|n| Evidence::new("read_from_storage", Value::Bytes(n), Place::Conditions)));
     evidence.extend(case.most_read());
     let page_in = at_start.map(|ladder| ladder.sum(|kind| kind == StepKind::PageIn));
     let gain = at_start.zip(page_in).and_then(|(ladder, ns)| start_up(ladder, ns));

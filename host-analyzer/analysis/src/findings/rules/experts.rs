@@ -32,15 +32,21 @@ fn judge(case: &Case<'_>) -> Verdict {
     let Some((ahead, even)) = shares else {
         return Verdict::NotEnoughData(vec![Requirement::Calls(MIN_CALLS)]);
     };
-    let faults =
-        case.process().and_then(|p| p.major_faults.value()).map_or(0, |rise| rise.decode.unwrap_or(0));
-    let evidence = vec![
+    // Readings are a second apart: there may be none while tokens were generated. If there were no faults at all,
+    // there were none then.
+    let rise = case.process().and_then(|p| p.major_faults.value());
+    let faults = rise.and_then(|rise| rise.decode.or((rise.whole == 0).then_some(0)));
+    let mut evidence = vec![
         Evidence::new("served_by_a_quarter", Value::Share(ahead), Place::Experts),
         Evidence::new("served_by_chance", Value::Share(even), Place::Experts),
         Evidence::new("never_used", Value::Count(routing.whole.never_used), Place::Experts),
-        Evidence::new("major_faults", Value::Count(faults), Place::Conditions),
     ];
-    if faults == 0 || ahead < even * SKEWED {
+    evidence.extend(faults.map(|n| Evidence::new("major_faults", Value::Count(n), Place::Conditions)));
+    let skewed = ahead >= even * SKEWED;
+    if skewed && faults.is_none() {
+        return Verdict::NotEnoughData(vec![Requirement::Fact("faults.major")]);
+    }
+    if !skewed || faults == Some(0) {
         return Verdict::RuledOut(evidence);
     }
     Verdict::Found(Found {

@@ -22,5 +22,9 @@ pub(super) const RULE: Rule = Rule {
 };
 
 fn judge(case: &Case<'_>) -> Verdict {
+    // Kernels may be built without these tracepoints.
+    if !case.model.sched.interrupts_recorded {
+        return Verdict::NotEnoughData(vec![Requirement::Interrupts]);
+    }
     case.judge_caused(&RULE, Vec::new(), Remedy::MoveInterrupts, Confidence::High)
 }

@@ -53,8 +53,10 @@ fn judge(case: &Case<'_>) -> Verdict {
     }
     let bytes: u64 = case.analysis.weight.iter().map(|w| w.bytes).sum();
     evidence.push(Evidence::new("weights", Value::Bytes(bytes), Place::Weights));
-    let faults = per_token.is_some_and(|faults| faults >= FAULTS);
-    if !faults {
+    let Some(faults) = per_token else {
+        return Verdict::NotEnoughData(vec![Requirement::Fact("faults.major")]);
+    };
+    if faults < FAULTS {
         return Verdict::RuledOut(evidence);
     }
     let table = case.blocked_in_tables(case.phase()).filter(|(_, share)| *share >= MOSTLY);

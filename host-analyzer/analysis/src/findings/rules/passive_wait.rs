@@ -13,7 +13,7 @@ pub(super) const RULE: Rule = Rule {
     title: "Threads sleep at barriers",
     question: "Why do two runs of the same program differ? Why is it slow with OMP_WAIT_POLICY=passive?",
     condition: "OMP_WAIT_POLICY is passive or GOMP_SPINCOUNT is 0, or the engine's threads fall asleep more often than once in two operators; waking them takes at least 3 % of the time of a token, a prompt or a call of an encoder.",
-    formula: "The replay with threads that spin: each operator begins 2 us after the barrier before it.",
+    formula: "The replay with threads that spin: each operator begins after the barrier before it as soon as where no thread of this recording slept, in the mean; where threads sleep at all barriers, as its fastest hundredth, and 0.4 us after it at most, with the probes.",
     remedy: "Let the threads spin: OMP_WAIT_POLICY=active, no GOMP_SPINCOUNT=0, --poll 50 or higher. It costs power while nothing is computed.",
     source: "llama.cpp #26484 (+7.8 %, 8 of 8 pairs), #8672, #26740, llamafile #974 (-70 %); libgomp manual, GOMP_SPINCOUNT",
     questions: ANY,

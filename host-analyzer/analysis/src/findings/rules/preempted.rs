@@ -29,12 +29,11 @@ const NAMED: usize = 3;
 fn judge(case: &Case<'_>) -> Verdict {
     let mut evidence = Vec::new();
     let (mut tasks, mut kernel) = (Vec::new(), Vec::new());
-    for (culprit, ns, units) in culprits(case).into_iter().take(NAMED) {
+    for (culprit, part) in culprits(case).into_iter().take(NAMED) {
         let name = program(culprit.pid, &culprit.name, &culprit.command);
         if tasks.is_empty() && kernel.is_empty() {
             evidence.push(Evidence::new("task", Value::Name(name.to_owned()), Place::Interference));
-            let per_unit = Value::Nanoseconds(ns / units.max(1));
-            evidence.push(Evidence::new("task_ns", per_unit, Place::Interference));
+            evidence.push(part);
             evidence.push(Evidence::new("task_cpus", Value::Cpus(culprit.cpus.clone()), Place::Interference));
         }
         let of = if culprit.is_of_kernel() { &mut kernel } else { &mut tasks };
@@ -53,15 +52,16 @@ fn judge(case: &Case<'_>) -> Verdict {
     }
 }
 
-/// The programs of the ladder in which programs cost most: with their time, ns of all units.
-fn culprits<'a>(case: &'a Case<'_>) -> Vec<(&'a Culprit, u64, u64)> {
-    let Some(caused) = case.caused(&RULE).into_iter().next() else { return Vec::new() };
+/// The programs of the ladder in which programs cost most, each with its time per unit.
+fn culprits<'a>(case: &'a Case<'_>) -> Vec<(&'a Culprit, Evidence)> {
+    let Some(ladder) = case.most_caused(&RULE).map(|caused| caused.ladder) else { return Vec::new() };
     let of = |step: &crate::ladder::Step| match step.kind {
         StepKind::Caused(Cause::Program(id)) => {
-            let ns = u64::try_from(step.ns).unwrap_or(0);
-            Some((case.analysis.replay.culprit(id)?, ns, caused.ladder.units))
+            let per_unit = Value::Nanoseconds(u64::try_from(step.ns).unwrap_or(0) / ladder.units.max(1));
+            let part = Evidence::per(ladder.question, "task_ns", per_unit, Place::Interference);
+            Some((case.analysis.replay.culprit(id)?, part))
         }
         _ => None,
     };
-    caused.ladder.steps.iter().filter_map(of).collect()
+    ladder.steps.iter().filter_map(of).collect()
 }

@@ -1,11 +1,13 @@
 //! The conditions change in the middle, and calls take longer from then on.
 
+use std::collections::{BTreeSet, HashMap};
+
 use super::super::case::MIN_CALLS;
 use super::super::evidence::{Evidence, Place, Value};
 use super::super::{Case, Confidence, Found, Requirement, Rule, Verdict};
 use super::{ANY, Remedy};
-use crate::ladder::{NAMED, StepKind};
-use crate::replay::Cause;
+use crate::ladder::{IGNORED, NAMED, StepKind};
+use crate::replay::{CallReplay, Cause, CulpritId};
 use crate::results::budget::TokenBudget;
 use crate::stats::mean::Mean;
 use profinfer_trace::model::{Fact, FactScope, FactValue};
@@ -15,9 +17,9 @@ pub(super) const RULE: Rule = Rule {
     topic: "changed conditions",
     title: "The conditions changed in the middle",
     question: "Why does it become slow all at once?",
-    condition: "The CPUs that the engine may use, its quota, or the limit of a clock changed between two of the judged calls, and those before the change took at least a tenth less time than those after it, and 3 % less than the mean; calls that read prompts, per token.",
-    formula: "The mean time of the session less the mean before the change, with the 95 % interval of the latter.",
-    remedy: "Undo the change, and find what made it: a cpuset or quota of a container manager, taskset, a power or thermal policy.",
+    condition: "The CPUs that the engine may use, its quota, or the limit of a clock changed between two of the judged calls, or a program came that then held up the calls until the end, in the mean for a tenth of their time. The calls before the change took at least a tenth less time than those after it, and 3 % less than the mean; calls that read prompts, per token.",
+    formula: "The mean time of the session less the mean before the change, with the 95 % interval of the latter. What a program takes is in the finding about it.",
+    remedy: "Undo the change, and find what made it: a cpuset or quota of a container manager, taskset, a power or thermal policy; or the program that came.",
     source: "Documentation/admin-guide/cgroup-v2.rst, cpuset.cpus, cpu.max; sched_setaffinity(2)",
     questions: ANY,
     requires: &[Requirement::Calls(MIN_CALLS)],
@@ -38,7 +40,7 @@ const SHORTER: f64 = 0.9;
 /// Fewest calls before it.
 const CALLS: usize = 8;
 
-/// A changed fact that made calls slower.
+/// A changed fact, or a program that came, that made calls slower.
 pub(super) struct Change<'a> {
     name: &'a str,
     at_ns: u64,
@@ -93,11 +95,71 @@ fn split(calls: &[&TokenBudget], times: &[u64], at_ns: u64) -> usize {
     (first..=last).min_by(|a, b| scatter(a).total_cmp(&scatter(b))).unwrap_or(last)
 }
 
+/// A program that held up hardly any call before some moment, and the calls from then on until the end: the one
+/// with the largest effect.
+fn came<'a>(case: &'a Case<'_>) -> Option<Change<'a>> {
+    let replayed: HashMap<u32, &CallReplay> =
+        case.analysis.replay.calls.iter().map(|c| (c.call.0, c)).collect();
+    let calls: Vec<&CallReplay> =
+        case.calls.all.iter().map(|t| replayed.get(&t.call).copied()).collect::<Option<_>>()?;
+    let times = case.calls.comparable(case.model);
+    let programs: BTreeSet<CulpritId> =
+        calls.iter().flat_map(|c| c.caused.iter()).filter_map(|(cause, _)| program(cause)).collect();
+    let change = |id: CulpritId| {
+        let share = |c: &&CallReplay| {
+            let of = c.caused.iter().filter(|(cause, _)| program(*cause) == Some(id));
+            of.map(|(_, ns)| ns).sum::<u64>() as f64 / c.time_ns.max(1) as f64
+        };
+        let at = came_at(&calls.iter().map(share).collect::<Vec<_>>())?;
+        let mean = |times: &[u64]| case.calls.per_unit(Mean::new(times));
+        let (before, after) = (mean(&times[..at]), mean(&times[at..]));
+        let name = case.analysis.replay.culprit(id)?.program();
+        let at_ns = case.model.session.start_ns.saturating_add(case.calls.all[at].start_ns);
+        (before.mean <= after.mean * SHORTER).then_some(Change { name, at_ns, before, after })
+    };
+    programs.into_iter().filter_map(change).max_by(|a, b| a.after.mean.total_cmp(&b.after.mean))
+}
+
+const fn program(cause: Cause) -> Option<CulpritId> {
+    match cause {
+        Cause::Program(id) | Cause::SharedMemory(id) => Some(id),
+        _ => None,
+    }
+}
+
+/// A program that came has at least this share of the time of the calls, in the mean.
+const PRESENT: f64 = 0.1;
+
+/// The first call that a program holds up, by its shares of the calls' times: it has hardly any of those before,
+/// and of those after it as much in the second half as in the first.
+fn came_at(shares: &[f64]) -> Option<usize> {
+    let mean = |shares: &[f64]| shares.iter().sum::<f64>() / shares.len().max(1) as f64;
+    let all: f64 = shares.iter().sum();
+    // Where the means before and after differ most, weighted by the number of calls.
+    let (mut before, mut most) = (0.0, (0.0, 0));
+    for (at, share) in shares.iter().enumerate() {
+        let (n, rest) = (at as f64, (shares.len() - at) as f64);
+        let apart = ((all - before) / rest - before / n.max(1.0)).max(0.0).powi(2) * n * rest;
+        if apart > most.0 && at >= CALLS && shares.len() - at >= CALLS {
+            most = (apart, at);
+        }
+        before += share;
+    }
+    let (before, after) = shares.split_at_checked(most.1).filter(|_| most.1 > 0)?;
+    let (first, last) = after.split_at(after.len() / 2);
+    let stays = mean(first).min(mean(last)) * 2.0 >= mean(first).max(mean(last));
+    (mean(before) < IGNORED && mean(after) >= PRESENT && stays).then_some(most.1)
+}
+
 /// Time between two readings of a fact, ns.
 const READING_NS: u64 = 1_000_000_000;
 
 fn judge(case: &Case<'_>) -> Verdict {
-    let Some(Change { name, at_ns, before, after }) = slowest(case) else { return Verdict::DoesNotApply };
+    let fact = slowest(case);
+    let of_program = fact.is_none();
+    let Some(Change { name, at_ns, before, after }) = fact.or_else(|| came(case)) else {
+        return Verdict::DoesNotApply;
+    };
     let at = Value::Nanoseconds(at_ns.saturating_sub(case.model.session.start_ns));
     let ns = |mean: Mean| Value::Nanoseconds(mean.mean as u64);
     let evidence = vec![
@@ -111,10 +173,12 @@ fn judge(case: &Case<'_>) -> Verdict {
         return Verdict::RuledOut(evidence);
     }
     let gain = case.gain(unit - before.high(), unit - before.low());
+    let gain = gain.with_likely(unit - before.mean);
     Verdict::Found(Found {
         evidence,
         remedy: Remedy::KeepConditions,
-        gains: vec![gain.with_likely(unit - before.mean).in_other_sessions()],
+        // The finding about the program has its gain.
+        gains: if of_program { Vec::new() } else { vec![gain.in_other_sessions()] },
         confidence: Confidence::High,
     })
 }

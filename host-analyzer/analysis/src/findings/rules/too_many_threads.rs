@@ -50,7 +50,7 @@ fn judge(case: &Case<'_>) -> Verdict {
     let most = measured.iter().map(|c| c.share).fold(0.0, f64::max);
     let gains = measured.iter().filter(|c| c.share >= IGNORED).map(|c| c.gain).collect();
     match most {
-        share if share < IGNORED => Verdict::RuledOut(evidence),
+        share if share < IGNORED => case.absent(&RULE, evidence),
         share if share < NAMED => Verdict::Noisy(evidence),
         _ => Verdict::Found(Found { evidence, remedy, gains, confidence: Confidence::High }),
     }

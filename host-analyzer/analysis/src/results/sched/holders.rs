@@ -7,6 +7,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use super::windows::{Window, Windows, within};
+use crate::shared::agent::is_agent;
 use crate::shared::cpu_use::part;
 use crate::shared::program::program;
 use profinfer_trace::model::{Model, OTHER_TASKS, Task, ThreadState};
@@ -40,7 +41,8 @@ pub struct Holder {
     pub cgroup: String,
     /// It is a thread of a traced process.
     pub engine: bool,
-    /// It is a thread of the agent; `None` where the recording does not have the agent's process.
+    /// It is a thread of the agent; `None` where the recording does not have the agent's process, and the task
+    /// does not have its name.
     pub agent: Option<bool>,
     /// Time on the CPU, ns.
     pub busy_ns: u64,
@@ -117,7 +119,7 @@ fn other(model: &Model, task: u32, (busy_ns, prefill_ns, decode_ns): Times) -> H
         command: text(task.command),
         cgroup: text(task.cgroup),
         engine: false,
-        agent: model.session.agent_pid.map(|pid| task.pid == pid),
+        agent: is_agent(model, task),
         busy_ns,
         prefill_ns,
         decode_ns,

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use super::pieces::pieces;
 use super::windows::{Windows, within};
+use crate::shared::agent::is_agent;
 use crate::shared::program::program;
 use profinfer_trace::model::{Model, TaskId, ThreadId, ThreadState};
 
@@ -22,7 +23,8 @@ pub struct Interference {
     pub cgroup: String,
     /// It is a thread of a traced process.
     pub engine: bool,
-    /// It is a thread of the agent; `None` where the recording does not have the agent's process.
+    /// It is a thread of the agent; `None` where the recording does not have the agent's process, and the task
+    /// does not have its name.
     pub agent: Option<bool>,
     /// It is the idle task: a CPU was idle although a thread wanted it.
     pub idle: bool,
@@ -125,7 +127,7 @@ fn row(model: &Model, TaskId(id): TaskId, sum: &Sum) -> Interference {
         command: text(task.command),
         cgroup: text(task.cgroup),
         engine: task.pid != 0 && model.session.processes.iter().any(|p| p.pid == task.pid),
-        agent: model.session.agent_pid.map(|pid| task.pid == pid),
+        agent: is_agent(model, task),
         idle: task.tid == 0,
         turns: sum.turns,
         time_ns: sum.time_ns,

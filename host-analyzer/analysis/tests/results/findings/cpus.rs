@@ -1,5 +1,7 @@
 //! Threads and CPUs: their number, which CPUs, and other tasks on them.
 
+use std::ops::Range;
+
 use profinfer_analysis::Analysis;
 use profinfer_analysis::findings::{Remedy, Requirement, Value};
 use profinfer_analysis::phase::Phase;
@@ -8,7 +10,7 @@ use profinfer_trace::model::*;
 use super::Answer::{Found, NotKnown, RuledOut, Silent};
 use super::memory::ceiling;
 use super::{PROCESS, answer, evidence, number, remedy, rises, tell, text};
-use crate::models::planted::{DELAY, Plant, TOKENS, each, state, tokens};
+use crate::models::planted::{DELAY, Plant, TOKENS, each, state, taken, tokens};
 use crate::models::small::PID;
 
 fn allowed(cpus: &str) -> Model {
@@ -258,4 +260,32 @@ fn a_change_in_the_middle() {
     // Two threads on one CPU are what the change made of them.
     assert_eq!(answer(&m, "too_many_threads"), Silent);
     assert_eq!(answer(&changed("0-1"), "regimes"), Silent);
+}
+
+/// A program has the worker's CPU in some of the tokens.
+#[test]
+fn a_program_that_came_in_the_middle() {
+    let during = |tokens: Range<u64>| {
+        let work = |token| if tokens.contains(&token) { DELAY } else { 0 };
+        let mut m = each(|token| Plant { work: work(token), ..Plant::default() });
+        m.sched.recorded = true;
+        for token in tokens {
+            let at = m.llama_calls.start_ns[token as usize] + 50;
+            taken(&mut m, at, DELAY);
+        }
+        m
+    };
+    let m = during(20..TOKENS);
+    // The gain is that of the finding about the program.
+    assert_eq!(answer(&m, "regimes"), Found(0, 0));
+    assert_eq!(evidence(&m, "regimes", "changed"), Some(Value::Name("hog".to_owned())));
+    assert_eq!(evidence(&m, "regimes", "time_ns_before"), Some(Value::Nanoseconds(450)));
+    assert_eq!(evidence(&m, "regimes", "time_ns_after"), Some(Value::Nanoseconds(2_450)));
+    // The token begins where the one before ends.
+    let at = m.llama_calls.start_ns[19] + m.llama_calls.duration_ns[19] - m.session.start_ns;
+    assert_eq!(evidence(&m, "regimes", "changed_at"), Some(Value::Nanoseconds(at)));
+    // From the start; too short to tell; it goes again.
+    for tokens in [0..TOKENS, 35..TOKENS, 12..24] {
+        assert_eq!(answer(&during(tokens.clone()), "regimes"), Silent, "{tokens:?}");
+    }
 }

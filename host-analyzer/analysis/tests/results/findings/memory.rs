@@ -3,13 +3,15 @@
 use profinfer_analysis::Analysis;
 use profinfer_analysis::ceiling::NoCeiling;
 use profinfer_analysis::findings::{Confidence, Findings, Remedy, Requirement, Rule, Value};
+use profinfer_analysis::ladder::{Question, StepKind};
 use profinfer_analysis::phase::Phase;
+use profinfer_analysis::replay::Cause;
 use profinfer_analysis::roof::Top;
 use profinfer_trace::model::*;
 
 use super::Answer::{Found, NotKnown, RuledOut, Silent};
 use super::{PROCESS, answer, confidence, evidence, number, remedy, rises};
-use crate::models::planted::{DELAY, Plant, TOKENS, each, state, tokens};
+use crate::models::planted::{DELAY, Plant, TOKENS, each, prompts, state, tokens};
 use crate::models::routed::{self, Routed};
 use crate::models::rows::{self, sources};
 use crate::models::small::PID;
@@ -104,13 +106,33 @@ fn pages_from_disk() {
     let unknown = NotKnown(vec![Requirement::Culprit]);
     assert_eq!(others.map(|m| answer(&m, "paging")), [RuledOut, unknown]);
     let fact = Requirement::Fact("faults.major");
-    assert_eq!(answer(&tokens(0, 0, 0, false), "paging"), NotKnown(vec![fact]));
+    assert_eq!(answer(&tokens(0, 0, 0, false), "paging"), NotKnown(vec![fact.clone()]));
+    // The faults of another process do not count.
+    let mut other = paged(76, ThreadState::Running);
+    other.facts.rows.iter_mut().for_each(|row| row.scope = FactScope::Process(PID + 1));
+    assert_eq!(
+        ["paging", "cold_start"].map(|code| answer(&other, code)),
+        [(); 2].map(|()| NotKnown(vec![fact.clone()]))
+    );
     // The operator that sleeps looks up rows of a table: less memory for other weights would change nothing.
     assert!(matches!(remedy(&m, "paging"), Remedy::MoreMemory { .. }));
     let mut table = m;
     table.topologies.rows[0].nodes[0].op = table.texts.intern("GET_ROWS");
     assert_eq!(remedy(&table, "paging"), Remedy::TableInMemory);
     assert_eq!(evidence(&table, "paging", "blocked_in_tables"), Some(Value::Share(1.0)));
+}
+
+/// A prompt sleeps uninterruptibly for a fortieth of its time, and the process had no major fault: its pages were
+/// not read from storage, and nothing shows what it waited for.
+#[test]
+fn sleep_without_page_faults_is_no_cold_start() {
+    let mut m = prompts(tokens(DELAY, 0, 0, true));
+    for call in 0..TOKENS as usize {
+        let at = m.llama_calls.start_ns[call] + 50;
+        state(&mut m, 1, at, 60, ThreadState::Blocked);
+    }
+    rises(&mut m, "faults.major", 0);
+    assert_eq!(answer(&m, "cold_start"), NotKnown(vec![Requirement::Culprit]));
 }
 
 /// The group of the process exceeded `memory.high` 40 times, and waited for 76 microseconds.
@@ -310,6 +332,11 @@ fn experts_from_disk() {
     assert_eq!(evidence(&m, "experts", "never_used"), Some(Value::Count(4)));
     let others = [with(0, |token| token % 2), with(9, |token| token % 8)];
     assert_eq!(others.map(|m| answer(&m, "experts")), [RuledOut, RuledOut]);
+    // Whether the skewed ones are read from disk is unknown.
+    let mut unknown = [with(9, |token| token % 2), with(9, |token| token % 8)];
+    unknown.iter_mut().for_each(|m| m.facts.rows.clear());
+    let fact = Requirement::Fact("faults.major");
+    assert_eq!(unknown.map(|m| answer(&m, "experts")), [NotKnown(vec![fact]), RuledOut]);
     assert_eq!(answer(&tokens(0, 0, 0, false), "experts"), Silent);
 }
 
@@ -337,6 +364,26 @@ fn neighbour(runs: impl Fn(u64) -> bool, slow: impl Fn(u64) -> bool) -> Model {
         rows.busy_ns.push(m.llama_calls.duration_ns[call]);
     }
     m
+}
+
+/// A build starts a process for each file. One program holds up the engine, wherever its processes run.
+#[test]
+fn many_short_processes_on_another_cpu_are_one_program() {
+    let every_other = |i: u64| i / 3 % 2 == 1;
+    let mut m = neighbour(every_other, every_other);
+    let hog = m.sched.tasks.remove(0);
+    for (i, task) in m.sched.cpu_use.task.iter_mut().enumerate() {
+        *task = TaskId(i as u32);
+        let id = 5_000 + i as u32;
+        m.sched.tasks.push(Task { tid: id, pid: id, ..hog });
+    }
+    let a = Analysis::compute(&m);
+    let [program] = &a.replay.culprits[..] else { panic!("{:?}", a.replay.culprits) };
+    assert_eq!((program.pid, &*program.name, &program.cpus[..]), (0, "hog", &[3][..]));
+    assert!(program.tasks > 8);
+    let neighbour = |kind| matches!(kind, StepKind::Caused(Cause::SharedMemory(_)));
+    let ladder = a.ladder.of(Question::Decode).unwrap();
+    assert_eq!(ladder.steps.iter().filter(|s| neighbour(s.kind)).count(), 1);
 }
 
 #[test]

@@ -128,6 +128,18 @@ fn the_agent_is_no_other_task_where_its_process_is_recorded() {
     assert!(found(&findings(&m)).contains(&"preempted"));
     m.session.agent_pid = Some(pid);
     assert!(!found(&findings(&m)).contains(&"preempted"));
+    // Its process for the output of the program that it started.
+    m.session.agent_pid = Some(pid + 1);
+    m.sched.tasks[0].name = m.texts.intern("profinfer-tee");
+    assert!(!found(&findings(&m)).contains(&"preempted"));
+    // Recordings made before 2026-11-26 do not have its process; a thread of it may have a name of its own.
+    for (name, command) in [("profinfer-agent", ""), ("hold", "/tmp/profinfer-agent record --name nodes")] {
+        let mut m = disturbed();
+        m.sched.tasks[0].name = m.texts.intern(name);
+        m.sched.tasks[0].command = m.texts.intern(command);
+        assert!(!found(&findings(&m)).contains(&"preempted"), "{name}");
+        assert_eq!(Analysis::compute(&m).sched.interference[0].agent, Some(true), "{name}");
+    }
 }
 
 #[test]

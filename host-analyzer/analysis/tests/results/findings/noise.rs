@@ -5,6 +5,7 @@ use profinfer_trace::model::*;
 
 use super::Answer::{Found, Noisy, NotKnown, RuledOut};
 use super::{answer, evidence, findings, number};
+use crate::models::duty::thin;
 use crate::models::planted::{DELAY, Plant, TOKENS, each, state, taken};
 
 /// In every token that `hits` selects, the worker is in the state `of` for two microseconds.
@@ -47,6 +48,32 @@ fn without_a_record_of_who_had_the_cpu_no_program_is_found() {
     let mut m = hit(EVERY_OTHER, ThreadState::Preempted);
     m.sched.turns = Turns::default();
     assert_eq!(answer(&m, "preempted"), NotKnown(vec![Requirement::Culprit]));
+}
+
+/// A cause that no record shows may be all of the time that nothing explains.
+#[test]
+fn unexplained_time_rules_no_cause_out() {
+    let slow = |ns: u64| {
+        let mut m = each(|token| Plant { work: if token % 8 == 0 { ns } else { 0 }, ..Plant::default() });
+        (m.sched.recorded, m.sched.interrupts_recorded) = (true, true);
+        m
+    };
+    // Prompts whose operators are unknown, of graphs that were never captured.
+    let mut prompts = slow(0);
+    thin(&mut prompts, std::slice::from_ref(&(10..TOKENS as usize)));
+    prompts.llama_calls.n_tokens[..10].fill(4);
+    prompts.graph_calls.n_tokens[..20].fill(4);
+    prompts.graph_calls.n_nodes[..20].fill(99);
+    prompts.graph_calls.topology[..20].fill(None);
+    for code in ["preempted", "shared_cpu", "stopped", "interrupts", "asleep"] {
+        assert_eq!(answer(&slow(0), code), RuledOut, "{code}");
+        let unknown = NotKnown(vec![Requirement::Explained]);
+        assert_eq!(answer(&slow(90_000), code), unknown, "{code}");
+        assert_eq!(answer(&prompts, code), unknown, "{code}");
+    }
+    let mut m = slow(0);
+    m.sched.interrupts_recorded = false;
+    assert_eq!(answer(&m, "interrupts"), NotKnown(vec![Requirement::Interrupts]));
 }
 
 fn seldom_sampled() -> Model {

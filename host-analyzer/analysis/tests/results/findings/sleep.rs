@@ -58,6 +58,16 @@ fn sleeps_of_prompts_are_per_prompt() {
     state(&mut m, 1, end + 10, 20, ThreadState::Sleeping);
     sort(&mut m.sched.states);
     let f = findings(&m);
+    // Also where the sleep does not matter.
+    let per_unit = |m: &Model| {
+        let f = findings(m);
+        let found = f.found.iter().map(|f| (f.rule, &f.found.evidence));
+        let mut all = found.chain(f.ruled_out.iter().map(|(rule, evidence)| (*rule, evidence)));
+        let (_, of) = all.find(|(rule, _)| rule.code == "passive_wait").unwrap();
+        of.iter().find(|e| e.key == "lost_ns").unwrap().per
+    };
+    assert_eq!(per_unit(&m), Some(Question::Prompt));
+    assert_eq!(per_unit(&prompts(late(8, "passive"))), Some(Question::Prompt));
     assert_eq!((f.headline.question, f.headline.calls), (Question::Prompt, TOKENS));
     let found = f.found.iter().find(|f| f.rule.code == "passive_wait").unwrap();
     assert_eq!(found.gain().unwrap().question, Question::Prompt);

@@ -5,7 +5,7 @@ use profinfer_analysis::ladder::{Ladder, Question, StepKind};
 use profinfer_analysis::replay::Cause;
 use profinfer_trace::model::*;
 
-use super::{RECORDINGS, recording, sums_are_exact};
+use super::{COMPLETE, recording, sums_are_exact};
 
 /// Calls of process and thread 1: function, context, tokens, start, end.
 type Row = (DecodeFunction, u64, u32, u64, u64);
@@ -290,7 +290,7 @@ fn a_start_without_the_time_on_the_cpu_is_not_recorded() {
 /// The calls of the recordings follow each other, so both times are differences of two clocks.
 #[test]
 fn first_tokens_and_gaps_of_real_recordings_are_differences_of_times() {
-    for name in RECORDINGS {
+    for name in COMPLETE {
         let m = recording(name);
         let rows = ladders(&m);
         let d = &m.llama_calls;

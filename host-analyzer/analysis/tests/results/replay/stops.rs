@@ -6,7 +6,7 @@ use profinfer_analysis::replay::Cause;
 use profinfer_trace::model::{Model, Sched, SpanId};
 
 use super::insert::{Place, add_stop, delay_from, ends_after_all_began, meets_inside, stop};
-use super::{RECORDINGS, recording, sums_are_exact};
+use super::{COMPLETE, recording, sums_are_exact};
 
 /// A recording without what the scheduler did to it: its own disturbances belong to its usual time.
 fn quiet(name: &str) -> Model {
@@ -85,7 +85,7 @@ fn stops_inside_operators_cost_what_they_cost() {
     let half = |m: &Model, i: usize| {
         long_enough(m, i).then(|| Place::Operator(SpanId(i as u32), m.spans.work_ns[i] / 2))
     };
-    for name in RECORDINGS {
+    for name in COMPLETE {
         check(name, half, 3_000_000);
         check(name, half, 40_000);
     }
@@ -94,13 +94,13 @@ fn stops_inside_operators_cost_what_they_cost() {
 #[test]
 fn stops_before_the_work_of_an_operator_cost_what_they_cost() {
     let first = |m: &Model, i: usize| long_enough(m, i).then_some(Place::Operator(SpanId(i as u32), 0));
-    RECORDINGS.iter().for_each(|name| check(name, first, 1_000_000));
+    COMPLETE.iter().for_each(|name| check(name, first, 1_000_000));
 }
 
 #[test]
 fn stops_in_waits_cost_what_they_cost() {
     let wait = |m: &Model, i: usize| goes_on(m, i).then_some(Place::Wait(SpanId(i as u32)));
-    RECORDINGS.iter().for_each(|name| check(name, wait, 1_000_000));
+    COMPLETE.iter().for_each(|name| check(name, wait, 1_000_000));
 }
 
 /// The others start late too, so their own times show no delay.
@@ -111,7 +111,7 @@ fn stops_before_a_barrier_cost_what_they_cost() {
         let next = i + 1 < s.len() && s.graph_call[i] == s.graph_call[i + 1];
         next.then_some(Place::Barrier(SpanId(i as u32)))
     };
-    for name in RECORDINGS {
+    for name in COMPLETE {
         check(name, before, 1_000_000);
         check(name, before, 4_000_000);
     }
@@ -122,7 +122,7 @@ fn stops_before_a_barrier_cost_what_they_cost() {
 #[test]
 fn sleep_at_barriers_costs_what_it_costs() {
     let asleep = |m: &Model, i: usize| between_two(m, i).then_some(Place::Asleep(SpanId(i as u32)));
-    RECORDINGS.iter().for_each(|name| check_cause(name, Cause::WakeUp, asleep, 60_000, 0.05));
+    COMPLETE.iter().for_each(|name| check_cause(name, Cause::WakeUp, asleep, 60_000, 0.05));
 }
 
 /// Inside an operator too, a thread that wakes others or was woken computes nothing of it meanwhile. How long
@@ -134,12 +134,12 @@ fn sleep_at_barriers_inside_operators_costs_what_it_costs() {
         let meets = meets_inside(m, i) && ends_after_all_began(m, i);
         if meets { Some(Place::AsleepInside(span)) } else { between_two(m, i).then_some(Place::Asleep(span)) }
     };
-    RECORDINGS.iter().for_each(|name| check_cause(name, Cause::WakeUp, asleep, 60_000, 0.05));
+    COMPLETE.iter().for_each(|name| check_cause(name, Cause::WakeUp, asleep, 60_000, 0.05));
 }
 
 #[test]
 fn stops_between_calls_cost_what_they_cost() {
-    for name in RECORDINGS {
+    for name in COMPLETE {
         let mut m = quiet(name);
         let single = |i: &usize| m.llama_calls.n_tokens[*i] == 1 && m.llama_calls.n_tokens[*i + 1] == 1;
         let calls: Vec<usize> = (0..m.llama_calls.len() - 1).filter(single).step_by(3).collect();
@@ -154,7 +154,7 @@ fn stops_between_calls_cost_what_they_cost() {
 /// The agent holds the engine there until its probes are attached.
 #[test]
 fn a_stop_before_the_first_operator_is_the_agents() {
-    for name in RECORDINGS {
+    for name in COMPLETE {
         let mut m = quiet(name);
         let first = m.spans.start_ns.iter().copied().min().unwrap();
         let caller = m.llama_calls.thread[0];

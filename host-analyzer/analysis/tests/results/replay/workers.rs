@@ -6,7 +6,7 @@ use profinfer_analysis::replay::Cause;
 use profinfer_trace::model::{GraphCallId, Model, Sched, ThreadId, ThreadState};
 
 use super::insert::{add_state, add_stop, delay_from};
-use super::{RECORDINGS, recording, sums_are_exact};
+use super::{COMPLETE, recording, sums_are_exact};
 use crate::models::duty::thin;
 
 /// Gives each graph call a new second thread. Returns these threads by graph call.
@@ -29,7 +29,7 @@ fn new_workers(m: &mut Model) -> Vec<Option<ThreadId>> {
 #[test]
 fn a_worker_that_was_never_captured_delays_its_call() {
     const NS: u64 = 200_000_000;
-    for name in RECORDINGS {
+    for name in COMPLETE {
         let mut m = recording(name);
         m.sched = Sched::default();
         let workers = new_workers(&mut m);

@@ -988,6 +988,7 @@ export interface LadderFloor {
   bytes: number;
   bytes_per_s: number | null;
   source: CeilingSource | null;
+  arithmetic_source: CeilingSource | null;
   parts: LadderFloorPart[];
   groups: LadderFloorGroup[];
 }
@@ -1174,6 +1175,8 @@ export type MissingKind =
   | "without_neighbours"
   | "waits_for_backends"
   | "steal_readings"
+  | "explained"
+  | "interrupts"
   | "text_lengths"
   | "prompts";
 

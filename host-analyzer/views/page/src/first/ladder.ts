@@ -165,7 +165,7 @@ function steps(ladder: Ladder, scheduler: boolean): HTMLElement {
       : "",
     scheduler
       ? ""
-      : "The scheduler level was not recorded (--levels all): delays by other programs are in the time of operators.",
+      : "The scheduler level was not recorded: delays by other programs may be in the time of operators, in the uneven split of their work, or unexplained. --levels all records them.",
   ].filter(Boolean);
   return h(
     "div",

@@ -59,6 +59,7 @@ const LADDER = {
     bytes: 400,
     bytes_per_s: 10e9,
     source: "recording",
+    arithmetic_source: null,
     parts: [],
     groups: [],
   },
