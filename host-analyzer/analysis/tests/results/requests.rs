@@ -159,4 +159,8 @@ fn an_answer_whose_prompt_was_not_seen_has_no_ttft() {
 fn without_positions_there_are_no_requests() {
     assert_eq!(requests(&[(1, None, 8, 0, 10, 0), (1, None, 1, 20, 10, 0)]), []);
     assert_eq!(requests(&[(1, Some(0), 0, 0, 10, 0)]), []);
+    let unknown = |rows: &[Row]| Analysis::compute(&model(rows)).token.requests_unknown;
+    assert!(unknown(&[(1, None, 8, 0, 10, 0), (1, None, 1, 20, 10, 0)]));
+    // With positions they are known; a trial call, and one that failed, are no requests.
+    assert!(!unknown(&[(1, Some(0), 8, 0, 10, 0)]) && !unknown(&[(1, None, 8, 0, 10, 1)]) && !unknown(&[]));
 }
