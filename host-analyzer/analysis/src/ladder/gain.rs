@@ -72,8 +72,11 @@ impl Removal {
             amounts.iter().filter(|(cause, _)| of(*cause)).map(|(_, ns)| ns).fold(0, u64::saturating_add)
         };
         // Delays that overlap are in no `alone`, so several causes together save what they caused.
+        // Removing one alone may save more than its step, next to another that it prolongs.
         let several = self.caused.iter().filter(|(cause, _)| of(*cause)).count() > 1;
-        let saved = sum(if several { &self.caused } else { &self.alone }, &of).min(self.measured_ns);
+        let step = sum(&self.caused, &of).min(self.measured_ns);
+        let alone = if several { step } else { sum(&self.alone, &of) };
+        let saved = alone.min(step);
         if saved == 0 {
             return Gain::default();
         }
@@ -82,7 +85,9 @@ impl Removal {
         // unknown program; and threads that fell asleep while they waited for a delayed one.
         let by_the_clock = sum(&self.caused, &|c| !of(c) && by_the_clock(c) && !follows(c));
         let came = by_the_clock as f64 * saved as f64 / self.measured_ns as f64;
-        let may_follow = sum(&self.caused, &|c| !of(c) && follows(c)).saturating_add(self.unexplained_ns);
+        let may_follow = sum(&self.caused, &|c| !of(c) && follows(c))
+            .saturating_add(self.unexplained_ns)
+            .saturating_add(alone - saved);
         let gain = Gain {
             low_ns: (saved as f64 - self.half_ns).max(0.0) as u64,
             likely_ns: saved,

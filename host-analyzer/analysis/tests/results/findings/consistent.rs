@@ -117,9 +117,7 @@ fn gains_leave_the_floor() {
                 assert!(gain.high_ns <= most, "{name} {:?}: {gain:?} of {most}", l.question);
             }
             for (step, gain) in l.steps.iter().filter_map(|s| Some((s, s.gain?))) {
-                // The replay without a cause alone may save some more than the step, next to other causes.
-                let most = step.ns.unsigned_abs() as f64 * 1.01;
-                assert!(gain.likely_ns as f64 <= most, "{name} {:?}: {step:?}", l.question);
+                assert!(gain.likely_ns <= step.ns.unsigned_abs(), "{name} {:?}: {step:?}", l.question);
             }
         }
         for (rule, effect) in Findings::compute(&m, &a)
