@@ -54,9 +54,8 @@ fn agrees_with_its_ladders(name: &str, m: &Model) {
             assert!(at_most < 0.02, "{name}: {:?} {} may have {at_most}", ladder.question, rule.code);
         }
     }
-    // A start is divided by /proc. The rules judge the causes of calls.
-    let of_calls = |l: &&Ladder| l.question != Question::StartUp && l.traced_units > 0;
-    for ladder in a.ladder.rows.iter().filter(|l| Some(l.pid) == pid).filter(of_calls) {
+    // The others overlap with these, or are divided by /proc.
+    for ladder in a.ladder.rows.iter().filter(judged).filter(|l| l.traced_units > 0) {
         let question = ladder.question;
         for (cause, share) in causes(ladder) {
             let of =
