@@ -13,7 +13,12 @@ from jsonschema import Draft202012Validator
 from jsonschema.exceptions import best_match
 
 # Keys that may be absent.
-OPTIONAL = {"findings.not_known.*.missing.*.name"}
+OPTIONAL = {
+    "findings.found.*.evidence.*.per",
+    "findings.noisy.*.evidence.*.per",
+    "findings.not_known.*.missing.*.name",
+    "findings.ruled_out.*.evidence.*.per",
+}
 
 
 def short(value):
