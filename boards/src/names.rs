@@ -33,12 +33,11 @@ fn distance(wanted: &str, name: &str) -> usize {
     if letters.min(name.chars().count()) < PART {
         return whole;
     }
-    let beginning: String = name.chars().take(letters).collect();
-    let part = if name.contains(wanted) || wanted.contains(name) {
-        0
-    } else {
-        strsim::damerau_levenshtein(wanted, &beginning)
-    };
+    // A slip of the hand may be a letter more, or less.
+    let beginnings = letters - 1..=letters + 1;
+    let slips =
+        beginnings.map(|n| strsim::damerau_levenshtein(wanted, &name.chars().take(n).collect::<String>()));
+    let part = if name.contains(wanted) || wanted.contains(name) { 0 } else { slips.min().unwrap_or(whole) };
     whole.min(part + 1)
 }
 
