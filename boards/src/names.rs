@@ -45,8 +45,10 @@ fn distance(wanted: &str, name: &str) -> usize {
 pub(crate) fn similar<'a>(boards: impl Iterator<Item = &'a Board>, name: &str) -> Option<String> {
     let wanted = key(name);
     let names = boards.flat_map(|board| all(board).map(move |n| (n, board)));
-    let (distance, name, board) =
-        names.map(|(n, b)| (distance(&wanted, &key(n)), n, b)).min_by_key(|(d, ..)| *d)?;
+    // Of equal ones, that of the most similar length.
+    let difference = |n: &str| (distance(&wanted, &key(n)), key(n).len().abs_diff(wanted.len()));
+    let ((distance, _), name, board) =
+        names.map(|(n, b)| (difference(n), n, b)).min_by_key(|(difference, ..)| *difference)?;
     // A bare number of a chip says little.
     let model = board.models.iter().find(|model| !same_board(model, name));
     (distance * 3 <= wanted.chars().count()).then(|| match model {
