@@ -2,7 +2,7 @@
 //! token before a call, so a long prompt pays for thousands of them between two calls.
 
 use super::CallReplay;
-use crate::results::cost::batch_probes_ns;
+use crate::results::batch_probes;
 use crate::results::fact::Conditions;
 use profinfer_trace::model::Model;
 
@@ -14,7 +14,7 @@ pub(super) fn assign<'a>(
 ) {
     let n_tokens = &model.llama_calls.n_tokens;
     let tokens: u64 = n_tokens.iter().map(|n| u64::from(*n)).sum();
-    let Some(ns) = batch_probes_ns(model, conditions).filter(|_| tokens > 0) else { return };
+    let Some(ns) = batch_probes::ns(model, conditions).filter(|_| tokens > 0) else { return };
     let per_token = ns as f64 / tokens as f64;
     for call in calls {
         let probes = (f64::from(n_tokens[call.call.0 as usize]) * per_token) as u64;

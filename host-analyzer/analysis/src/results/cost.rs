@@ -2,6 +2,7 @@
 //!
 //! Stage: after the ladder. From: health, times of traced and untraced calls, the probes' step. To: [`Cost`].
 
+use super::batch_probes;
 use super::duty::Slowdown;
 use super::fact::Conditions;
 use crate::ladder::{Ladders, Question};
@@ -71,22 +72,11 @@ impl Cost {
                 Slowdown::Estimated { slowdown, .. } => Some(slowdown),
                 Slowdown::Measured(_) | Slowdown::Unknown => None,
             },
-            batch_hits: batch_hits(conditions),
-            batch_probes_ns: batch_probes_ns(model, conditions),
+            batch_hits: batch_probes::hits(conditions),
+            batch_probes_ns: batch_probes::ns(model, conditions),
             slowdown,
             agent_cpu_ns: h.end.map(|e| e.agent_cpu_ns),
             agent_rss_bytes: h.end.map(|e| e.agent_rss_bytes),
         }
     }
-}
-
-fn batch_hits(conditions: &Conditions) -> Option<u64> {
-    conditions.system.batch_hits.value().copied().filter(|n| *n > 0)
-}
-
-/// Estimated time of these probes, ns. A hit has one probe of the two that
-/// were measured.
-pub(crate) fn batch_probes_ns(model: &Model, conditions: &Conditions) -> Option<u64> {
-    let pair_ns = model.health.probe_cost?.pair_ns;
-    batch_hits(conditions).map(|hits| hits.saturating_mul(pair_ns) / 2)
 }

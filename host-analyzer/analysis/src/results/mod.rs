@@ -4,6 +4,7 @@
 //! Uses the model, `shared` and `stats`. No module here compares recordings or judges a result.
 
 pub mod accelerator;
+pub(crate) mod batch_probes;
 pub mod bound;
 pub mod budget;
 pub mod capture;
