@@ -24,6 +24,7 @@ inside sh -c 'apt-get -qq update && apt-get install -y -qq --no-install-recommen
 	{ tail -n 20 "$work/log" >&2; die "the packages do not install"; }
 try "analyze --version" "^analyze $version" analyze --version
 try "profinfer-agent --version" "^profinfer-agent $version" profinfer-agent --version
+try "analyze agent" "^profinfer-agent $version" analyze agent --version
 try "analyze fleet" "^analyze-fleet $version" analyze fleet --version
 try "analyze boards" rk3588 analyze boards
 try "analyze demo" "gzip" analyze demo --out /tmp/demo

@@ -29,6 +29,7 @@ for system; do
 	took=$((($(date +%s%N) - shown) / 1000000))
 	printf '%-28s installed in %d ms, demo in %d ms\n' "times" "$(((installed - begun) / 1000000))" "$took"
 	[ "$took" -le 10000 ] || [ "${system#*-}" != "$(dpkg --print-architecture)" ] || failed=$((failed + 1))
+	try "the agent here" "^profinfer-agent $version" /v/bin/analyze agent --version
 	try "agents for push" "^profinfer-agent-aarch64" ls /v/lib/profinfer/agents
 	try "push finds an agent" "/v/lib/profinfer/agents/profinfer-agent-" /v/bin/analyze push ssh pi@board --dry-run
 	try "notices" "^## libelf" sh -c 'cat /v/lib/python3*/site-packages/profinfer-*.dist-info/licenses/THIRD-PARTY.md'

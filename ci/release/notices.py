@@ -58,9 +58,9 @@ def texts(licence, of_package):
 
 
 def body(text):
-    """A licence text without the lines that name the holder."""
-    lines = [line for line in text.splitlines() if not re.match(r"\s*(copyright\b|\(c\)|the mit license|mit license)", line, re.I)]
-    return "\n".join(lines).strip()
+    """A licence text without the lines that name the holder or the licence."""
+    names = ("copyright ", "copyright(", "(c) ", "the mit", "mit license")
+    return "\n".join(line for line in text.splitlines() if not line.strip().lower().startswith(names)).strip()
 
 
 def usual(licence, known):
