@@ -4,6 +4,8 @@ use profinfer_analysis::Analysis;
 use profinfer_analysis::server::{Batches, Begin, Server};
 use profinfer_trace::model::*;
 
+use crate::models::graph::outer_graph;
+
 /// A part: sequence, position, tokens, outputs.
 pub(crate) type Part = (i32, i32, u32, u32);
 
@@ -323,21 +325,6 @@ fn a_trial_of_the_program_is_no_request() {
     assert_eq!(prompts(&used, &clear(12)), [Some(16), Some(8)]);
 }
 
-fn outer_graph(m: &mut Model, start: u64, length: u64) {
-    let g = &mut m.graph_calls;
-    g.start_ns.push(START + start);
-    g.duration_ns.push(length);
-    g.layer.push(Layer::Scheduler);
-    g.backend.push(Text::default());
-    g.topology.push(None);
-    g.n_nodes.push(1);
-    g.n_tokens.push(0);
-    g.n_past.push(None);
-    g.thread.push(ThreadId(0));
-    g.decode.push(None);
-    g.parent.push(None);
-}
-
 /// The tokens of an image have one position (M-RoPE), and the text behind it begins after its height.
 #[test]
 fn an_image_is_a_part_of_its_prompt() {
@@ -356,7 +343,7 @@ fn an_image_is_a_part_of_its_prompt() {
     // beginning of the next prompt, whose time to the first token begins there.
     m.parts.same[1] = true;
     for (start, length) in [(11, 8), (200, 60)] {
-        outer_graph(&mut m, start, length);
+        outer_graph(&mut m, START + start, length);
     }
     let d = &mut m.llama_calls;
     d.start_ns.push(START + 270);

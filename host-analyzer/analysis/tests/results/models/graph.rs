@@ -112,3 +112,19 @@ pub(crate) fn span(m: &mut Model, call: u32, thread: u32, nodes: [u32; 2], times
     s.cpu.push(Some(thread.0 as u16));
     s.migrated.push(false);
 }
+
+/// Adds a graph outside of `llama_decode` calls, as an encoder of images computes it.
+pub(crate) fn outer_graph(m: &mut Model, start_ns: u64, duration_ns: u64) {
+    let g = &mut m.graph_calls;
+    g.start_ns.push(start_ns);
+    g.duration_ns.push(duration_ns);
+    g.layer.push(Layer::Scheduler);
+    g.backend.push(Text::default());
+    g.topology.push(None);
+    g.n_nodes.push(1);
+    g.n_tokens.push(0);
+    g.n_past.push(None);
+    g.thread.push(ThreadId(0));
+    g.decode.push(None);
+    g.parent.push(None);
+}

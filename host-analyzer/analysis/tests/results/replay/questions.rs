@@ -6,6 +6,7 @@ use profinfer_analysis::replay::Cause;
 use profinfer_trace::model::*;
 
 use super::{COMPLETE, recording, sums_are_exact};
+use crate::models::graph::outer_graph;
 
 /// Calls of process and thread 1: function, context, tokens, start, end.
 type Row = (DecodeFunction, u64, u32, u64, u64);
@@ -168,18 +169,7 @@ fn an_encoder_is_a_step_of_the_first_token() {
         (DECODE, 7, 1, 5_110, 5_200),
     ]);
     for (start, length) in [(1_110, 250), (4_000, 900)] {
-        let g = &mut m.graph_calls;
-        g.start_ns.push(start);
-        g.duration_ns.push(length);
-        g.layer.push(Layer::Scheduler);
-        g.backend.push(Text::default());
-        g.topology.push(None);
-        g.n_nodes.push(9);
-        g.n_tokens.push(0);
-        g.n_past.push(None);
-        g.thread.push(ThreadId(0));
-        g.decode.push(None);
-        g.parent.push(None);
+        outer_graph(&mut m, start, length);
     }
     let rows = ladders(&m);
     let first = of(&rows, Question::FirstToken).unwrap();
