@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# site.sh [--links | --shots]      build the documents as a site and check it
+# site.sh [--links | --shots | --studies RESULTS]      build the documents as a site and check it
 #
 #   (no option)  build the site in ~/.cache/profinfer/site/html, and check: links and anchors, the case studies against their
 #                data and against a battery of this commit, the commands of Start and of the pages for programs that can run here, and in Chromium the search
@@ -7,6 +7,8 @@
 #   --links      only what needs neither mdBook nor a build: links and anchors of the Markdown files, the case studies,
 #                the tests of these scripts (2 s; part of scripts/test.sh)
 #   --shots      make the pictures of docs/ again, from the kept recordings
+#   --studies RESULTS  make the case studies again, with their pictures, from a battery whose recordings were kept
+#                (ci/causes.sh --keep DIR); RESULTS is the folder of its commit in ~/.cache/profinfer/causes
 #
 # mdBook is built once into the cache. Nothing is fetched by the checks.
 set -eu
@@ -19,7 +21,7 @@ cd "$REPO"
 
 sources() {
 	python3 -B ci/site/links.py && python3 -B ci/site/commands.py && python3 -B ci/site/studies/write.py --check &&
-		python3 -B ci/site/studies/check.py "$CACHE/causes/$(git rev-parse --short=12 HEAD)" &&
+		python3 -B ci/site/studies/check.py "$CACHE/causes" &&
 		(cd ci/site && python3 -B -m unittest discover -q -t . -s tests)
 }
 mdbook() {
@@ -35,18 +37,32 @@ mdbook() {
 report() {
 	PROFINFER_CEILINGS='' "$ANALYZE" "$data/$1.pfi" --out "$2" --only report.html >/dev/null
 }
-# Pictures of at most 150 kB: text needs few colours.
 shots() {
+	reports
+	report sample "$dir/sample"
+	report board "$dir/board"
+	pictures ci/site/shots.json
+}
+# Takes the results into the data of the studies, and writes their pages.
+studies() {
+	reports
+	CACHE=$CACHE PROFINFER_ANALYZE=$ANALYZE python3 -B ci/site/studies/collect.py "$1" "$dir"
+	pictures "$dir/shots.json"
+	python3 -B ci/site/studies/write.py
+}
+# A folder of reports, $dir, that goes with this process
+reports() {
+	dir=$(mktemp -d)
+	trap 'rm -rf "$dir"' EXIT
+}
+# pictures LIST: of the reports in $dir, in docs/. At most 150 kB: text needs few colours.
+pictures() {
 	local picture
-	out=$(mktemp -d) # not local: the trap runs after the function
-	trap 'rm -rf "$out"' EXIT
 	need_pkgs pngquant
-	report sample "$out/sample"
-	report board "$out/board"
-	mkdir -p "$out/understand" docs/understand
-	node ci/site/shots.mjs "$out" "$out"
-	(cd "$out" && find . -name '*.png') | while read -r picture; do
-		pngquant --force --speed 1 --output "docs/$picture" 32 "$out/$picture"
+	mkdir -p "$dir/out/understand" "$dir/out/cases" docs/understand docs/cases
+	node ci/site/shots.mjs "$1" "$dir" "$dir/out"
+	(cd "$dir/out" && find . -name '*.png') | while read -r picture; do
+		pngquant --force --speed 1 --output "docs/$picture" 32 "$dir/out/$picture"
 		[ "$(stat -c %s "docs/$picture")" -le 150000 ] || die "docs/$picture is larger than 150 kB" "Show less of the page: ci/site/shots.json"
 	done
 }
@@ -72,10 +88,14 @@ case ${1:-} in
 -h | --help) usage_from_head "$0"; exit ;;
 --links) sources; exit ;;
 --shots | '') ;;
+--studies) [ -d "${2:-}" ] || die "--studies needs the folder of a battery's results" "$(usage_from_head "$0" | head -n 1)" ;;
 *) die "unknown argument '$1'" "$(usage_from_head "$0" | head -n 1)" ;;
 esac
 if [ -n "${PROFINFER_ANALYZE:-}" ]; then ANALYZE=$PROFINFER_ANALYZE; else tests_build; fi
-if [ "${1:-}" = --shots ]; then shots; exit; fi
+case ${1:-} in
+--shots) shots; exit ;;
+--studies) studies "$2"; exit ;;
+esac
 
 failed=0
 check() {

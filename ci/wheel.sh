@@ -13,6 +13,7 @@ shift
 need_pkgs debootstrap
 version=$(workspace_version)
 . "$REPO/ci/release/bare.sh"
+apart=(unshare --net)
 [ $# -gt 0 ] || set -- bookworm-amd64 trixie-amd64 trixie-arm64
 for system; do
 	say "$system"
@@ -30,9 +31,10 @@ for system; do
 	printf '%-28s installed in %d ms, demo in %d ms\n' "times" "$(((installed - begun) / 1000000))" "$took"
 	[ "$took" -le 10000 ] || [ "${system#*-}" != "$(dpkg --print-architecture)" ] || failed=$((failed + 1))
 	try "the agent here" "^profinfer-agent $version" /v/bin/analyze agent --version
-	try "agents for push" "^profinfer-agent-aarch64" ls /v/lib/profinfer/agents
+	for arch in aarch64 x86_64; do try "agent for $arch" "^profinfer-agent-$arch" ls /v/lib/profinfer/agents; done
 	try "push finds an agent" "/v/lib/profinfer/agents/profinfer-agent-" /v/bin/analyze push ssh pi@board --dry-run
 	try "notices" "^## libelf" sh -c 'cat /v/lib/python3*/site-packages/profinfer-*.dist-info/licenses/THIRD-PARTY.md'
+	try "documents" "^# " cat /v/share/doc/profinfer/docs/start/pi5.md
 	inside /v/bin/pip uninstall -q -y profinfer
 	left=$(cd "$root" && find v -type f \( -path '*profinfer*' -o -name 'analyze*' \))
 	[ -z "$left" ] || { echo "left behind: $left"; failed=$((failed + 1)); }

@@ -31,30 +31,34 @@ cd "$REPO"
 out=$(cd "$invoked" && realpath -m "$out")
 kept=$REPO/host-analyzer/tests/data/sample.pfi
 
+why=''
+if [ -z "$replay" ] && ! why=$(have_bpf); then
+	replay=1
+fi
 scripts/setup.sh
+if [ -z "$replay" ]; then
+	# What cannot be had here is said before minutes of compiling.
+	[ -n "$engine" ] || engine=$(scripts/engine.sh)
+	case $model in
+	*.gguf) model=$(cd "$invoked" && realpath "$model") ;;
+	*) model=$(scripts/model.sh "$model") ;;
+	esac
+	[ -f "$model" ] || die "there is no model at $model" "Give a GGUF file, or a name of 'scripts/model.sh --list'"
+fi
 say "building analyze (the first time takes a minute or two)"
 cargo build -q --locked --profile host -p analyze --bin analyze
 analyze=$CARGO_TARGET_DIR/host/analyze
-
-why=''
-if [ -z "$replay" ] && ! why=$(have_bpf); then
-	note "this machine cannot trace: $why"
-	note "showing a recording that the same agent made of a real llama.cpp; its source: $(dirname "${kept#"$REPO"/}")/PROVENANCE.toml"
-	replay=1
-fi
 if [ -n "$replay" ]; then
+	if [ -n "$why" ]; then
+		note "this machine cannot trace: $why"
+		note "showing a recording that the same agent made of a real llama.cpp; its source: $(dirname "${kept#"$REPO"/}")/PROVENANCE.toml"
+	fi
 	exec "$analyze" "$kept" --out "$out"
 fi
 
 say "building the agent"
 cargo build -q --locked --release -p profinfer-agent
 agent=$CARGO_TARGET_DIR/release/profinfer-agent
-[ -n "$engine" ] || engine=$(scripts/engine.sh)
-case $model in
-*.gguf) model=$(cd "$invoked" && realpath "$model") ;;
-*) model=$(scripts/model.sh "$model") ;;
-esac
-[ -f "$model" ] || die "there is no model at $model" "Give a GGUF file, or a name of 'scripts/model.sh --list'"
 
 if [ -x "$engine/llama-completion" ]; then
 	run=("$engine/llama-completion" -m "$model" -t "$threads" -n "$tokens" -p "$prompt" --temp 0 -no-cnv --ignore-eos)

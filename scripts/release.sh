@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # release.sh [--draft] [--sign KEY] [--out DIR]      make all files of a release in DIR (default: ./release), from this commit
 #
-#   --draft      accept uncommitted changes, an "unreleased" section of CHANGELOG.md, and unreadable advisories
+#   --draft      accept uncommitted changes, an "unreleased" section of CHANGELOG.md, unreadable advisories, and a battery that is not whole
 #   --sign KEY   sign the checksums with this ssh key (a private key file, or a public one whose private key is in an ssh agent)
 #
 # For Linux on x86-64 and arm64 and for Windows: analyze with both static agents, as a Python wheel, an archive and a Debian package. For
@@ -31,6 +31,7 @@ changes_of "$version" "$draft" >/dev/null
 if [ -z "$draft" ] && [ -n "$(git status --porcelain)" ]; then
 	die "there are changes that are not committed" "$(git status --short | head -n 5)" "Commit them, or try with --draft."
 fi
+[ -n "$draft" ] || ci/causes.sh --whole >/dev/null || die "the battery of planted causes was not run whole on these programs" "ci/causes.sh runs what is missing."
 SOURCE_DATE_EPOCH=$(git log -1 --format=%ct)
 export SOURCE_DATE_EPOCH
 need_pkgs dpkg-dev zip
@@ -85,6 +86,8 @@ stage host "$target" "$out/$name.cdx.json" analyze-fleet
 deb "$out" profinfer-fleet --profile host --target "$target" --manifest-path fleet/Cargo.toml
 tar_of "$work" pages "$out/pages-$version.tar.gz"
 changes_of "$version" "$draft" >"$out/CHANGES.md"
+# Which planted causes this release finds, and how exactly
+ci/causes.sh --whole >"$out/BATTERY.txt" || note "the battery is not whole"
 (cd "$out" && sha256sum -- * >"$work/sums" && mv "$work/sums" SHA256SUMS)
 if [ -n "$key" ]; then sign "$key" "$out/SHA256SUMS"; else note "not signed: --sign KEY"; fi
 say "release $version${draft:+ (a draft)} of $(git rev-parse --short HEAD)"

@@ -131,7 +131,11 @@ agent_features() {
 	local features
 	for features in "" bench direct; do cargo clippy -q --locked -p profinfer-agent --no-default-features --features "$features" -- -D warnings || return 1; done
 }
-packages() { scripts/release.sh --draft --out "$dir/release" && ci/package.sh "$dir/release" && ci/wheel.sh "$dir/release"; }
+# Signed by a key of this run alone
+packages() {
+	ssh-keygen -q -t ed25519 -N '' -f "$dir/key" && scripts/release.sh --draft --sign "$dir/key" --out "$dir/release" &&
+		ci/release/signed.sh "$dir/release" "$dir/key.pub" && ci/package.sh "$dir/release" && ci/wheel.sh "$dir/release"
+}
 docs() { RUSTDOCFLAGS="-D warnings" cargo doc -q --locked --workspace --no-deps; }
 # engine VARIABLE [ENGINE]: set VARIABLE to the folder of the launchers, unless it is set
 engine() {

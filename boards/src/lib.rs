@@ -34,6 +34,7 @@ pub use catalog::{Catalog, Replaced};
 pub use cores::{Core, Event, Set, Unit};
 pub use cpus::Cpus;
 pub use error::BoardError;
+pub use guess::{Contradiction, Seen};
 pub use memory::{Measured, Memory};
 pub use plan::PlannedCounter;
 pub use provenance::{Provenance, Source};

@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use profinfer_boards::{BoardError, Catalog, Unit};
+use profinfer_boards::{BoardError, Catalog, Contradiction, Seen, Unit};
 
 fn crate_folder() -> PathBuf {
     // At run time: another clone may share the build cache.
@@ -216,6 +216,31 @@ fn a_profile_is_for_one_type_of_machine() {
     assert!(
         !contradicts("rk3588", "aarch64") && !contradicts("rk3588", "") && !contradicts("host", "x86_64")
     );
+}
+
+#[test]
+fn a_profile_is_for_one_board() {
+    let catalog = Catalog::shipped().unwrap();
+    let of = |name: &str, model: &str, midrs: &[u32]| {
+        let seen = Seen { machine: "aarch64", model, midrs };
+        catalog.contradiction(catalog.find(name).unwrap(), seen).map(|why| match why {
+            Contradiction::Board(other) => other.name.clone(),
+            Contradiction::Core(midr) => format!("{midr:#x}"),
+            Contradiction::Machine => "machine".to_owned(),
+        })
+    };
+    let (a55, a72, a76) = (0x4100_d050, 0x4100_d080, 0x4100_d0b0);
+    let pi5 = "Raspberry Pi 5 Model B Rev 1.0";
+    assert_eq!(of("rk3588", pi5, &[]).as_deref(), Some("bcm2712"));
+    assert_eq!(of("rk3588", "Orange Pi 5 Plus", &[a55, a76]), None);
+    // A board that no profile names may be one of the named kind, unless its cores are others.
+    assert_eq!(of("rk3588", "Radxa ROCK 5 ITX", &[a55, a55, a76]), None);
+    assert_eq!(of("bcm2712", "Raspberry Pi 4 Model B Rev 1.4", &[]), None);
+    assert_eq!(of("bcm2712", "Raspberry Pi 4 Model B Rev 1.4", &[a72; 4]).as_deref(), Some("0x4100d080"));
+    // Profiles for boards of many kinds, and one that names none.
+    assert_eq!(of("generic-aarch64", pi5, &[a72]), None);
+    assert_eq!(of("qemu-a76", pi5, &[a76]), None);
+    assert_eq!(of("rk3588", "", &[]), None);
 }
 
 /// The agent knows a split's backend by these four bytes.

@@ -19,8 +19,8 @@ from board import Board
 from host import Failed, Host
 from tools import REPO, Tools
 
-#: The cases of `--few`, and those of which one more is selected by the commit.
-FEW = ("busy-free-prompt", "two-threads-one-cpu", "quiet-smollm2")
+#: The cases of `--few`, which are known to be solved: another program, the engine's own settings, and nothing. One more is selected by the commit.
+FEW = ("busy-free-prompt", "three-threads", "quiet-smollm2")
 
 
 def say(text):
@@ -155,6 +155,7 @@ def main():
     parser = argparse.ArgumentParser(add_help=False)
     parser.add_argument("case", nargs="*")
     parser.add_argument("--report", action="store_true")
+    parser.add_argument("--whole", action="store_true")
     parser.add_argument("--list", action="store_true")
     parser.add_argument("--few", action="store_true")
     parser.add_argument("--again", action="store_true")
@@ -172,10 +173,15 @@ def main():
         print("\n".join(f"{c['name']}\t{c['kind']}\t{c['question']}\t{c.get('cause', '-')}" for c in chosen))
         return 0
     kept = results.Results(Path(options.results) / commit)
-    if options.report:
+    if options.report or options.whole:
         scores, failed = report.rows(cases, kept)
         summary = targets.table(scores, len(cases))
-        print(report.cases_text(scores, failed), report.targets_text(summary), sep="\n\n")
+        print(report.cases_text(scores, failed), report.targets_text(summary), f"Results of {commit}.", sep="\n\n")
+        if options.whole:
+            missing = {c["name"] for c in cases} - {row["name"] for row in scores}
+            if missing:
+                say(f"the battery of {commit} is not whole: no result of {' '.join(sorted(missing))}")
+            return 1 if missing else 0
         return 0 if all(row["met"] for row in summary) else 1
     if options.rescore:
         folder = Path(options.results) / options.rescore
@@ -205,7 +211,8 @@ def main():
         return 0
     scores, failed = report.rows(chosen, kept)
     print(report.cases_text(scores, failed))
-    wrong = [r["name"] for r in scores if (r["alarms"] if r["kind"] == "quiet" else r["ruled_out"] or not r["solved"])]
+    # A cause that costs no time on this machine is rightly ruled out.
+    wrong = [r["name"] for r in scores if (r["alarms"] if r["kind"] == "quiet" else r["shown"] and (r["ruled_out"] or not r["solved"]))]
     return 1 if wrong or failed else 0
 
 

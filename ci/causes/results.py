@@ -5,14 +5,18 @@ import subprocess
 from pathlib import Path
 
 
+#: What the programs are made of. A change of a document or of the battery itself does not make results worthless.
+PROGRAMS = ("Cargo.lock", "Cargo.toml", "agent-static", "boards", "bpf", "cli", "engine", "host-analyzer", "scratch", "secure", "wire",
+            ":(exclude,glob)**/tests/**")
+
+
 def commit(repo):
-    """The commit of the working tree; with changes, also a hash of them: their results are those of no commit."""
+    """The last commit that changed the programs; with changes of the working tree, also a hash of them: their results are those of no commit."""
     def git(*words, **options):
         return subprocess.run(["git", "-C", repo, *words], check=True, stdout=subprocess.PIPE, **options).stdout
 
-    name = git("rev-parse", "--short=12", "HEAD", text=True).strip()
-    # The battery's own files are left out: a new case does not make the others' results worthless.
-    changes = git("diff", "HEAD", "--", ".", ":!ci", ":!docs")
+    name = git("log", "-1", "--format=%h", "--abbrev=12", "HEAD", "--", *PROGRAMS, text=True).strip()
+    changes = git("diff", "HEAD", "--", *PROGRAMS)
     if changes:
         name += "-" + git("hash-object", "--stdin", input=changes).decode()[:8]
     return name

@@ -36,10 +36,15 @@ clean_copy() {
 	git ls-files -co --exclude-standard -z | while IFS= read -r -d '' f; do [ ! -e "$f" ] || printf '%s\0' "$f"; done |
 		tar --null -T - -c | tar -C "$tree" -x
 }
+stop_building() {
+	podman ps --format '{{.ID}} {{.Image}}' | sed -n 's| localhost/cross-custom-tree:.*||p' | xargs -r podman kill >/dev/null 2>&1 || true
+}
 # As in a new shell of a person who has rustup and cross
 cross_build() {
 	local start=$SECONDS
 	say "cross build $*"
+	# Ended by a signal, it leaves no container that goes on compiling.
+	trap 'stop_building; exit 143' TERM INT
 	(cd "$tree" && env -u CARGO_TARGET_DIR -u RUSTFLAGS -u REPO -u CACHE RUSTUP_HOME="$toolchains" cross build "$@" >&2) || die "'cross build $*' failed"
 	echo "cross build $*: $((SECONDS - start)) s"
 }

@@ -50,7 +50,9 @@ leave_bare() {
 	rm -rf --one-file-system "$work"
 }
 
-inside() { chroot "$root" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root TERM=dumb LC_ALL=C "$@"; }
+# Words before a command in `root`: `unshare --net` takes the network from it.
+apart=()
+inside() { "${apart[@]}" chroot "$root" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root TERM=dumb LC_ALL=C "$@"; }
 
 failed=0
 # try WHAT PATTERN COMMAND...: its output in `root` has the pattern

@@ -22,11 +22,15 @@ changes_of() {
 # notices LIST...: $work/THIRD-PARTY.md, the licence notices of the parts of these lists
 notices() { python3 -B ci/release/notices.py "$@" >"$work/THIRD-PARTY.md"; }
 
-# stage PROFILE TARGET SBOM PROGRAM: pages, agents, the list of parts and the notices where cargo-deb looks for them, beside the built program;
+# documents DIR: docs/ in DIR, which the help of the programs names
+documents() { git ls-files -z docs | xargs -0 cp --parents -t "$1"; }
+
+# stage PROFILE TARGET SBOM PROGRAM: pages, documents, agents, the list of parts and the notices where cargo-deb looks for them, beside the built program;
 # TARGET may be empty
 stage() {
 	local dir=$CARGO_TARGET_DIR/${2:+$2/}$1
-	rm -rf "$dir/pages" "$dir/agents"
+	rm -rf "$dir/pages" "$dir/agents" "$dir/docs"
+	documents "$dir"
 	cp -r "$pages" "$dir/pages"
 	cp "$3" "$dir/pages/$4.cdx.json"
 	cp "$work/THIRD-PARTY.md" "$dir/pages/"
@@ -54,12 +58,13 @@ wheel_platform() {
 # tar_of DIR FOLDER FILE: an archive of DIR/FOLDER, the same for the same content
 tar_of() { tar -C "$1" --sort=name --owner=0 --group=0 --numeric-owner --mtime="@$SOURCE_DATE_EPOCH" -czf "$3" "$2"; }
 
-# archive DIR NAME ANALYZE: analyze, both agents, pages, licence and notices as DIR/NAME.tar.gz, for Windows as .zip
+# archive DIR NAME ANALYZE: analyze, both agents, pages, documents, licence and notices as DIR/NAME.tar.gz, for Windows as .zip
 archive() {
 	local folder=$work/$2
 	mkdir "$folder"
 	cp "$3" LICENSE "$work/THIRD-PARTY.md" "$folder/"
 	cp -r "$agents" "$pages/man" "$pages/completions" "$folder/"
+	documents "$folder"
 	case $3 in
 	*.exe)
 		find "$folder" -exec touch -d "@$SOURCE_DATE_EPOCH" {} +

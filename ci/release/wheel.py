@@ -2,7 +2,7 @@
 """wheel.py OUT VERSION PLATFORM ANALYZE SBOM NOTICES AGENT...      pack analyze and the agents as a Python wheel in OUT; prints its path
 
 A wheel of programs alone: no Python module is in it, and `pip` puts the files where they belong: `analyze` beside python, the
-agents below lib/profinfer, where `analyze push` looks. Tags of PLATFORM are separated by dots. The archive itself is made by
+agents below lib/profinfer, where `analyze push` looks, and the documents below share/doc/profinfer. Tags of PLATFORM are separated by dots. The archive itself is made by
 the package `wheel`.
 """
 import shutil
@@ -52,6 +52,7 @@ def fill(root, version, platform, analyze, sbom, notices, agents):
     put(analyze, data / "scripts" / analyze.name, 0o755)
     for agent in agents:
         put(agent, data / "data/lib/profinfer/agents" / agent.name, 0o755)
+    shutil.copytree(REPO / "docs", data / "data/share/doc/profinfer/docs")
     put(REPO / "LICENSE", info / "licenses/LICENSE", 0o644)
     put(notices, info / "licenses/THIRD-PARTY.md", 0o644)
     put(sbom, info / "sboms/analyze.cdx.json", 0o644)

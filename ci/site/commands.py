@@ -11,8 +11,10 @@ commands.py          complains about blocks without such a comment, and about sc
 commands.py --run    executes the blocks of the first kind, each page in a folder of its own, and stops at the first failure
 """
 
+import contextlib
 import os
 import re
+import signal
 import subprocess
 import sys
 import tempfile
@@ -23,6 +25,8 @@ import places
 COMMENT = re.compile(r"^<!-- (runs|runs-in: (\S+)|untested: (.+)) -->$")
 #: Pages whose commands a newcomer types, or a program.
 FOLDERS = ("docs/start", "docs/programs")
+#: Longest time of a block, s: beside compilers it takes ten times as long as alone.
+LONGEST = 900
 #: How a block of each language is executed.
 RUNNERS = {"sh": ["bash", "-euc"], "python": [os.environ.get("PROFINFER_PYTHON", sys.executable), "-c"]}
 
@@ -50,6 +54,21 @@ def with_notes(text):
     return re.sub(r"^<!-- untested: (.+) -->$", note, text, flags=re.M)
 
 
+def finished(words, folder):
+    """(what went wrong or None, output, errors) of a block. Nothing that it started goes on after it."""
+    with subprocess.Popen(words, cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True) as process:
+        try:
+            out, err = process.communicate(timeout=LONGEST)
+            wrong = f"exit status {process.returncode}" if process.returncode else None
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            out, err = process.communicate()
+            wrong = f"longer than {LONGEST} s"
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        return wrong, out, err
+
+
 def run(repo=places.REPO):
     """Executes what can run here. The folder of a page has the recording trace.pfi and a link to the repository's scripts."""
     by_page = {}
@@ -60,9 +79,9 @@ def run(repo=places.REPO):
         with tempfile.TemporaryDirectory() as folder:
             subprocess.run(["cp", repo / "host-analyzer/tests/data/sample.pfi", f"{folder}/trace.pfi"], check=True)
             for line, language, content in contents:
-                done = subprocess.run([*RUNNERS[language], content], cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=300)
-                if done.returncode:
-                    raise SystemExit(f"{page}:{line}: exit status {done.returncode}\n{content}{done.stdout[-1500:]}{done.stderr[-1500:]}")
+                status, out, err = finished([*RUNNERS[language], content], folder)
+                if status:
+                    raise SystemExit(f"{page}:{line}: {status}\n{content}{out[-1500:]}{err[-1500:]}")
                 print(f"{page}:{line}: ran")
 
 

@@ -1,13 +1,14 @@
-// `node shots.mjs REPORTS OUT`: pictures of the parts of reports, for docs/understand/report.md and the README. Reads `shots.json`:
-// name of the picture, whose report (sample), what to unfold, and the element or the height.
+// `node shots.mjs LIST REPORTS OUT`: pictures of the parts of reports, for the documents. LIST is a file like `shots.json`: name of the
+// picture, whose report (sample), what to unfold, and the element or the height.
 
 import { readFileSync } from "node:fs";
+import { homedir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { launch } from "./browser.mjs";
 
-const [reports, out] = process.argv.slice(2);
-const shots = JSON.parse(readFileSync(new URL("shots.json", import.meta.url), "utf8"));
+const [list, reports, out] = process.argv.slice(2);
+const shots = JSON.parse(readFileSync(list, "utf8"));
 const browser = await launch();
 
 for (const { name, of, width, height, element, open } of shots) {
@@ -21,6 +22,13 @@ for (const { name, of, width, height, element, open } of shots) {
     }, open);
     await page.waitForTimeout(300);
   }
+  // No folders of the machine that recorded it
+  await page.evaluate((home) => {
+    const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+    while (texts.nextNode()) {
+      texts.currentNode.data = texts.currentNode.data.replaceAll(home, "~");
+    }
+  }, homedir());
   const path = join(out, `${name}.png`);
   if (element) {
     await page.locator(element).first().screenshot({ path });

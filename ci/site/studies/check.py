@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Does the data support the case study? Pure functions.
 
-check.py [RESULTS-DIR]      checks data/ in itself, and against a newer battery if its folder exists
+check.py [RESULTS-DIR]      checks data/ in itself, and against a battery of these programs if RESULTS-DIR has its folder
 """
 
 import json
@@ -9,8 +9,10 @@ import sys
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
+REPO = HERE.parents[2]
 sys.path += [str(HERE), str(HERE.parent.parent / "causes")]
 
+import results  # noqa: E402
 import score  # noqa: E402
 import study  # noqa: E402
 import truth  # noqa: E402
@@ -51,7 +53,7 @@ def moved(data, result):
 
 
 def main():
-    newer, wrong = Path(sys.argv[1]) if len(sys.argv) > 1 else None, []
+    newer, wrong = Path(sys.argv[1]) / results.commit(REPO) if len(sys.argv) > 1 else None, []
     for one in study.all_studies():
         data = study.data(one["case"])
         if data is None:

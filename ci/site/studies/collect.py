@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
-"""collect.py RESULTS-DIR      takes the results of the battery (ci/causes.sh --keep DIR) into data/, for the case studies
+"""collect.py RESULTS-DIR REPORTS-DIR      takes the results of the battery (ci/causes.sh --keep DIR) into data/, for the case studies
 
 RESULTS-DIR is the folder of one commit in the cache. The recordings that its results name must exist; PROFINFER_ANALYZE names the `analyze` that
-reads them. A study without a result, or whose result does not support it (check.py), keeps its old data, and is named.
+reads them. Leaves the report of each study that it takes in REPORTS-DIR, and the list of their pictures for shots.mjs. A study without a result,
+or whose result does not support it (check.py), keeps its old data, and is named. `ci/site.sh --studies` is the command for people.
 """
 
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -41,11 +43,13 @@ def without_paths(text):
     return text.replace(os.environ.get("CACHE", str(Path.home() / ".cache/profinfer")), "~/.cache/profinfer")
 
 
-def analyzed(recording):
-    """What `analyze` prints, and its summary."""
+def analyzed(recording, report):
+    """What `analyze` prints, and its summary; the page becomes the file `report`."""
     with tempfile.TemporaryDirectory() as out:
         environment = dict(os.environ, PROFINFER_CEILINGS="")
         done = subprocess.run([os.environ["PROFINFER_ANALYZE"], recording, "--out", out], env=environment, check=True, stdout=subprocess.PIPE, text=True)
+        report.parent.mkdir(parents=True, exist_ok=True)
+        shutil.move(Path(out) / "report.html", report)
         return done.stdout, json.loads((Path(out) / "summary.json").read_text(encoding="utf-8"))
 
 
@@ -58,13 +62,13 @@ def finding_of(summary, codes, question):
     return None
 
 
-def data_of(result, commit):
-    """Everything that a page shows, of one case."""
+def data_of(result, commit, report):
+    """Everything that a page shows, of one case. Its report becomes the file `report`."""
     case, expected = result["case"], result["case"]["expected"]
     pairs = [[run["planted_ns"], run["remedied_ns"]] for run in result["pairs"]]
     typical = result["pairs"][truth.typical(pairs)]
     row = score.planted_case(expected, result)
-    text, summary = analyzed(typical["recording"])
+    text, summary = analyzed(typical["recording"], report)
     screen = first_screen(text, case["question"])
     return {
         "case": case["name"], "commit": commit, "at": result["at"][:10], "question": case["question"],
@@ -75,7 +79,7 @@ def data_of(result, commit):
 
 
 def main():
-    folder, left = Path(sys.argv[1]), []
+    folder, reports, left, shots = Path(sys.argv[1]), Path(sys.argv[2]), [], []
     for one in study.all_studies():
         path = folder / f"{one['case']}.json"
         if not path.exists():
@@ -85,13 +89,15 @@ def main():
         if "error" in result:
             left.append(f"{one['case']}: {result['error']}")
             continue
-        data = data_of(result, folder.name)
+        data = data_of(result, folder.name, reports / one["case"] / "report.html")
         wrong = check.complaints(data)
         if wrong:
             left += wrong
             continue
         study.data_file(one["case"]).write_text(json.dumps(data, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+        shots.append({"name": f"cases/{one['page']}", "of": one["case"], "width": 1100, "height": 1000})
         print(f"{one['case']}: taken")
+    (reports / "shots.json").write_text(json.dumps(shots), encoding="utf-8")
     for line in left:
         print(f"    {line}", file=sys.stderr)
 

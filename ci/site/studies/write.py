@@ -62,6 +62,13 @@ def predicted_sentence(data):
     return f"The report of the median run predicted {span(data['predicted'], 'likely')}."
 
 
+def picture(one):
+    """The first screen of the page, of the same recording as the text of the terminal."""
+    if not (DOCS / "cases" / f"{one['page']}.png").exists():
+        return ""
+    return f"\n![{one['title']}: the first screen of the report]({one['page']}.png)\n\nThe same on the terminal:\n"
+
+
 def page(one, data):
     """The Markdown of a case study."""
     finding, pairs = data["finding"], [tuple(pair) for pair in data["pairs"]]
@@ -77,7 +84,7 @@ def page(one, data):
 ```
 
 ## First screen
-
+{picture(one)}
 ```text
 $ analyze trace.pfi
 {data['screen']}

@@ -23,9 +23,13 @@ use profinfer_views::perfetto;
 /// With 30 bytes for each, no file is larger than 1 GB.
 const SLICES_MOST: u64 = 33_000_000;
 
+/// Where packages have the folder `docs`, which help texts name.
+const DOCUMENTS: &str = "Documents (docs/*.md): in an archive's folder; in share/doc/profinfer of a Python environment; of Debian's package \
+    in /usr/share/doc/profinfer-analyze";
+
 /// Shows where the time of a large language model goes on an embedded board.
 #[derive(Debug, Parser)]
-#[command(name = "analyze", version, args_conflicts_with_subcommands = true)]
+#[command(name = "analyze", version, args_conflicts_with_subcommands = true, after_long_help = DOCUMENTS)]
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Option<Command>,

@@ -137,7 +137,9 @@ fn inspect_works_on_a_damaged_file() {
 
 #[test]
 fn wrong_input_is_named() {
-    let newer = Hello { wire_version: 9, agent_version: [9, 0, 0], build: [0; 8], nonce: [0; 16] }.to_bytes();
+    let of = |wire_version| {
+        Hello { wire_version, agent_version: [9, 0, 0], build: [0; 8], nonce: [0; 16] }.to_bytes()
+    };
     fails(&["nothing.pfi"], &[], &["opening nothing.pfi", "No such file"]);
     fails(&["-"], &[], &["it is empty"]);
     fails(
@@ -145,7 +147,8 @@ fn wrong_input_is_named() {
         b"some other file that is long enough to be one, for it has more than 64 bytes",
         &["does not begin"],
     );
-    fails(&["-"], &newer, &["version 9 is newer"]);
+    fails(&["-"], &of(9), &["version 9 is newer"]);
+    fails(&["-"], &of(0), &["version 0 is older"]);
     let rewritten: Vec<u8> =
         REAL.iter().flat_map(|b| if *b == b'\n' { vec![b'\r', b'\n'] } else { vec![*b] }).collect();
     fails(&["-"], &rewritten, &["line ends were rewritten", "exec-out"]);
@@ -454,8 +457,10 @@ fn a_board_is_recognised() {
         ("aarch64", "Raspberry Pi 4 Model B Rev 1.4", "generic-aarch64", "generic-aarch64"),
         // Named in the capture: the person knows better.
         ("aarch64", "Raspberry Pi 5 Model B Rev 1.0", "qemu-a76", "qemu-a76"),
-        // A wrong name of an earlier agent.
+        ("aarch64", "Raspberry Pi 4 Model B Rev 1.4", "rk3588", "rk3588"),
+        // Wrong names.
         ("x86_64", "Intel(R) Xeon(R) Processor", "rk3588", ""),
+        ("aarch64", "Raspberry Pi 5 Model B Rev 1.0", "rk3588", "bcm2712"),
         ("x86_64", "A copy of Raspberry Pi 5", "host", "host"),
     ] {
         let record = Record::Session(Session {
@@ -479,7 +484,13 @@ fn a_board_is_recognised() {
         let summary = std::fs::read(folder.path().join("profile/summary.json")).unwrap();
         let summary: serde_json::Value = serde_json::from_slice(&summary).unwrap();
         assert_eq!(summary["session"]["board"].as_str().unwrap_or_default(), found, "{cpu_model}: {said}");
-        assert_eq!(said.contains("note: "), machine == "x86_64" && recorded == "rk3588", "{said}");
+        let wrong = !["", "generic-aarch64", "host", found].contains(&recorded);
+        assert_eq!(said.contains("note: "), wrong, "{said}");
+        // Named for the analysis, it is refused.
+        let output = analyze(folder.path(), &["--board", "rk3588", "-"], &stream);
+        let said = String::from_utf8_lossy(&output.stderr);
+        let refused = machine == "x86_64" || found == "bcm2712" || found == "qemu-a76";
+        assert_eq!(said.contains("--force-board"), refused, "{cpu_model}: {said}");
     }
 }
 

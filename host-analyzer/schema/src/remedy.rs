@@ -120,6 +120,8 @@ pub enum Remedy {
     SteadyShapes,
     /// Do not stop the engine by signals.
     NoStops,
+    /// Read a prompt at once.
+    WholePrompts,
     /// Read prompts in batches of so many tokens.
     LargerBatches {
         /// The number.

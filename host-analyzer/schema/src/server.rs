@@ -64,6 +64,9 @@ pub struct Spreads {
     pub reused: Spread,
     /// Output tokens.
     pub output_tokens: Spread,
+    /// Shares of the time of calls, each divided by the tokens of its sequences: the sum over the requests, ns.
+    #[serde(default)]
+    pub cost_ns: u64,
 }
 
 /// Percentiles (nearest rank) over the requests that have the figure.
@@ -142,6 +145,10 @@ pub struct SlotRequest {
     /// call, and the accepted ones of a verified draft. A draft verified in the last call counts as
     /// one token, because its outcome is unknown. `null` if a batch is incomplete.
     pub output_tokens: Option<u64>,
+    /// Its share of the time of its calls: each is divided by the tokens that every sequence has in it, ns.
+    /// The shares of all requests sum to the time of the calls in which each token is of one sequence.
+    #[serde(default)]
+    pub cost_ns: u64,
     /// Time per output token: mean time from the end of one output call to the end of the next, per
     /// token, without the first token, ns; `null` with a single output.
     pub tpot_ns: Option<u64>,

@@ -105,6 +105,11 @@ impl Gain {
         Self::of(self.question, self.whole_ns, low, high).with_likely(likely)
     }
 
+    /// Time of a unit, ns.
+    pub(super) const fn whole_ns(&self) -> u64 {
+        self.whole_ns
+    }
+
     /// The decode speeds; `None` if not a token becomes shorter.
     #[must_use]
     pub fn speeds(&self) -> Option<Speeds> {

@@ -18,6 +18,15 @@ pub struct Gain {
 }
 
 impl Gain {
+    /// Of two causes that are removed together.
+    pub(crate) const fn plus(self, other: Self) -> Self {
+        Self {
+            low_ns: self.low_ns.saturating_add(other.low_ns),
+            likely_ns: self.likely_ns.saturating_add(other.likely_ns),
+            high_ns: self.high_ns.saturating_add(other.high_ns),
+        }
+    }
+
     /// The same where what the cause takes is that of another session, too; at most `most_ns`.
     pub(crate) fn of_other_sessions(self, most_ns: u64) -> Self {
         let likely = self.likely_ns;

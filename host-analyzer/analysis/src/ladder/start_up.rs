@@ -257,13 +257,7 @@ const fn exact(ns: u64) -> Gain {
 }
 
 fn all_causes(parts: &Parts, removal: &Removal) -> Option<Gain> {
-    let calls = removal.all().unwrap_or_default();
-    let wait = parts.wait;
-    let all = Gain {
-        low_ns: calls.low_ns.saturating_add(wait),
-        likely_ns: calls.likely_ns.saturating_add(wait),
-        high_ns: calls.high_ns.saturating_add(wait),
-    };
+    let all = removal.all().unwrap_or_default().plus(exact(parts.wait));
     (all.high_ns > 0).then_some(all)
 }
 
@@ -273,11 +267,7 @@ fn add(steps: &mut Vec<Step>, new: Step) {
     step.ns = step.ns.saturating_add(new.ns);
     step.half_ns = step.half_ns.saturating_add(new.half_ns);
     step.gain = match (step.gain, new.gain) {
-        (Some(a), Some(b)) => Some(Gain {
-            low_ns: a.low_ns.saturating_add(b.low_ns),
-            likely_ns: a.likely_ns.saturating_add(b.likely_ns),
-            high_ns: a.high_ns.saturating_add(b.high_ns),
-        }),
+        (Some(a), Some(b)) => Some(a.plus(b)),
         (a, b) => a.or(b),
     };
 }

@@ -7,6 +7,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+use super::cause::{Culprit, CulpritId};
 use super::programs::Programs;
 use super::{Amounts, CallReplay, Cause};
 use crate::shared::agent::is_agent;
@@ -21,8 +22,8 @@ pub struct Neighbours {
     pub pid: u32,
     /// CPUs that others kept busy, in the mean over the calls.
     pub busy_cpus: f64,
-    /// Their tasks with the time that each had, ns; the longest first.
-    pub tasks: Vec<(TaskId, u64)>,
+    /// Their programs with the time that each had, ns; the longest first.
+    pub programs: Vec<(Culprit, u64)>,
     pub cpus: Vec<u16>,
     /// How much longer operators take per busy CPU, as a share; `None` if that did not vary enough to see it.
     pub per_cpu: Option<Share>,
@@ -95,15 +96,18 @@ fn of_process(
             call.usual.work -= ns - left;
         }
     }
-    let mut tasks: BTreeMap<TaskId, u64> = BTreeMap::new();
+    // Not those of the replay, whose programs took time from the engine.
+    let mut beside_it = Programs::new(busy.model);
+    let mut times: BTreeMap<CulpritId, u64> = BTreeMap::new();
     let mut cpus: BTreeSet<u16> = BTreeSet::new();
     for (cpu, task, ns) in beside.iter().flat_map(|b| &b.tasks) {
-        *tasks.entry(*task).or_default() += ns;
+        *times.entry(beside_it.of_task(*task, *cpu)).or_default() += ns;
         cpus.insert(*cpu);
     }
-    let mut tasks: Vec<(TaskId, u64)> = tasks.into_iter().collect();
-    tasks.sort_by_key(|(task, ns)| (std::cmp::Reverse(*ns), *task));
-    Neighbours { pid, busy_cpus, tasks, cpus: cpus.into_iter().collect(), per_cpu }
+    let mut busiest: Vec<(Culprit, u64)> =
+        beside_it.into_culprits().into_iter().zip(times.into_values()).collect();
+    busiest.sort_by_key(|(_, ns)| std::cmp::Reverse(*ns));
+    Neighbours { pid, busy_cpus, programs: busiest, cpus: cpus.into_iter().collect(), per_cpu }
 }
 
 /// Who had the other CPUs during a call.

@@ -48,7 +48,9 @@ fn of(rows: Vec<EndingRow>) -> (EndingCode, EndingState, bool) {
     // The remark comes first, and no remark claims that all is well.
     let health = Analysis::compute(&m).health;
     assert!(matches!(health.remarks[0], Remark::Ending(_)));
-    assert!(health.remarks.iter().all(|r| !matches!(r, Remark::Complete { .. } | Remark::NothingSeen(_))));
+    assert!(
+        health.remarks.iter().all(|r| !matches!(r, Remark::Complete { .. } | Remark::NothingSeen { .. }))
+    );
     assert!(health.remarks.iter().all(|r| r.severity() != Severity::Good));
     (e.code, e.state, e.traced)
 }

@@ -4,6 +4,7 @@ use profinfer_analysis::Analysis;
 use profinfer_analysis::ladder::Question;
 use profinfer_analysis::request::Request;
 use profinfer_trace::model::*;
+use profinfer_views::terminal::terminal;
 
 /// A call: context, first position, tokens, start, duration, status.
 type Row = (u64, Option<u32>, u32, u64, u64, i32);
@@ -160,7 +161,13 @@ fn without_positions_there_are_no_requests() {
     assert_eq!(requests(&[(1, None, 8, 0, 10, 0), (1, None, 1, 20, 10, 0)]), []);
     assert_eq!(requests(&[(1, Some(0), 0, 0, 10, 0)]), []);
     let unknown = |rows: &[Row]| Analysis::compute(&model(rows)).token.requests_unknown;
-    assert!(unknown(&[(1, None, 8, 0, 10, 0), (1, None, 1, 20, 10, 0)]));
+    let calls = [(1, None, 8, 0, 10, 0), (1, None, 1, 20, 10, 0)];
+    assert!(unknown(&calls));
+    let m = model(&calls);
+    let mut text = Vec::new();
+    terminal(&m, &Analysis::compute(&m), &mut text).unwrap();
+    let text = String::from_utf8(text).unwrap();
+    assert!(text.contains("requests: unknown, because neither the batches nor the graphs"), "{text}");
     // With positions they are known; a trial call, and one that failed, are no requests.
     assert!(!unknown(&[(1, Some(0), 8, 0, 10, 0)]) && !unknown(&[(1, None, 8, 0, 10, 1)]) && !unknown(&[]));
 }

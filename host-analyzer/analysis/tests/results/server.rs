@@ -3,6 +3,7 @@
 use profinfer_analysis::Analysis;
 use profinfer_analysis::server::{Batches, Begin, Server};
 use profinfer_trace::model::*;
+use profinfer_views::terminal::terminal;
 
 use crate::models::graph::outer_graph;
 
@@ -101,8 +102,13 @@ fn two_slots_share_the_calls() {
             (1, Begin::Prompt, Some(20), Some(10), Some(2), Some(170), Some(60), Some(50)),
         ]
     );
+    // A call is divided by its tokens: 50 ns in 1 and 6 of them, 60 ns in 1 and 4.
+    let costs: Vec<u64> = s.requests.iter().map(|r| r.cost_ns).collect();
+    assert_eq!(costs, [100 + 7 + 40 + 12, 43 + 48 + 30]);
+    assert_eq!(costs.iter().sum::<u64>(), m.llama_calls.duration_ns.iter().sum::<u64>());
     let c = &s.contexts[0];
     assert_eq!((c.slots.len(), c.spreads.requests, c.calls_not_whole), (2, 2, 0));
+    assert_eq!(c.spreads.cost_ns, 280);
     assert_eq!(
         (c.spreads.ttft_ns.p50, c.spreads.ttft_ns.p90, c.spreads.ttft_ns.p99),
         (Some(100), Some(170), Some(170))
@@ -370,6 +376,14 @@ fn an_image_is_a_part_of_its_prompt() {
     assert_eq!(Analysis::compute(&m).server.requests.len(), 3);
 }
 
+/// An engine that was started and not asked anything.
+#[test]
+fn a_warm_up_alone_is_no_request() {
+    let analysis = Analysis::compute(&model(&[(0, 10, &[(0, 0, 2, 1)])]));
+    assert_eq!((analysis.server.requests.len(), analysis.token.warm_up.calls), (0, 1));
+    assert_eq!((analysis.token.prefill.calls, analysis.token.decode.calls), (0, 0));
+}
+
 /// A token that several sequences share, with an output: branches of one text, not requests.
 #[test]
 fn branches_are_no_requests() {
@@ -379,7 +393,15 @@ fn branches_are_no_requests() {
     (m.parts.n_seq[0], m.parts.outputs[0]) = (3, Some(1));
     assert_eq!(Analysis::compute(&m).server.requests.len(), 3);
     m.parts.n_seq[1] = 3;
-    assert_eq!(Analysis::compute(&m).server.requests, []);
+    let analysis = Analysis::compute(&m);
+    assert_eq!(analysis.server.requests, []);
+    let mut text = Vec::new();
+    terminal(&m, &analysis, &mut text).unwrap();
+    let text = String::from_utf8(text).unwrap();
+    assert!(
+        text.contains("branches of a search, so which of their tokens are an answer is not known"),
+        "{text}"
+    );
 }
 
 #[test]

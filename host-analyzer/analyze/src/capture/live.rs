@@ -3,7 +3,7 @@
 
 use std::time::{Duration, Instant};
 
-use profinfer_boards::{Board, PlannedCounter};
+use profinfer_boards::{Board, PlannedCounter, Seen};
 use profinfer_wire::WIRE_VERSION;
 use profinfer_wire::frame::MAX_ENCODED;
 use profinfer_wire::record::Record as WireRecord;
@@ -128,7 +128,7 @@ impl Capture<'_> {
         let (begun, mut requested) = (Instant::now(), Instant::now());
         self.link.write(&self.request).map_err(|e| self.unasked(&e))?;
         let mut bytes = vec![0; 1 << 18];
-        let mut stopped = None;
+        let (mut stopped, mut unchecked) = (None, self.board);
         loop {
             let asked = interrupts::asked();
             if asked > 0 && stopped.is_none() {
@@ -212,11 +212,15 @@ impl Capture<'_> {
                 observer.last(last);
             }
             let live = self.recording.live();
-            if let Some(board) = self.board
-                && let Err(e) = crate::board::check(board, live.machine, self.options)
+            if let Some(board) = unchecked
+                && !live.machine.is_empty()
             {
-                let _ = self.send(&WireRecord::Stop(Stop {}));
-                return Err(e);
+                unchecked = None;
+                let seen = Seen { machine: live.machine, model: live.cpu_model, midrs: &[] };
+                if let Err(e) = crate::board::check(board, seen, self.options) {
+                    let _ = self.send(&WireRecord::Stop(Stop {}));
+                    return Err(e);
+                }
             }
             if self.receiver.nonce().is_none() {
                 observer.say("the agent has not answered yet");

@@ -129,8 +129,10 @@ fn a_later_recording_uses_them() {
     analyze(&out);
     analyze(&trace);
     let rows = summary(dir.path())["ceilings"].as_array().unwrap().clone();
-    let usable = measured.iter().filter(|c| c.usable()).count();
-    assert_eq!(rows.len(), usable);
+    // Curves whose largest working set is doubtful are not kept: another program may have had a CPU.
+    let kept = measured.iter().filter(|c| c.usable() && c.doubts().is_empty()).count();
+    assert!(kept > 0);
+    assert_eq!(rows.len(), kept);
     assert!(
         rows.iter().all(|row| row["source"] == "kept" && row["kept_unix_ns"].as_u64() > Some(0)),
         "{rows:?}"

@@ -14,6 +14,7 @@ use profinfer_analysis::ending::{Ending, EndingCode, EndingState};
 use profinfer_skip::skip;
 
 use crate::engine_list;
+use crate::group::Group;
 use crate::nodes::check_trace;
 use crate::support::{Parts, engine, model, parts, read, signal};
 
@@ -157,6 +158,33 @@ fn an_engine_that_is_killed_before_its_first_token() {
     let ending = session.ending(NOTHING_TRACED);
     assert_eq!((ending.code, ending.state), (EndingCode::EngineFailed, EndingState::Bad));
     assert_eq!((ending.status, ending.signal, ending.pid), (None, Some(11), Some(pid)));
+}
+
+/// Another process of its control group takes memory, and the kernel kills the engine for it.
+#[test]
+fn an_engine_that_the_kernel_kills_for_memory() {
+    let (Some(parts), Some(bin)) = (parts(), engine("PROFINFER_ENGINE_DIR")) else { return };
+    let limit = (256_u64 << 20).to_string();
+    let Some(group) = Group::new("memory", &[("memory.limit_in_bytes", limit)]) else { return };
+    let session = Session::new();
+    let (file, nodes, gguf) = (group.file(), bin.join("nodes"), model(&parts, "dense-q8"));
+    let enter = ["sh", "-c", "echo $$ >\"$1\"; shift; exec \"$@\"", "sh", &file];
+    let run = ["-m", &gguf, "-t", "1", "-p", "4", "-n", "100", "-r", "100000", "--fresh"];
+    let command = [&["--"], &enter[..], &[nodes.to_str().unwrap()], &run].concat();
+    let agent = session.agent(&parts, &command).spawn().unwrap();
+    until("a recording", || fs::metadata(session.out()).is_ok_and(|m| m.len() > 20_000));
+    let pid = child_of(&agent);
+    fs::write(format!("/proc/{pid}/oom_score_adj"), "1000").unwrap();
+    // It keeps all that it reads.
+    let hog = ["sh", "-c", "echo $$ >\"$1\"; head -c 400M /dev/zero | tail", "sh", &file];
+    let hog = Command::new(hog[0]).args(&hog[1..]).stdout(Stdio::null()).stderr(Stdio::null()).status();
+    exits(&agent.wait_with_output().unwrap(), 128 + 9);
+    hog.unwrap();
+    let ending = session.ending(0);
+    assert_eq!((ending.signal, ending.pid, ending.traced), (Some(9), Some(pid), true));
+    let memory = ending.memory.unwrap();
+    assert!(memory.oom_kills > Some(0) && memory.is_reason, "{ending:?}");
+    assert_eq!(memory.limit_bytes, Some(256 << 20));
 }
 
 #[test]

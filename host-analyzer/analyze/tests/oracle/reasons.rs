@@ -58,6 +58,6 @@ fn a_graph_beyond_the_limit_is_named() {
     assert_eq!(analysis.health.spans.kernel, Some(dropped.spans));
     assert!(trace.spans.is_empty());
     // No remark claims that the engine computed nothing.
-    let unseen = |r: &Remark| matches!(r, Remark::NothingSeen(_));
+    let unseen = |r: &Remark| matches!(r, Remark::NothingSeen { .. });
     assert!(!analysis.health.remarks.iter().any(unseen), "{:?}", analysis.health.remarks);
 }

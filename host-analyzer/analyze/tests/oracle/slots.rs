@@ -104,6 +104,9 @@ fn requests_of_four_slots_are_what_the_server_says() {
         "clients ask at the same time: {:?}",
         context.batches
     );
+    // The requests' shares of the calls are the time of the calls.
+    let calls: u64 = context.batches.iter().map(|b| b.time_ns).sum();
+    assert_eq!(context.spreads.cost_ns, calls);
     // The list of requests has the same.
     let listed: u64 =
         analysis.token.requests.iter().filter(|r| r.slot.is_some()).map(|r| r.prompt_tokens).sum();

@@ -79,6 +79,8 @@ pub struct Ingest {
 pub struct Live<'a> {
     /// Type of the machine, for example `aarch64`; empty if unknown.
     pub machine: &'a str,
+    /// Name of the machine or of its processor; empty if unknown.
+    pub cpu_model: &'a str,
     /// Bytes up to the end of the last frame or damage.
     pub bytes: u64,
     /// Operator spans.
@@ -108,9 +110,10 @@ impl Live<'_> {
     pub const fn counts(&self) -> Live<'static> {
         let Self { bytes, spans, nested, sched, experts, llama_calls, graph_calls, waiting, ended, .. } =
             *self;
-        let (machine, refused) = ("", None);
+        let (machine, cpu_model, refused) = ("", "", None);
         Live {
             machine,
+            cpu_model,
             bytes,
             spans,
             nested,
@@ -270,6 +273,7 @@ impl Ingest {
         let health = &self.model.health;
         Live {
             machine: &self.model.session.machine,
+            cpu_model: &self.model.session.cpu_model,
             bytes: health.bytes,
             spans: health.spans_received,
             nested: health.nested_received,

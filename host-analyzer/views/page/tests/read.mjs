@@ -300,6 +300,24 @@ async function jump(page) {
   return shown;
 }
 
+/** The list of keys: `?` opens it, Escape closes it; in a field for text `?` is a character. */
+async function keyList(page) {
+  const open = () => page.evaluate(() => document.querySelector(".key-list").open);
+  const search = page.locator("#dag-search");
+  await search.fill("");
+  await search.press("?");
+  const typed = { text: await search.inputValue(), open: await open() };
+  await search.fill("");
+  await page.locator(".time-view").press("?");
+  const out = {
+    typed,
+    open: await open(),
+    keys: await page.locator(".key-list kbd").allTextContents(),
+  };
+  await page.keyboard.press("Escape");
+  return { ...out, closed: !(await open()) };
+}
+
 /** Uses the page like a person, so that code for clicks and keys runs too. */
 async function exercise(page) {
   await page.locator("#dag-search").fill("ffn_out");
@@ -423,6 +441,7 @@ const facts = await page.evaluate(() => {
             kind: step.dataset.step,
             ns: Number(step.dataset.value),
             text: step.querySelector(".label").textContent,
+            title: step.title,
             left: parseFloat(step.querySelector(".fill").style.left),
             width: parseFloat(step.querySelector(".fill").style.width),
           })),
@@ -520,6 +539,7 @@ facts.graphs = await graphs(page);
 facts.experts = await experts(page);
 facts.thread_states = await threadStates(page);
 facts.exercise = await exercise(page);
+facts.key_list = await keyList(page);
 // No horizontal overflow at the widths that the page is designed for, the last that of a phone.
 facts.overflow = {};
 for (const width of [1280, 800, 390]) {
@@ -531,6 +551,16 @@ for (const width of [1280, 800, 390]) {
     () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
   );
 }
+// On a phone: tables that have more columns than fit, and those of them that say so.
+facts.sideways = await page.evaluate(() => {
+  const all = [...document.querySelectorAll(".table")].filter((e) => e.checkVisibility());
+  const wide = all.filter((e) => {
+    const box = e.querySelector(".scroll");
+    return box.scrollWidth > box.clientWidth + 1;
+  });
+  const says = (e) => getComputedStyle(e, "::before").content.includes("Scroll sideways");
+  return { wide: wide.length, told: wide.filter(says).length, all: all.filter(says).length };
+});
 facts.hostile = await page.evaluate(() => ({
   executed: String(window.__hostile),
   images: document.images.length,

@@ -44,6 +44,7 @@ impl Publish for Remedy {
             Self::KeepState => Published::KeepState,
             Self::TableInMemory => Published::TableInMemory,
             Self::FewerStateCopies => Published::FewerStateCopies,
+            Self::WholePrompts => Published::WholePrompts,
             Self::SteadyShapes => Published::SteadyShapes,
             Self::NoStops => Published::NoStops,
             Self::NoIdleTeam => Published::NoIdleTeam,

@@ -10,7 +10,7 @@ fields! {
     } + { calls_not_whole => incomplete_calls }
     server::Slot => Slot { slot, spreads }
     server::Spreads => Spreads {
-        requests, ttft_ns, tpot_ns, waited_ns, prompt_tokens, reused, output_tokens,
+        requests, ttft_ns, tpot_ns, waited_ns, prompt_tokens, reused, output_tokens, cost_ns,
     }
     server::Spread => Spread { n, p50, p90, p99 }
     server::Batches => Batches {
@@ -18,7 +18,7 @@ fields! {
     }
     server::SlotRequest => SlotRequest {
         index, pid, context, slot, first_call, start_ns, end_ns, begin, reused, prompt_tokens,
-        prompt_calls, reads, ttft_ns, encode_ns, waited_ns, output_tokens, tpot_ns,
+        prompt_calls, reads, ttft_ns, encode_ns, waited_ns, output_tokens, cost_ns, tpot_ns,
     }
 }
 

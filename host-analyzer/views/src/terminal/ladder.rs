@@ -47,9 +47,12 @@ const LARGEST: usize = 3;
 fn largest(ladder: &Ladder, replay: &Replay) -> String {
     let mut steps: Vec<&Step> = ladder.steps.iter().filter(|s| ladder.share(s.ns) >= IGNORED).collect();
     steps.sort_by_key(|s| std::cmp::Reverse(s.ns));
-    let of = |s: &&Step| {
-        format!("{:.0} % {}", ladder.share(s.ns) * 100.0, words::ladder::label(s, ladder, replay))
+    // A line has no room for the groups of operators.
+    let text = |s: &Step| match s.kind {
+        StepKind::Unexplained => words::ladder::label(s, ladder, replay),
+        _ => words::ladder::short_label(s, ladder, replay),
     };
+    let of = |s: &&Step| format!("{:.0} % {}", ladder.share(s.ns) * 100.0, text(s));
     steps.iter().take(LARGEST).map(of).collect::<Vec<_>>().join("; ")
 }
 

@@ -32,6 +32,7 @@ fn spreads(context: &ServerContext, out: &mut Sheet<'_>) -> io::Result<()> {
         "p90",
         "p99",
         "waited p50",
+        "of the calls",
     ]);
     let mut add = |name: String, s: &Spreads| {
         let [ttft, waited, tpot] = [&s.ttft_ns, &s.waited_ns, &s.tpot_ns].map(times);
@@ -48,6 +49,7 @@ fn spreads(context: &ServerContext, out: &mut Sheet<'_>) -> io::Result<()> {
             ttft[1].clone(),
             ttft[2].clone(),
             waited[0].clone(),
+            duration(s.cost_ns),
         ]);
     };
     for slot in context.slots.iter().take(SHOWN) {
@@ -89,6 +91,9 @@ fn notes(server: &Server, context: &ServerContext, out: &mut Sheet<'_>) -> io::R
     out.sentence(
         "a request is visible from its first batch on: the time to the first token does not include the wait for a slot before that",
     )?;
+    if context.slots.len() > 1 {
+        out.sentence("of the calls: the time of each call, divided by the tokens that its slots have in it")?;
+    }
     let of = server.requests.iter().filter(|r| r.pid == context.pid && r.context == context.context);
     let with = |begin: Begin| of.clone().filter(|r| r.begin == begin).map(|_| 1_u64).sum::<u64>();
     let (back, copied, unseen) = (with(Begin::Back), with(Begin::Copied), with(Begin::Unseen));

@@ -425,6 +425,7 @@ fn remedy(rule: &Rule, remedy: &Remedy) -> String {
         | Remedy::OneBackend
         | Remedy::CachePrompt
         | Remedy::FewerStateCopies
+        | Remedy::WholePrompts
         | Remedy::SteadyShapes
         | Remedy::NoStops
         | Remedy::NoIdleTeam

@@ -83,7 +83,10 @@ pub fn line(remark: &Remark) -> String {
             let names: Vec<_> = levels.iter().map(|l| l.name()).collect();
             format!("off: the {} level, as requested", names.join(" and the "))
         }
-        Remark::NothingSeen(level) => format!(
+        Remark::NothingSeen { level, cut: true } => {
+            format!("no events: nothing of the {} level had arrived where the stream stops", level.name())
+        }
+        Remark::NothingSeen { level, cut: false } => format!(
             "no events: nothing was recorded at the {} level. The engine computed nothing while the probes were \
              attached, or computes elsewhere",
             level.name()

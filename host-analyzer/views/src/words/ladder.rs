@@ -77,7 +77,7 @@ pub fn short_label(step: &Step, ladder: &Ladder, replay: &Replay) -> String {
     match step.kind {
         StepKind::Floor => ladder.floor.as_ref().map_or_else(String::new, |f| at_limits(f).to_owned()),
         StepKind::Unexplained => name(step.kind, |_| String::new()),
-        StepKind::AboveFloor if ladder.floor.is_some() => "operators above that limit".to_owned(),
+        StepKind::AboveFloor if ladder.floor.is_some() => "operators above their limits".to_owned(),
         _ => label(step, ladder, replay),
     }
 }

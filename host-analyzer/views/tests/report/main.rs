@@ -90,9 +90,25 @@ fn complains_about_nothing(page: &Value) {
     }
 }
 
-/// Nothing is wider than the window.
+/// Nothing is wider than the window; on a phone, tables with hidden columns say so, and no others.
 fn fits(page: &Value) {
     assert_eq!(page["overflow"], json!({ "1280": 0, "800": 0, "390": 0 }));
+    let [wide, told, all] = ["wide", "told", "all"].map(|key| page["sideways"][key].as_u64().unwrap());
+    assert!(wide > 0 && (told, all) == (wide, wide), "{}", page["sideways"]);
+}
+
+/// `?` opens the list of keys, and the steps of the ladders have their definitions.
+fn explains_itself(page: &Value) {
+    let keys = &page["key_list"];
+    assert_eq!(keys["typed"], json!({ "text": "?", "open": false }));
+    assert_eq!([&keys["open"], &keys["closed"]], [true, true]);
+    assert!(keys["keys"].as_array().unwrap().contains(&json!("?")), "{keys}");
+    let ladders = page["ladders"].as_object().unwrap().values();
+    let steps: Vec<&Value> = ladders.flat_map(|ladder| ladder["steps"].as_array().unwrap()).collect();
+    assert!(!steps.is_empty());
+    for step in steps {
+        assert!(step["title"].as_str().unwrap().len() > 20, "{step}");
+    }
 }
 
 /// One browser for everything that a healthy session shows.
@@ -104,6 +120,7 @@ fn the_page_of_a_perfect_session_shows_its_data() {
     assert_eq!(shown.page["health"]["lines"], shown.summary["health"]["lines"]);
     // A model without routers shows nothing about experts.
     assert_eq!(shown.page["experts"], json!({}));
+    explains_itself(&shown.page);
     answer::first_screen(&shown);
     answer::links_lead_somewhere(&shown.page);
     answer::statements_have_evidence(&shown);

@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use super::{Case, SCHED};
 use crate::findings::evidence::{Evidence, Place, Value};
 use crate::findings::{Confidence, Effect, Found, Gain, Remedy, Requirement, Rule, Verdict};
-use crate::ladder::{IGNORED, Ladder, NAMED, Question, StepKind};
-use crate::replay::CallReplay;
+use crate::ladder::{self, IGNORED, Ladder, NAMED, Question, StepKind};
+use crate::replay::{CallReplay, Cause};
+use crate::results::request::Request;
 use crate::shared::phase::Phase;
 use profinfer_trace::model::Text;
 
@@ -88,13 +89,20 @@ impl Case<'_> {
         Some((self.model.texts.get(*most), share))
     }
 
-    /// The causes of a rule in all ladders with recorded operators, the most time first; none
-    /// without the scheduler level.
+    /// The ladder of the start of the program, if most of it was recorded: its samples tell who had the CPUs.
+    fn start_up(&self) -> Option<&Ladder> {
+        let recorded = |l: &&Ladder| l.share(l.sum(|kind| kind == StepKind::NotRecorded)) < 0.5;
+        self.ladder(Question::StartUp).filter(recorded)
+    }
+
+    /// The causes of a rule in all ladders with recorded operators and in that of the start, the most time first;
+    /// none without the scheduler level.
     pub(in crate::findings) fn caused(&self, rule: &Rule) -> Vec<Caused<'_>> {
         if !self.model.sched.recorded {
             return Vec::new();
         }
-        let mut all: Vec<_> = self.measured().map(|ladder| caused(ladder, rule)).collect();
+        let ladders = self.measured().chain(self.start_up());
+        let mut all: Vec<_> = ladders.map(|ladder| caused(ladder, rule)).collect();
         all.sort_by_key(|c| std::cmp::Reverse(c.ns));
         all
     }
@@ -176,18 +184,20 @@ impl Case<'_> {
             let gain = gain.map(|g| sequences.map_or(g, |n| g.of_sequences(n)));
             let ladder = self.ladder(question);
             let judged = |l: &&Ladder| {
-                self.model.sched.recorded && self.ladders().any(|judged| judged.question == l.question)
+                let mut judged = self.ladders().chain(self.start_up());
+                self.model.sched.recorded && judged.any(|judged| judged.question == l.question)
             };
             let caused = ladder.filter(judged).map(|l| caused(l, rule));
             let observed = caused.filter(|c| c.share >= IGNORED);
             if gain.is_none() && observed.is_none() {
                 return None;
             }
-            let units = ladder.map_or(self.calls.units, |l| l.units).max(1);
+            let units = ladder.map_or_else(|| self.units_without_ladder(question), |l| l.units).max(1);
             let steps = ladder.map_or(&[][..], |l| &l.steps[..]);
             let claimed =
                 (0_u64..).zip(steps).filter(|(_, s)| (rule.steps)(question, s.kind)).map(|(i, _)| i);
-            let unit_ns = ladder.map_or(self.calls.unit_ns, Ladder::unit_ns).max(1);
+            let whole_ns = gain.map_or(self.calls.unit_ns, |g| g.whole_ns());
+            let unit_ns = ladder.map_or(whole_ns, Ladder::unit_ns).max(1);
             // Copies of states before the first call of a request are in no question's time.
             let estimate = gain.map_or(0.0, |g| (g.likely_ns as f64 / unit_ns as f64).min(1.0));
             Some(Effect {
@@ -202,6 +212,15 @@ impl Case<'_> {
         let mut effects: Vec<Effect> = Question::ALL.into_iter().filter_map(of).collect();
         effects.sort_by_key(|e| (std::cmp::Reverse(e.gain.is_some()), std::cmp::Reverse(e.ns)));
         effects
+    }
+
+    /// Requests that share their calls have no ladder of the first token.
+    fn units_without_ladder(&self, question: Question) -> u64 {
+        let answered = |r: &&Request| r.ttft_ns.is_some() && r.generated > 0;
+        match question {
+            Question::FirstToken => self.analysis.token.requests.iter().filter(answered).count() as u64,
+            _ => self.calls.units,
+        }
     }
 
     /// Time of all questions, ns.
@@ -242,14 +261,29 @@ fn lost(caused: &Caused<'_>) -> Vec<Evidence> {
 }
 
 fn caused<'a>(ladder: &'a Ladder, rule: &Rule) -> Caused<'a> {
-    let of = |kind: StepKind| (rule.steps)(ladder.question, kind);
-    let steps = ladder.steps.iter().filter(|s| matches!(s.kind, StepKind::Caused(_)) && of(s.kind));
-    let ns: u64 = steps.map(|s| u64::try_from(s.ns).unwrap_or(0)).sum();
-    let gain = ladder.removal.without(|cause| of(StepKind::Caused(cause)));
+    let start_up = ladder.question == Question::StartUp;
+    // What a program sleeps for at its start has steps and rules of its own, and its threads do not compute yet.
+    let of = |kind: StepKind| match kind {
+        StepKind::Caused(cause) => (!start_up || of_others(cause)) && (rule.steps)(ladder.question, kind),
+        _ => false,
+    };
+    let steps = || ladder.steps.iter().filter(|s| of(s.kind));
+    let ns: u64 = steps().map(|s| u64::try_from(s.ns).unwrap_or(0)).sum();
+    // At its start one thread waits, so what it waited is what it would save.
+    let gain = if start_up {
+        steps().filter_map(|s| s.gain).fold(ladder::Gain::default(), ladder::Gain::plus)
+    } else {
+        ladder.removal.without(|cause| of(StepKind::Caused(cause)))
+    };
     Caused {
         ladder,
         ns,
         share: if ladder.measured_ns == 0 { 0.0 } else { ns as f64 / ladder.measured_ns as f64 },
         gain: Gain::per_unit(ladder, gain),
     }
+}
+
+/// Somebody else had the CPU.
+const fn of_others(cause: Cause) -> bool {
+    matches!(cause, Cause::Program(_) | Cause::Throttled | Cause::Steal | Cause::Interrupts)
 }

@@ -29,6 +29,7 @@ mod passive_wait;
 mod polling;
 mod preempted;
 mod prefix;
+mod prompt_parts;
 mod quota;
 mod regimes;
 mod repacking;
@@ -93,6 +94,7 @@ pub const RULES: &[&Rule] = &[
     &kept_states::RULE,
     &prefix::RULE,
     &small_batches::RULE,
+    &prompt_parts::RULE,
     &text_batches::RULE,
     &draft::RULE,
     &speculation::RULE,
@@ -227,6 +229,8 @@ pub enum Remedy {
     },
     /// Undo a change of the conditions.
     KeepConditions,
+    /// Read a prompt at once.
+    WholePrompts,
     /// Read prompts in batches of so many tokens.
     LargerBatches {
         /// The number.

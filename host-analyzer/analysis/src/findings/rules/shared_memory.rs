@@ -8,9 +8,9 @@ use super::super::evidence::{Evidence, Place, Value};
 use super::super::{Case, Confidence, Found, Gain, Requirement, Rule, Verdict};
 use super::{GENERATING, Remedy};
 use crate::ladder::{self, IGNORED, NAMED, Question, StepKind};
-use crate::replay::{Cause, Neighbours};
+use crate::replay::{Cause, Culprit, Neighbours};
 use crate::shared::program::program;
-use profinfer_trace::model::{CeilingSource, TaskId};
+use profinfer_trace::model::CeilingSource;
 
 pub(super) const RULE: Rule = Rule {
     code: "shared_memory",
@@ -49,7 +49,7 @@ fn judge(case: &Case<'_>) -> Verdict {
     if neighbours.busy_cpus < BUSY {
         return Verdict::RuledOut(evidence);
     }
-    let tasks = tasks(case, neighbours);
+    let tasks = tasks(neighbours);
     if let Some((_, name)) = tasks.first() {
         evidence.push(Evidence::new("task", Value::Name(name.clone()), Place::Interference));
         evidence.push(Evidence::new("task_cpus", Value::Cpus(neighbours.cpus.clone()), Place::Interference));
@@ -92,19 +92,9 @@ fn judge(case: &Case<'_>) -> Verdict {
     Verdict::Found(Found { evidence, remedy, gains, confidence: Confidence::Low })
 }
 
-/// The busiest programs, by process.
-fn tasks(case: &Case<'_>, neighbours: &Neighbours) -> Vec<(u32, String)> {
-    let mut programs: Vec<(u32, String, u64)> = Vec::new();
-    for (TaskId(id), ns) in &neighbours.tasks {
-        let task = &case.model.sched.tasks[*id as usize];
-        let text = |t| case.model.texts.get(t);
-        let name = program(task.pid, text(task.name), text(task.command)).to_owned();
-        let of = if task.pid == 0 { task.tid } else { task.pid };
-        match programs.iter_mut().find(|(pid, _, _)| *pid == of) {
-            Some((_, _, sum)) => *sum = sum.saturating_add(*ns),
-            None => programs.push((of, name, *ns)),
-        }
-    }
-    programs.sort_by_key(|(_, _, ns)| std::cmp::Reverse(*ns));
-    programs.into_iter().take(NAMED_TASKS).map(|(pid, name, _)| (pid, name)).collect()
+/// The busiest programs.
+fn tasks(neighbours: &Neighbours) -> Vec<(u32, String)> {
+    let named = neighbours.programs.iter().take(NAMED_TASKS).map(|(culprit, _)| culprit);
+    let name = |c: &Culprit| program(c.pid, &c.name, &c.command).to_owned();
+    named.map(|c| (if c.pid == 0 { c.tid } else { c.pid }, name(c))).collect()
 }

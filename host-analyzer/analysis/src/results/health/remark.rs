@@ -166,7 +166,11 @@ pub enum Remark {
     /// Levels that were not requested.
     Off(Vec<Level>),
     /// A requested level without events.
-    NothingSeen(Level),
+    NothingSeen {
+        level: Level,
+        /// The stream has no end: events may have been under way.
+        cut: bool,
+    },
     /// Graphs were computed, but none of the probed functions that compute tokens ran.
     CallsNotSeen,
     /// A requested option is not in effect.
@@ -236,7 +240,7 @@ impl Remark {
             Self::NotAttached { .. }
             | Self::CounterOff { .. }
             | Self::Uncounted { .. }
-            | Self::NothingSeen(_)
+            | Self::NothingSeen { .. }
             | Self::CallsNotSeen
             | Self::OptionRefused(..)
             | Self::FilterRefused { .. }

@@ -65,8 +65,10 @@ pub(super) fn levels(model: &Model, traced: bool, found: &mut Vec<Remark>) {
         let of_level = || model.session.probes.iter().filter(|p| p.level == Some(level));
         let attached = of_level().count() == 0 || of_level().any(|p| p.attached);
         if traced && nothing && attached && requested.contains(&level) {
-            let graphs = level == Level::Token && !model.graph_calls.is_empty();
-            found.push(if graphs { Remark::CallsNotSeen } else { Remark::NothingSeen(level) });
+            // A call arrives when it has returned, so the first one may have been under way.
+            let cut = model.health.cut_short();
+            let graphs = level == Level::Token && !model.graph_calls.is_empty() && !cut;
+            found.push(if graphs { Remark::CallsNotSeen } else { Remark::NothingSeen { level, cut } });
         }
     }
 }

@@ -67,7 +67,7 @@ pub struct Slot {
 
 impl Server {
     /// Whether several sequences share the calls of a request's context.
-    pub(super) fn is_shared(&self, request: &SlotRequest) -> bool {
+    pub(crate) fn is_shared(&self, request: &SlotRequest) -> bool {
         let of = |c: &&ServerContext| c.pid == request.pid && c.context == request.context;
         self.contexts.iter().find(of).is_some_and(|c| c.slots.len() > 1)
     }

@@ -56,6 +56,9 @@ pub struct SlotRequest {
     /// it counts as one. 0 for a text that is only read: several of its tokens have an output, as
     /// for an embedding or a perplexity, and none follows.
     pub output_tokens: Option<u64>,
+    /// Its share of the time of its calls: each is divided by the tokens that every sequence has in it, ns.
+    /// The shares of all requests sum to the time of the calls in which each token is of one sequence.
+    pub cost_ns: u64,
     /// Time from the end of one call with an output to the end of the next, ns per token of that;
     /// `None` for a single output.
     pub tpot_ns: Option<u64>,

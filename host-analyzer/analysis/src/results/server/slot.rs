@@ -134,6 +134,11 @@ impl Slots {
         }
         let (mut sequences, mut prompt, mut answer) = (Vec::new(), 0, 0);
         let rows_of_call = rows.clone();
+        // Up to a token of the call, so that the shares of its parts sum to its time.
+        let until = |token: u64| {
+            let ns = u128::from(call.duration_ns) * u128::from(token) / u128::from(last_token.max(1));
+            u64::try_from(ns).unwrap_or(call.duration_ns)
+        };
         for i in rows {
             let (Some(seq), Some(pos)) = (parts.seq[i], parts.pos[i]) else { continue };
             self.has_sequences = true;
@@ -153,8 +158,9 @@ impl Slots {
             // Sequences whose prompt is a copy of another one's go on together with it.
             let twin = |j: usize| j != i && parts.pos[j] == parts.pos[i] && parts.n[j] == 1;
             let alone = !rows_of_call.clone().any(twin);
-            let is_prompt =
-                self.part(seq, call, SequencePart { pos, next, n, outputs, same: parts.same[i] }, alone);
+            let (first, part) =
+                (u64::from(parts.first[i]), SequencePart { pos, next, n, outputs, same: parts.same[i] });
+            let is_prompt = self.part(seq, call, part, alone, until(first + n) - until(first));
             *(if is_prompt { &mut prompt } else { &mut answer }) += n;
             sequences.push(seq);
         }
@@ -181,14 +187,15 @@ impl Slots {
 
     /// Adds the next call of a context whose batches show no sequences.
     pub(super) fn implied(&mut self, call: &Call<'_>, part: SequencePart) {
-        self.part(0, call, part, true);
+        self.part(0, call, part, true, call.duration_ns);
     }
 
-    /// Adds a part. Returns whether it is of a prompt.
-    fn part(&mut self, seq: i32, call: &Call<'_>, part: SequencePart, alone: bool) -> bool {
+    /// Adds a part with its share of the time of the call. Returns whether it is of a prompt.
+    fn part(&mut self, seq: i32, call: &Call<'_>, part: SequencePart, alone: bool, share_ns: u64) -> bool {
         let is_prompt = self.add(seq, call, part, alone);
         if let Some(open) = self.slots.get_mut(&seq).and_then(|state| state.open.as_mut()) {
             open.kept = call.kept(seq, part);
+            open.cost_ns = open.cost_ns.saturating_add(share_ns);
         }
         is_prompt
     }

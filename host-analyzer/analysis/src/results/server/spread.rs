@@ -38,6 +38,8 @@ pub struct Spreads {
     /// Cached tokens of the prompt.
     pub reused: Spread,
     pub output_tokens: Spread,
+    /// Shares of the time of calls, by tokens: the sum over the requests, ns.
+    pub cost_ns: u64,
 }
 
 impl Spreads {
@@ -52,6 +54,7 @@ impl Spreads {
             prompt_tokens: spread(|r| r.prompt_tokens),
             reused: spread(|r| r.reused.map(u64::from)),
             output_tokens: spread(|r| r.output_tokens),
+            cost_ns: requests.iter().map(|r| r.cost_ns).fold(0, u64::saturating_add),
         }
     }
 }

@@ -3,14 +3,18 @@
 use std::ops::Range;
 
 use profinfer_analysis::Analysis;
+use profinfer_analysis::compare::WARM_UP;
 use profinfer_analysis::findings::{Remedy, Requirement, Value};
+use profinfer_analysis::ladder::Question;
 use profinfer_analysis::phase::Phase;
+use profinfer_analysis::tune::{PRACTICAL, Prediction};
 use profinfer_trace::model::*;
 
 use super::Answer::{Found, NotKnown, RuledOut, Silent};
 use super::memory::ceiling;
-use super::{PROCESS, answer, evidence, number, remedy, rises, tell, text};
+use super::{PROCESS, answer, evidence, findings, number, remedy, rises, tell, text};
 use crate::models::planted::{DELAY, Plant, TOKENS, each, state, taken, tokens};
+use crate::models::rows::ceiling as ceiling_of;
 use crate::models::small::PID;
 
 fn allowed(cpus: &str) -> Model {
@@ -92,6 +96,27 @@ fn fewer_threads_than_cpus() {
     let mut full = allowed("0-3");
     ceiling(&mut full, CeilingKind::Read, 52_000_000_000);
     assert_eq!([slow, quota, full].map(|m| answer(&m, "few_threads")), [RuledOut, RuledOut, RuledOut]);
+}
+
+/// With the ceilings of as many threads, a token with them is what `tune` predicts.
+#[test]
+fn more_threads_save_what_their_ceilings_allow() {
+    let mut m = allowed("0-3");
+    for (cpus, factor) in [(&[0, 1][..], 1), (&[0, 1, 2, 3], 2)] {
+        for kind in [CeilingKind::Read, CeilingKind::Int8, CeilingKind::F32] {
+            m.ceilings.push(ceiling_of(kind, cpus, 100_000_000_000 * factor));
+        }
+        m.ceilings.push(ceiling_of(CeilingKind::Barrier, cpus, 10));
+    }
+    let tuned = Prediction::compute(&m, PRACTICAL, WARM_UP).unwrap();
+    let of = |threads: u32| tuned.settings.iter().find(|s| s.threads == threads).unwrap();
+    let saved = (tuned.makeup.token_ns - of(4).token_ns).round() as u64;
+    let f = findings(&m);
+    let found = f.found.iter().find(|f| f.rule.code == "few_threads").unwrap();
+    let gain = found.gain().unwrap();
+    assert_eq!((gain.question, gain.likely_ns), (Question::Decode, saved));
+    // Twice the rate halves the 137 ns of work at most.
+    assert!((20..=69).contains(&saved) && gain.low_ns < saved && saved < gain.high_ns, "{gain:?}");
 }
 
 /// In each token the worker is runnable for two microseconds while its CPU is idle.
@@ -288,4 +313,35 @@ fn a_program_that_came_in_the_middle() {
     for tokens in [0..TOKENS, 35..TOKENS, 12..24] {
         assert_eq!(answer(&during(tokens.clone()), "regimes"), Silent, "{tokens:?}");
     }
+}
+
+/// A program that has the CPU of the main thread for 500 of the 1,000 ns before the first call, and nothing later.
+#[test]
+fn a_program_that_delays_the_start() {
+    let mut m = tokens(0, 0, 0, false);
+    m.session.cpus = 3;
+    let main = m.threads.find_or_add(PID);
+    m.threads.describe(main, PID, Text::default());
+    let sample = |at_ns, moment, run, wait| StartSample {
+        pid: PID,
+        exec_ns: 0,
+        ..crate::replay::questions::sample(at_ns, moment, run, wait, 0, 0)
+    };
+    m.start_ups = vec![sample(0, StartMoment::Sample, 0, 0), sample(1_000, StartMoment::FirstCall, 500, 500)];
+    state(&mut m, main.0, 200, 500, ThreadState::Preempted);
+    let (none, name) = (Text::default(), m.texts.intern("hog"));
+    m.sched.tasks.push(Task { tid: 4242, pid: 4242, name, command: name, cgroup: none });
+    let turns = &mut m.sched.turns;
+    turns.cpu.push(main.0 as u16);
+    turns.start_ns.push(200);
+    turns.duration_ns.push(500);
+    turns.task.push(TaskId(0));
+    let f = findings(&m);
+    let found = f.found.iter().find(|f| f.rule.code == "preempted").unwrap();
+    let [effect] = &found.effects[..] else { panic!("{:?}", found.effects) };
+    assert_eq!((effect.question, effect.observed, effect.ns), (Question::StartUp, true, 500));
+    assert_eq!(effect.gain.map(|g| (g.low_ns, g.likely_ns, g.high_ns)), Some((500, 500, 500)));
+    assert_eq!(remedy(&m, "preempted"), Remedy::MoveTasks { tasks: vec![(4242, "hog".to_owned())] });
+    // Sleep at the start is no sleep inside operators.
+    assert_ne!(answer(&m, "asleep"), Found(500, 500));
 }

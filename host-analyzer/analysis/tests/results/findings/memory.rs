@@ -384,6 +384,8 @@ fn many_short_processes_on_another_cpu_are_one_program() {
     let neighbour = |kind| matches!(kind, StepKind::Caused(Cause::SharedMemory(_)));
     let ladder = a.ladder.of(Question::Decode).unwrap();
     assert_eq!(ladder.steps.iter().filter(|s| neighbour(s.kind)).count(), 1);
+    let tasks = vec![(0, "hog".to_owned())];
+    assert_eq!(remedy(&m, "shared_memory"), Remedy::MoveNeighbours { tasks });
 }
 
 #[test]

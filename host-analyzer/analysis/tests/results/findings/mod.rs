@@ -9,6 +9,7 @@ mod drafts;
 mod housekeeping;
 mod memory;
 mod noise;
+mod parts;
 mod requests;
 mod sleep;
 mod workloads;

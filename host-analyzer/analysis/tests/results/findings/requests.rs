@@ -1,11 +1,12 @@
 //! Prompts that are read again, and contexts that grow.
 
+use profinfer_analysis::Analysis;
 use profinfer_analysis::findings::{Remedy, Requirement, Value};
-use profinfer_analysis::ladder::Question;
-use profinfer_trace::model::{Model, Node, Role, Texts, Topology};
+use profinfer_analysis::ladder::{Question, StepKind};
+use profinfer_trace::model::{FactScope, Model, Node, ProbeCost, Role, Texts, Topology};
 
 use super::Answer::{Found, NotKnown, RuledOut, Silent};
-use super::{answer, evidence, findings, remedy};
+use super::{answer, evidence, findings, number, remedy};
 use crate::models::calls::{CELLS, Call, call, model};
 
 const A: u64 = 0x5000;
@@ -44,6 +45,24 @@ fn a_prompt_that_is_read_again() {
     let prompts: Vec<Call> = (0..5).map(|i| call(A, 700 + i, &[1], 0)).collect();
     assert_eq!(answer(&model(&prompts, true), "prefix"), unknown());
     assert_eq!(answer(&conversation(&[(20, 0)]), "prefix"), Silent);
+}
+
+/// A hit for each token that is put into a batch: half of a pair of 2 ns, which is no sampling.
+#[test]
+fn probes_on_batches_are_a_step_of_their_own() {
+    let with = |hits: u64| {
+        let mut m = conversation(&[(20, 0), (30, 24), (10, 58)]);
+        m.health.probe_cost = Some(ProbeCost { pairs: 9, pair_ns: 2, inside_ns: 1 });
+        number(&mut m, FactScope::System, "agent.batch_hits", hits);
+        let a = Analysis::compute(&m);
+        let ladder = a.ladder.of(Question::Decode).unwrap();
+        let of = |kind: StepKind| ladder.sum(|k| k == kind);
+        let units = i64::try_from(ladder.units).unwrap();
+        (units, of(StepKind::Application), of(StepKind::Probes), a.cost.batch_probes_ns)
+    };
+    let ((units, between, probes, _), (_, less, more, ns)) = (with(0), with(72));
+    assert_eq!(ns, Some(72));
+    assert_eq!((between - less, more - probes), (units, units));
 }
 
 /// The same conversation with a model that keeps less than all cells: what is to be kept depends on it.

@@ -4,7 +4,7 @@
 mod holders;
 pub(crate) mod insert;
 mod left_out;
-mod questions;
+pub(crate) mod questions;
 mod stops;
 mod workers;
 

@@ -183,7 +183,7 @@ fn an_encoder_is_a_step_of_the_first_token() {
     assert_eq!(of, [(Some(500), 250), (Some(1_100), 900)]);
 }
 
-pub(super) fn sample(
+pub(crate) fn sample(
     at_ns: u64,
     moment: StartMoment,
     run: u64,

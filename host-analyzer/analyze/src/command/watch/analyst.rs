@@ -104,7 +104,7 @@ const fn of_the_session(remark: &Remark) -> bool {
         Remark::Piece { .. }
             | Remark::NotHere { .. }
             | Remark::Complete { .. }
-            | Remark::NothingSeen(_)
+            | Remark::NothingSeen { .. }
             | Remark::CallsNotSeen
             | Remark::Ending(_)
     )

@@ -1645,6 +1645,7 @@ export type Remedy =
   | { kind: "fewer_state_copies" }
   | { kind: "steady_shapes" }
   | { kind: "no_stops" }
+  | { kind: "whole_prompts" }
   | { kind: "larger_batches"; tokens: number }
   | { kind: "no_idle_team" }
   | { kind: "reserved_cpus" }
@@ -1828,6 +1829,7 @@ export interface ServerContext {
   prompt_tokens: Spread;
   reused: Spread;
   output_tokens: Spread;
+  cost_ns: number;
   slots: Slot[];
   batches: Batches[];
   incomplete_calls: number;
@@ -1900,6 +1902,7 @@ export interface Slot {
   prompt_tokens: Spread;
   reused: Spread;
   output_tokens: Spread;
+  cost_ns: number;
 }
 
 /** A request of one slot. */
@@ -1920,6 +1923,7 @@ export interface SlotRequest {
   encode_ns: number;
   waited_ns: number | null;
   output_tokens: number | null;
+  cost_ns: number;
   tpot_ns: number | null;
 }
 

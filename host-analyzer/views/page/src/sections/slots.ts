@@ -71,6 +71,7 @@ interface SlotRow {
   requests: number;
   ttft_ns: number | null;
   tpot_ns: number | null;
+  cost_ns: number;
 }
 
 /** The requests of each slot; null if there is one. */
@@ -84,6 +85,7 @@ export function slotTable(summary: Summary): HTMLElement | null {
         requests: s.requests,
         ttft_ns: s.ttft_ns.p50 ?? null,
         tpot_ns: s.tpot_ns.p50 ?? null,
+        cost_ns: s.cost_ns ?? 0,
       }),
     ),
   );
@@ -127,6 +129,14 @@ export function slotTable(summary: Summary): HTMLElement | null {
         numeric: true,
         value: (r) => (r.tpot_ns == null ? null : perSecond(r.tpot_ns)),
         cell: (r) => figureText(r.tpot_ns == null ? null : perSecond(r.tpot_ns)),
+      },
+      {
+        key: "cost_ns",
+        title: "Of the calls",
+        tip: "The time of each call, divided by the tokens that its slots have in it",
+        numeric: true,
+        value: (r) => r.cost_ns,
+        cell: (r) => time(r.cost_ns),
       },
     ],
   }).element;

@@ -53,6 +53,7 @@ impl Open {
             kept: None,
             answering: true,
             untaken: call.untaken,
+            cost_ns: 0,
         }
     }
 

@@ -54,6 +54,8 @@ pub(super) struct Open {
     pub(super) answering: bool,
     /// Nobody took its output.
     pub(super) untaken: bool,
+    /// Its share of the time of its calls, ns.
+    pub(super) cost_ns: u64,
 }
 
 impl Open {
@@ -95,6 +97,7 @@ impl Open {
             kept: None,
             answering: unseen,
             untaken: unseen && call.untaken,
+            cost_ns: 0,
         };
         if !unseen {
             open.prompt(call, part);
@@ -285,6 +288,7 @@ impl Open {
                 .filter(|_| self.prompt_whole)
                 .map(|ns| ns.saturating_sub(self.prompt_ns).saturating_sub(self.encode_ns)),
             output_tokens: outputs,
+            cost_ns: self.cost_ns,
             tpot_ns: (steps > 0).then(|| passed.saturating_add(steps / 2) / steps),
         }
     }
