@@ -19,7 +19,7 @@ pub(super) const RULE: Rule = Rule {
     condition: "A prompt is read in several calls. Between them the engine computes for other sequences, the application works, or the thread sleeps; or a part of fewer than 64 tokens, at most a quarter of the largest part, needs a graph more than the whole prompt would. Together at least 3 % of the mean time to the first token.",
     formula: "Late: the time between the calls of a prompt, without copies of states, encoders, and what other programs took. Calls for other sequences have to be computed as well: of two prompts that are read in turns, one gains that time if they follow one another, so half of it is likely. Small: a part costs a + b * tokens as the largest one does, and a goes away, without the head, which the first token needs; at least what is above the cost per token of the largest part, at most the part. With the spread between sessions.",
     remedy: "Read a prompt at once: -b and -ub as long as prompts usually are, and fewer slots that read at the same time (--parallel); look at what the application does between two parts. A server keeps a checkpoint before the end of a prompt and reads the rest in a call of its own: --ctx-checkpoints 0 if no prompt continues another one.",
-    source: "llama.cpp tools/server (batches of n_batch tokens for all slots; checkpoints), #17428",
+    source: "llama.cpp tools/server (batches of n_batch tokens for all slots; checkpoints)",
     questions: ANY,
     requires: &[],
     steps: |question, kind| match question {
@@ -68,21 +68,23 @@ fn judge(case: &Case<'_>) -> Verdict {
     let requests: Vec<&SlotRequest> =
         server.all().filter(answered).filter(|r| r.ttft_ns.is_some() && r.waited_ns.is_some()).collect();
     let in_parts: Vec<&&SlotRequest> = requests.iter().filter(|r| r.prompt_calls > 1).collect();
-    if in_parts.is_empty() {
+    let ttft_ns = requests.iter().filter_map(|r| r.ttft_ns).fold(0, u64::saturating_add);
+    if in_parts.is_empty() || ttft_ns == 0 {
         return Verdict::DoesNotApply;
     }
     let calls = Calls::new(case);
-    let (mut late_ns, mut of_others_ns) = (0, 0);
+    let (mut late_ns, mut of_others_ns) = (0_u64, 0_u64);
     let mut small = Small::default();
     for request in &in_parts {
         let (own, others) = calls.late(request, server.is_shared(request));
-        (late_ns, of_others_ns) = (late_ns + own, of_others_ns + others);
+        late_ns = late_ns.saturating_add(own);
+        of_others_ns = of_others_ns.saturating_add(others);
         if !server.is_shared(request) {
             small.add(&calls.parts(request), calls.largest_graph, calls.head_ns);
         }
     }
     let n = requests.len() as f64;
-    let ttft_ns = requests.iter().filter_map(|r| r.ttft_ns).fold(0, u64::saturating_add) as f64 / n;
+    let ttft_ns = ttft_ns as f64 / n;
     let (late, others) = (late_ns as f64 / n, of_others_ns as f64 / n);
     let parts = in_parts.iter().map(|r| r.prompt_calls).sum::<u64>() as f64 / in_parts.len() as f64;
     let mut evidence = vec![
@@ -150,6 +152,8 @@ impl Small {
 struct Calls<'a> {
     case: &'a Case<'a>,
     replayed: HashMap<u32, &'a CallReplay>,
+    /// The times before its calls, by the start of the call.
+    gaps: Vec<(u64, &'a CallReplay)>,
     /// Graphs of each call.
     graphs: Vec<u64>,
     /// Most tokens of a graph.
@@ -176,8 +180,15 @@ impl<'a> Calls<'a> {
             let head = groups.iter().filter(|g| g.group == TensorGroup::Head);
             Some(head.map(|g| g.work_ns).sum::<u64>() as f64 / ladder.units.max(1) as f64)
         });
+        let own = |gap: &&CallReplay| {
+            model.threads.get(model.llama_calls.thread[gap.call.0 as usize]).pid == case.pid
+        };
+        let start = |gap: &CallReplay| model.llama_calls.start_ns[gap.call.0 as usize];
+        let mut gaps: Vec<_> = replay.gaps.iter().filter(own).map(|gap| (start(gap), gap)).collect();
+        gaps.sort_by_key(|(start, _)| *start);
         Self {
             case,
+            gaps,
             replayed: replay.calls.iter().map(|c| (c.call.0, c)).collect(),
             largest_graph: seen.max().unwrap_or(0).max(UBATCH),
             graphs,
@@ -205,16 +216,11 @@ impl<'a> Calls<'a> {
     /// nor other programs, copies or encoders delayed it: the part of the application and of sleep, and that
     /// of calls for other sequences, ns.
     fn late(&self, request: &SlotRequest, shared: bool) -> (u64, u64) {
-        let model = self.case.model;
         let (ttft, waited) = (request.ttft_ns.unwrap_or(0), request.waited_ns.unwrap_or(0));
-        let begin = model.session.start_ns.saturating_add(request.start_ns);
-        let inside = |gap: &&CallReplay| {
-            let at = model.llama_calls.start_ns[gap.call.0 as usize];
-            let own = model.threads.get(model.llama_calls.thread[gap.call.0 as usize]).pid == request.pid;
-            own && at > begin && at < begin.saturating_add(ttft)
-        };
-        let gaps = self.case.analysis.replay.gaps.iter().filter(inside);
-        let (own, all) = gaps.fold((0_u64, 0_u64), |(own, all), gap| {
+        let begin = self.case.model.session.start_ns.saturating_add(request.start_ns);
+        let first = self.gaps.partition_point(|(start, _)| *start <= begin);
+        let inside = self.gaps[first..].iter().take_while(|(start, _)| *start < begin.saturating_add(ttft));
+        let (own, all) = inside.fold((0_u64, 0_u64), |(own, all), (_, gap)| {
             let free = gap.application_ns.saturating_add(gap.idle_ns);
             (own.saturating_add(free), all.saturating_add(gap.time_ns - gap.encoder_ns.min(gap.time_ns)))
         });

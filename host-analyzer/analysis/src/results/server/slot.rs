@@ -160,7 +160,7 @@ impl Slots {
             let alone = !rows_of_call.clone().any(twin);
             let (first, part) =
                 (u64::from(parts.first[i]), SequencePart { pos, next, n, outputs, same: parts.same[i] });
-            let is_prompt = self.part(seq, call, part, alone, until(first + n) - until(first));
+            let is_prompt = self.part(seq, call, part, alone, until(first + n).saturating_sub(until(first)));
             *(if is_prompt { &mut prompt } else { &mut answer }) += n;
             sequences.push(seq);
         }
