@@ -53,16 +53,8 @@ fn an_agent_without_a_cpu_goes_on_looking_around() {
     let engine = [&["taskset", "-c", &cpu, nodes.to_str().unwrap(), "-m", &gguf], &calls[..]].concat();
     let engine = start(&engine, &dir.path().join("engine.log"));
     let (pid, agent) = (engine.0.id().to_string(), parts.agent.to_str().unwrap());
-    let how = [
-        "--probes",
-        "uprobe",
-        "--levels",
-        "token,graph,op",
-        "--ring",
-        "256K",
-        "--out",
-        out.to_str().unwrap(),
-    ];
+    let how =
+        ["--probes", "uprobe", "--levels", "token,graph,op", "--ring", "1M", "--out", out.to_str().unwrap()];
     let agent = [&["taskset", "-c", &cpu, agent, "record", "--full", "--pid", &pid], &how[..]];
     let mut agent = start(&agent.concat(), &log);
     until("a recording", 120, || std::fs::metadata(&out).is_ok_and(|m| m.len() > 8_000));
