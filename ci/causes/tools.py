@@ -25,7 +25,7 @@ class Tools:
         self.folder.mkdir(parents=True, exist_ok=True)
         self.agent, self.analyze = os.environ["PROFINFER_AGENT"], os.environ["PROFINFER_ANALYZE"]
         for source in (HERE / "programs").glob("*.c"):
-            library = source.stem in ("handover", "parts")
+            library = source.stem == "handover"
             out = self.folder / (f"lib{source.stem}.so" if library else source.stem)
             options = ["-shared", "-fPIC", "-lpthread", "-ldl"] if library else []
             subprocess.run(["cc", "-O2", "-Wall", "-Wextra", "-o", out, source, *options], check=True)
