@@ -269,17 +269,18 @@ fn caused<'a>(ladder: &'a Ladder, rule: &Rule) -> Caused<'a> {
     };
     let steps = || ladder.steps.iter().filter(|s| of(s.kind));
     let ns: u64 = steps().map(|s| u64::try_from(s.ns).unwrap_or(0)).sum();
-    // At its start one thread waits, so what it waited is what it would save.
     let gain = if start_up {
-        steps().filter_map(|s| s.gain).fold(ladder::Gain::default(), ladder::Gain::plus)
+        // One thread waits, so what it waited is what it would save; another start differs.
+        let waited = steps().filter_map(|s| s.gain).fold(ladder::Gain::default(), ladder::Gain::plus);
+        Gain::of_ladder(ladder, waited)
     } else {
-        ladder.removal.without(|cause| of(StepKind::Caused(cause)))
+        Gain::per_unit(ladder, ladder.removal.without(|cause| of(StepKind::Caused(cause))))
     };
     Caused {
         ladder,
         ns,
         share: if ladder.measured_ns == 0 { 0.0 } else { ns as f64 / ladder.measured_ns as f64 },
-        gain: Gain::per_unit(ladder, gain),
+        gain,
     }
 }
 

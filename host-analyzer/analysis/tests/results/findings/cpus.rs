@@ -316,6 +316,7 @@ fn a_program_that_came_in_the_middle() {
 }
 
 /// A program that has the CPU of the main thread for 500 of the 1,000 ns before the first call, and nothing later.
+/// Another start differs by 7.8 % of it.
 #[test]
 fn a_program_that_delays_the_start() {
     let mut m = tokens(0, 0, 0, false);
@@ -340,7 +341,7 @@ fn a_program_that_delays_the_start() {
     let found = f.found.iter().find(|f| f.rule.code == "preempted").unwrap();
     let [effect] = &found.effects[..] else { panic!("{:?}", found.effects) };
     assert_eq!((effect.question, effect.observed, effect.ns), (Question::StartUp, true, 500));
-    assert_eq!(effect.gain.map(|g| (g.low_ns, g.likely_ns, g.high_ns)), Some((500, 500, 500)));
+    assert_eq!(effect.gain.map(|g| (g.low_ns, g.likely_ns, g.high_ns)), Some((461, 500, 539)));
     assert_eq!(remedy(&m, "preempted"), Remedy::MoveTasks { tasks: vec![(4242, "hog".to_owned())] });
     // Sleep at the start is no sleep inside operators.
     assert_ne!(answer(&m, "asleep"), Found(500, 500));
