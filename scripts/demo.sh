@@ -37,7 +37,7 @@ if [ -z "$replay" ] && ! why=$(have_bpf); then
 fi
 scripts/setup.sh
 if [ -z "$replay" ]; then
-	# What cannot be had here is said before minutes of compiling.
+	# Errors about the engine or the model come before minutes of compiling.
 	[ -n "$engine" ] || engine=$(scripts/engine.sh)
 	case $model in
 	*.gguf) model=$(cd "$invoked" && realpath "$model") ;;

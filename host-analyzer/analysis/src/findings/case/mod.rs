@@ -6,6 +6,7 @@ mod calls;
 mod conditions;
 mod core_types;
 mod gauges;
+mod graphs;
 mod noise;
 mod scheduler;
 mod steps;

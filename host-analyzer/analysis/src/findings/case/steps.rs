@@ -89,7 +89,7 @@ impl Case<'_> {
         Some((self.model.texts.get(*most), share))
     }
 
-    /// The ladder of the start of the program, if most of it was recorded: its samples tell who had the CPUs.
+    /// The ladder of the start of the program, if most of it was recorded: its samples show which programs had the CPUs.
     fn start_up(&self) -> Option<&Ladder> {
         let recorded = |l: &&Ladder| l.share(l.sum(|kind| kind == StepKind::NotRecorded)) < 0.5;
         self.ladder(Question::StartUp).filter(recorded)

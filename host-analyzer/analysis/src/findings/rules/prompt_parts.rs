@@ -9,7 +9,6 @@ use crate::ladder::{IGNORED, NAMED, Question, StepKind, TensorGroup};
 use crate::replay::CallReplay;
 use crate::results::server::SlotRequest;
 use crate::shared::phase::Phase;
-use profinfer_trace::model::Layer;
 
 pub(super) const RULE: Rule = Rule {
     code: "prompt_parts",
@@ -30,9 +29,9 @@ pub(super) const RULE: Rule = Rule {
     judge,
 };
 
-/// Parts from so many tokens on are not small.
+/// Parts with at least this number of tokens are not small.
 const SMALL: u64 = 64;
-/// A part is small beside one of so many times its tokens.
+/// A part is small if a graph of the largest part has at least this multiple of its tokens.
 const UNEVEN: f64 = 4.0;
 /// The engine's default: tokens of a graph.
 const UBATCH: u64 = 512;
@@ -165,12 +164,7 @@ struct Calls<'a> {
 impl<'a> Calls<'a> {
     fn new(case: &'a Case<'a>) -> Self {
         let (model, replay) = (case.model, &case.analysis.replay);
-        let mut graphs = vec![0; model.llama_calls.len()];
-        for i in (0..model.graph_calls.len()).filter(|i| model.graph_calls.layer[*i] == Layer::Scheduler) {
-            if let Some(call) = model.graph_calls.decode[i] {
-                graphs[call.0 as usize] += 1;
-            }
-        }
+        let graphs = case.graphs_of_calls();
         let tokens = &model.llama_calls.n_tokens;
         let seen =
             graphs.iter().zip(tokens).filter(|(n, _)| **n > 0).map(|(n, t)| u64::from(*t).div_ceil(*n));

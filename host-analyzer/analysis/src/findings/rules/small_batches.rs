@@ -8,7 +8,6 @@ use crate::ladder::StepKind;
 use crate::ladder::{Ladder, Question, scatter};
 use crate::replay::CallReplay;
 use crate::shared::phase::Phase;
-use profinfer_trace::model::Layer;
 
 pub(super) const RULE: Rule = Rule {
     code: "small_batches",
@@ -95,11 +94,7 @@ fn mean(calls: &[&CallReplay], of: impl Fn(&CallReplay) -> u64) -> f64 {
 
 /// Tokens of these calls, and the batches in which the engine computed them: graphs.
 fn batches(case: &Case<'_>, calls: &[&CallReplay]) -> (u64, u64) {
-    let graphs = &case.model.graph_calls;
-    let mut own = vec![false; case.model.llama_calls.len()];
-    calls.iter().for_each(|c| own[c.call.0 as usize] = true);
-    let of_call = |i: &usize| graphs.decode[*i].is_some_and(|d| own[d.0 as usize]);
-    let scheduler = (0..graphs.len()).filter(|i| graphs.layer[*i] == Layer::Scheduler).filter(of_call);
+    let graphs = case.graphs_of_calls();
     let tokens = calls.iter().map(|c| u64::from(case.model.llama_calls.n_tokens[c.call.0 as usize])).sum();
-    (tokens, scheduler.count() as u64)
+    (tokens, calls.iter().map(|c| graphs[c.call.0 as usize]).sum())
 }

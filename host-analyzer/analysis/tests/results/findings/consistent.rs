@@ -192,7 +192,7 @@ fn in_sessions_with_each_state_of_a_thread() {
 fn nothing_is_inferred_from_no_operators() {
     for mut m in RECORDINGS.map(recording).into_iter().chain([disturbed()]) {
         m.spans = Spans::default();
-        // The kernel's counts tell who delayed the start.
+        // The kernel's counts show what delayed the start.
         m.start_ups.clear();
         let f = Findings::compute(&m, &Analysis::compute(&m));
         let of_operators = [
