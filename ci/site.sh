@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# site.sh [--links | --shots | --studies RESULTS]      build the documents as a site and check it
+# site.sh [--links | --shots | --studies]      build the documents as a site and check it
 #
 #   (no option)  build the site in ~/.cache/profinfer/site/html, and check: links and anchors, the case studies against their
 #                data and against a battery of this commit, the commands of Start and of the pages for programs that can run here, and in Chromium the search
@@ -7,8 +7,8 @@
 #   --links      only what needs neither mdBook nor a build: links and anchors of the Markdown files, the case studies,
 #                the tests of these scripts (2 s; part of scripts/test.sh)
 #   --shots      make the pictures of docs/ again, from the kept recordings
-#   --studies RESULTS  make the case studies again, with their pictures, from a battery whose recordings were kept
-#                (ci/causes.sh --keep DIR); RESULTS is the folder of its commit in ~/.cache/profinfer/causes
+#   --studies    make the case studies again, with their pictures, from the results and recordings of the battery
+#                (ci/causes.sh)
 #
 # mdBook is built once into the cache. Nothing is fetched by the checks.
 set -eu
@@ -46,7 +46,7 @@ shots() {
 # Takes the results into the data of the studies, and writes their pages.
 studies() {
 	reports
-	CACHE=$CACHE PROFINFER_ANALYZE=$ANALYZE python3 -B ci/site/studies/collect.py "$1" "$dir"
+	CACHE=$CACHE PROFINFER_ANALYZE=$ANALYZE python3 -B ci/site/studies/collect.py "$CACHE/causes" "$dir"
 	pictures "$dir/shots.json"
 	python3 -B ci/site/studies/write.py
 }
@@ -87,14 +87,13 @@ commands() {
 case ${1:-} in
 -h | --help) usage_from_head "$0"; exit ;;
 --links) sources; exit ;;
---shots | '') ;;
---studies) [ -d "${2:-}" ] || die "--studies needs the folder of a battery's results" "$(usage_from_head "$0" | head -n 1)" ;;
+--shots | --studies | '') ;;
 *) die "unknown argument '$1'" "$(usage_from_head "$0" | head -n 1)" ;;
 esac
 if [ -n "${PROFINFER_ANALYZE:-}" ]; then ANALYZE=$PROFINFER_ANALYZE; else tests_build; fi
 case ${1:-} in
 --shots) shots; exit ;;
---studies) studies "$2"; exit ;;
+--studies) studies; exit ;;
 esac
 
 failed=0

@@ -5,7 +5,6 @@ import argparse
 import os
 import signal
 import sys
-import tempfile
 import time
 from pathlib import Path
 
@@ -40,15 +39,14 @@ def selected(cases, options, commit):
 
 
 def source(run):
-    """What a recording is analyzed with; the file is there with --keep."""
+    """What a recording is analyzed with."""
     return {key: run[key] for key in ("planted", "pid", "recording")}
 
 
 def analyzed_again(runner, case, result):
     """A result with the verdicts of the current `analyze` on its recordings."""
-    places = case.get("shows", ())
-    for run in result.get("pairs") or result.get("runs") or []:
-        run["verdict"] = runner.verdict(run, places)
+    for run in result.get("pairs") or result["runs"]:
+        run["verdict"] = runner.verdict(run, case["shows"])
     return result
 
 
@@ -93,22 +91,28 @@ def trial(runner, case, pairs):
         sys.stdout.flush()
 
 
-def quiet(runner, case, remedies, pairs):
-    """Quiet runs, and pairs with the remedy of each finding that promises something."""
-    runs, tried = [], {}
+def quiet(runner, case):
+    """Quiet runs; no remedy was tried yet."""
+    runs = []
     for i in range(case["runs"]):
         before = machine.cpu_times()
         run = runner.run(case["setup"], f"{case['name']}-{i}")
         runs.append({"took": machine.since(before), "verdict": runner.verdict(run), "times": run["times"], **source(run)})
-    for finding in (f for run in runs for f in run["verdict"]["found"] if f["gain"]):
-        question = finding["questions"][0]
-        key = f"{finding['code']}/{question}"
-        if finding["code"] not in remedies or key in tried:
-            continue
-        remedied = case["setup"] | remedies[finding["code"]]
-        tried[key] = [pair_of(runner, case["setup"], remedied, i % 2 == 0, question, f"{case['name']}-{finding['code']}-{i}")[1:] for i in range(pairs)]
     say(f"{case['name']}: {len(runs)} runs, found: {' '.join(sorted({f['code'] for r in runs for f in r['verdict']['found']})) or 'nothing'}")
-    return {"runs": runs, "tried": tried}
+    return {"runs": runs, "tried": {}}
+
+
+def untried(result, remedies):
+    """Findings of quiet runs that promise something and have a remedy which was not tried: code and question."""
+    promises = [(f["code"], f["questions"][0]) for run in result["runs"] for f in run["verdict"]["found"] if f["gain"]]
+    return sorted({(code, question) for code, question in promises if code in remedies and f"{code}/{question}" not in result["tried"]})
+
+
+def try_remedies(runner, case, result, remedies, pairs):
+    """Pairs with each remedy that was not tried."""
+    for code, question in untried(result, remedies):
+        remedied, name = case["setup"] | remedies[code], f"{case['name']}-{code}"
+        result["tried"][f"{code}/{question}"] = [pair_of(runner, case["setup"], remedied, i % 2 == 0, question, f"{name}-{i}")[1:] for i in range(pairs)]
 
 
 def one(runner, case, remedies, options):
@@ -118,7 +122,8 @@ def one(runner, case, remedies, options):
     begun = time.monotonic()
     try:
         if case["kind"] == "quiet":
-            result |= quiet(runner, case, remedies, options.pairs or table.PAIRS["host"])
+            result |= quiet(runner, case)
+            try_remedies(runner, case, result, remedies, options.pairs or table.PAIRS["host"])
         else:
             result |= planted(runner, case, options.pairs or case["pairs"])
     except (Failed, OSError, ValueError) as error:
@@ -127,28 +132,16 @@ def one(runner, case, remedies, options):
     return result | {"seconds": round(time.monotonic() - begun, 1)}
 
 
-class Again(dict):
-    """Results by name, to be read like a folder of them."""
-
-    def read(self, case):
-        return self.get(case["name"])
-
-
-def rescored(cases, kept):
-    """Prints the scores of the current `analyze` on kept recordings."""
-    again = Again()
-    with tempfile.TemporaryDirectory() as temporary:
-        runner = Host(Tools(Path(os.environ["CACHE"]) / "causes" / "programs"), Path(temporary))
-        for case in cases:
-            result = kept.read(case)
-            try:
-                if result and "error" not in result:
-                    again[case["name"]] = analyzed_again(runner, case, result)
-            except (Failed, OSError) as error:
-                say(f"{case['name']}: {error}")
-    scores, failed = report.rows(cases, again)
-    print(report.cases_text(scores, failed), report.targets_text(targets.table(scores, len(cases))), sep="\n\n")
-    return 0
+def again(runner, case, result, remedies, options):
+    """A result whose recordings were made before, with the verdicts of the current `analyze`."""
+    try:
+        analyzed_again(runner, case, result)
+        if case["kind"] == "quiet" and not options.analyze:
+            try_remedies(runner, case, result, remedies, options.pairs or table.PAIRS["host"])
+    except (Failed, OSError, ValueError) as error:
+        result["error"] = str(error)
+        say(f"{case['name']}: {error}")
+    return result
 
 
 def main():
@@ -162,51 +155,48 @@ def main():
     parser.add_argument("--kind", choices=table.KINDS)
     parser.add_argument("--pairs", type=int, default=0)
     parser.add_argument("--wait", type=float, default=machine.LONGEST)
-    parser.add_argument("--keep")
-    parser.add_argument("--rescore")
+    parser.add_argument("--analyze", action="store_true")
     parser.add_argument("--results", required=True)
     options = parser.parse_args()
     cases, remedies = table.read()
-    commit = results.commit(REPO)
-    chosen = selected(cases, options, commit)
+    kept = results.Results.current(options.results, REPO)
+    chosen = selected(cases, options, kept.analyzer)
     if options.list:
         print("\n".join(f"{c['name']}\t{c['kind']}\t{c['question']}\t{c.get('cause', '-')}" for c in chosen))
         return 0
-    kept = results.Results(Path(options.results) / commit)
     if options.report or options.whole:
         scores, failed = report.rows(cases, kept)
         summary = targets.table(scores, len(cases))
-        print(report.cases_text(scores, failed), report.targets_text(summary), f"Results of {commit}.", sep="\n\n")
+        commits = f"Recorded by {kept.folder.name}, analyzed by {kept.analyzer}."
+        print(report.cases_text(scores, failed), report.targets_text(summary), commits, sep="\n\n")
+        missing = {c["name"] for c in cases} - {row["name"] for row in scores}
+        old = {c["name"] for c in cases if c["name"] in missing and kept.read(c)} - {name for name, _ in failed}
+        if old:
+            say(f"{len(old)} cases were analyzed by another commit; --analyze analyzes their recordings again")
         if options.whole:
-            missing = {c["name"] for c in cases} - {row["name"] for row in scores}
-            if missing:
-                say(f"the battery of {commit} is not whole: no result of {' '.join(sorted(missing))}")
+            if missing - old:
+                say(f"the battery is not whole: no result of {' '.join(sorted(missing - old))}")
             return 1 if missing else 0
         return 0 if all(row["met"] for row in summary) else 1
-    if options.rescore:
-        folder = Path(options.results) / options.rescore
-        if not folder.is_dir():
-            there = sorted(path.name for path in folder.parent.iterdir() if any(path.glob("*.json")))
-            say(f"there are no results of '{options.rescore}'; there are those of {', '.join(there) or 'no commit'}")
-            return 2
-        return rescored(chosen, results.Results(folder))
     # Ended by a signal, it still ends what it planted.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
-    with tempfile.TemporaryDirectory() as temporary:
-        folder = Path(options.keep or temporary)
-        folder.mkdir(parents=True, exist_ok=True)
-        tools = Tools(Path(os.environ["CACHE"]) / "causes" / "programs")
-        board, trying = Board(tools, folder), 0 < options.pairs < min(table.PAIRS.values())
-        try:
-            for case in chosen:
-                runner = board if case["kind"] in ("board", "guest") else Host(tools, folder)
-                there = kept.read(case)
-                if trying:
-                    trial(runner, case, options.pairs)
-                elif not there or "error" in there or options.again:
-                    kept.write(one(runner, case, remedies, options))
-        finally:
-            board.close()
+    tools = Tools(Path(os.environ["CACHE"]) / "causes" / "programs")
+    trying = 0 < options.pairs < min(table.PAIRS.values())
+    folder = kept.trials if trying else kept.recordings
+    board, host = Board(tools, folder), Host(tools, folder)
+    try:
+        for case in chosen:
+            runner, there = board if case["kind"] in ("board", "guest") else host, kept.read(case)
+            if trying:
+                trial(runner, case, options.pairs)
+            elif there and "error" not in there and not options.again:
+                open_remedies = case["kind"] == "quiet" and not options.analyze and untried(there, remedies)
+                if open_remedies or not kept.judged(case):
+                    kept.write(again(runner, case, there, remedies, options))
+            elif not options.analyze:
+                kept.write(one(runner, case, remedies, options))
+    finally:
+        board.close()
     if trying:
         return 0
     scores, failed = report.rows(chosen, kept)

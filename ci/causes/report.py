@@ -7,10 +7,10 @@ import targets
 
 
 def rows(cases, results):
-    """Scores of the cases that have a result. A case that failed has `error`, and counts as one that did not run."""
+    """Scores of the cases that have a result of the current analyzer. A case that failed has `error`, and counts as one that did not run."""
     out, failed = [], []
     for case in cases:
-        result = results.read(case)
+        result = results.judged(case)
         if not result:
             continue
         if "error" in result:

@@ -19,7 +19,7 @@ class Report(unittest.TestCase):
     def setUp(self):
         self.folder = tempfile.TemporaryDirectory()
         self.addCleanup(self.folder.cleanup)
-        self.kept = results.Results(self.folder.name)
+        self.kept = results.Results(self.folder.name, "analyzer")
 
     def write(self, name, change=lambda out: None):
         out = {"name": name, "case": case(name), "busy": 0.0} | result()

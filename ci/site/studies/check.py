@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Does the data support the case study? Pure functions.
 
-check.py [RESULTS-DIR]      checks data/ in itself, and against a battery of these programs if RESULTS-DIR has its folder
+check.py RESULTS-DIR      checks data/ in itself, and against the results of a battery of these programs (RESULTS-DIR: of all)
 """
 
 import json
@@ -9,7 +9,6 @@ import sys
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-REPO = HERE.parents[2]
 sys.path += [str(HERE), str(HERE.parent.parent / "causes")]
 
 import results  # noqa: E402
@@ -53,14 +52,14 @@ def moved(data, result):
 
 
 def main():
-    newer, wrong = Path(sys.argv[1]) / results.commit(REPO) if len(sys.argv) > 1 else None, []
+    newer, wrong = results.Results.current(sys.argv[1], study.REPO), []
     for one in study.all_studies():
         data = study.data(one["case"])
         if data is None:
             continue
         wrong += complaints(data)
-        path = newer and newer / f"{one['case']}.json"
-        if path and path.exists():
+        path = newer.path(one["case"])
+        if path.exists():
             wrong += moved(data, json.loads(path.read_text(encoding="utf-8")))
     for line in wrong:
         print(line, file=sys.stderr)

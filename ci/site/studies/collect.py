@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""collect.py RESULTS-DIR REPORTS-DIR      takes the results of the battery (ci/causes.sh --keep DIR) into data/, for the case studies
+"""collect.py RESULTS-DIR REPORTS-DIR      takes the results of the battery (ci/causes.sh) into data/, for the case studies
 
-RESULTS-DIR is the folder of one commit in the cache. The recordings that its results name must exist; PROFINFER_ANALYZE names the `analyze` that
-reads them. Leaves the report of each study that it takes in REPORTS-DIR, and the list of their pictures for shots.mjs. A study without a result,
+RESULTS-DIR is the folder of all results in the cache; those of the current recorder are taken. PROFINFER_ANALYZE names the `analyze` that reads
+their recordings. Leaves the report of each study that it takes in REPORTS-DIR, and the list of their pictures for shots.mjs. A study without a result,
 or whose result does not support it (check.py), keeps its old data, and is named. `ci/site.sh --studies` is the command for people.
 """
 
@@ -19,6 +19,7 @@ HERE = Path(__file__).resolve().parent
 sys.path += [str(HERE), str(HERE.parent.parent / "causes")]
 
 import check  # noqa: E402
+import results  # noqa: E402
 import score  # noqa: E402
 import study  # noqa: E402
 import truth  # noqa: E402
@@ -79,9 +80,9 @@ def data_of(result, commit, report):
 
 
 def main():
-    folder, reports, left, shots = Path(sys.argv[1]), Path(sys.argv[2]), [], []
+    kept, reports, left, shots = results.Results.current(sys.argv[1], study.REPO), Path(sys.argv[2]), [], []
     for one in study.all_studies():
-        path = folder / f"{one['case']}.json"
+        path = kept.path(one["case"])
         if not path.exists():
             left.append(f"{one['case']}: no result")
             continue
@@ -89,7 +90,7 @@ def main():
         if "error" in result:
             left.append(f"{one['case']}: {result['error']}")
             continue
-        data = data_of(result, folder.name, reports / one["case"] / "report.html")
+        data = data_of(result, kept.analyzer, reports / one["case"] / "report.html")
         wrong = check.complaints(data)
         if wrong:
             left += wrong

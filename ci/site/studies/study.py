@@ -5,6 +5,7 @@ import tomllib
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
+REPO = HERE.parents[2]
 KEYS = {"case", "page", "title", "symptom", "planted", "meaning", "remedy", "tried"}
 #: How the ladder of a question begins on the terminal.
 LADDERS = {"decode": "decode:", "prompt": "prompt:", "first_token": "first ", "start_up": "start-up:"}
