@@ -2,8 +2,8 @@
 # site.sh [--links | --shots | --studies]      build the documents as a site and check it
 #
 #   (no option)  build the site in ~/.cache/profinfer/site/html, and check: links and anchors, the case studies against their
-#                data and against a battery of this commit, the commands of Start and of the pages for programs that can run here, and in Chromium the search
-#                and the sample report
+#                data and against a battery of this commit, the commands of Start, of the cookbook and of the pages for
+#                programs that can run here, and in Chromium the search and the sample report
 #   --links      only what needs neither mdBook nor a build: links and anchors of the Markdown files, the case studies,
 #                the tests of these scripts (2 s; part of scripts/test.sh)
 #   --shots      make the pictures of docs/ again, from the kept recordings
@@ -45,8 +45,9 @@ shots() {
 }
 # Takes the results into the data of the studies, and writes their pages.
 studies() {
+	local causes=$CACHE/causes
 	reports
-	CACHE=$CACHE PROFINFER_ANALYZE=$ANALYZE python3 -B ci/site/studies/collect.py "$CACHE/causes" "$dir"
+	CACHE=$CACHE PROFINFER_ANALYZE=$ANALYZE python3 -B ci/site/studies/collect.py "$causes" "$dir"
 	pictures "$dir/shots.json"
 	python3 -B ci/site/studies/write.py
 }
@@ -78,10 +79,13 @@ commands() {
 	mkdir "$path/agents"
 	cp "${PROFINFER_AGENT:-$CARGO_TARGET_DIR/debug/profinfer-agent}" "$path/agents/profinfer-agent-$(uname -m)"
 	ln -s "$engine"/llama-* "$path/"
+	mkdir "$path/agent"
+	ln -s "${PROFINFER_AGENT:-$CARGO_TARGET_DIR/debug/profinfer-agent}" "$path/agent/profinfer-agent"
 	# In a container, where one is root already
 	ensure_venv notebook
 	have sudo || { printf '#!/bin/sh\nexec "$@"\n' >"$path/sudo" && chmod +x "$path/sudo"; }
-	PROFINFER_CEILINGS='' MODEL=$(scripts/model.sh smollm2) PROFINFER_PYTHON=$VENV/bin/python PATH=$path:$PATH python3 -B ci/site/commands.py --run
+	PROFINFER_CEILINGS='' MODEL=$(scripts/model.sh smollm2) MODEL_WITH_EXPERTS=$(scripts/model.sh moe-qwen60) AGENT=$path/agent \
+		PROFINFER_PYTHON=$VENV/bin/python PATH=$path:$PATH python3 -B ci/site/commands.py --run
 }
 
 case ${1:-} in

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""The commands that the pages of Start and the pages for programs show.
+"""The commands that the pages of Start, of the cookbook and for programs show.
 
 A comment above a block of `sh` or `python` says how it is tested:
-  <!-- runs -->             commands.py --run executes it, with `analyze` and a small engine in PATH, and the Python of
-                           scripts/requirements-notebook.txt
+  <!-- runs -->             commands.py --run executes it, with `analyze` and a small engine in PATH (for the cookbook, also
+                           with the folder AGENT, as the agent's package has it), and the Python of scripts/requirements-notebook.txt
   <!-- runs-in: SCRIPT -->  that script of the repository executes these commands
   <!-- untested: REASON --> nothing here can execute it; the site shows the reason
 
@@ -24,7 +24,9 @@ import places
 
 COMMENT = re.compile(r"^<!-- (runs|runs-in: (\S+)|untested: (.+)) -->$")
 #: Pages whose commands a newcomer types, or a program.
-FOLDERS = ("docs/start", "docs/programs")
+FOLDERS = ("docs/start", "docs/cookbook", "docs/programs")
+#: Files of the folder of a page, beside the recording trace.pfi: name, and the variable with the path of the original.
+FILES = {"m.gguf": "MODEL", "moe.gguf": "MODEL_WITH_EXPERTS"}
 #: Longest time of a block, s: beside compilers it takes ten times as long as alone.
 LONGEST = 900
 #: How a block of each language is executed.
@@ -54,9 +56,17 @@ def with_notes(text):
     return re.sub(r"^<!-- untested: (.+) -->$", note, text, flags=re.M)
 
 
-def finished(words, folder):
+def environment(page):
+    """The environment of the commands of a page."""
+    out = dict(os.environ)
+    if page.startswith("docs/cookbook/") and "AGENT" in out:
+        out["PATH"] = f"{out['AGENT']}:{out['PATH']}"
+    return out
+
+
+def finished(words, folder, env=None):
     """(what went wrong or None, output, errors) of a block. Nothing that it started goes on after it."""
-    with subprocess.Popen(words, cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True) as process:
+    with subprocess.Popen(words, cwd=folder, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True) as process:
         try:
             out, err = process.communicate(timeout=LONGEST)
             wrong = f"exit status {process.returncode}" if process.returncode else None
@@ -70,7 +80,7 @@ def finished(words, folder):
 
 
 def run(repo=places.REPO):
-    """Executes what can run here. The folder of a page has the recording trace.pfi and a link to the repository's scripts."""
+    """Executes what can run here, each page in a folder with FILES, the recording trace.pfi and a text prompt.txt."""
     by_page = {}
     for page, line, how, language, content in of_pages(repo):
         if how and how[1] == "runs":
@@ -78,8 +88,13 @@ def run(repo=places.REPO):
     for page, contents in by_page.items():
         with tempfile.TemporaryDirectory() as folder:
             subprocess.run(["cp", repo / "host-analyzer/tests/data/sample.pfi", f"{folder}/trace.pfi"], check=True)
+            for name, variable in FILES.items():
+                if variable in os.environ:
+                    os.symlink(os.environ[variable], f"{folder}/{name}")
+            with open(f"{folder}/prompt.txt", "w", encoding="utf-8") as file:
+                file.write("The quick brown fox jumps over the lazy dog. " * 8)
             for line, language, content in contents:
-                status, out, err = finished([*RUNNERS[language], content], folder)
+                status, out, err = finished([*RUNNERS[language], content], folder, environment(page))
                 if status:
                     raise SystemExit(f"{page}:{line}: {status}\n{content}{out[-1500:]}{err[-1500:]}")
                 print(f"{page}:{line}: ran")
