@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # package.sh DIR      install the Debian packages and unpack the archives of a release (scripts/release.sh) in bare Debians, and try them
 #
-# Makes a chroot with debootstrap, with only Debian's minimal packages, man and bash-completion. The
+# Makes a chroot with debootstrap, with only Debian's minimal packages, man, bash-completion, zsh and fish. The
 # packages must install with their dependencies, the programs must run and print the release's
-# version, man must find the pages and bash the completions, the doctor of the agent must work, and
-# removing the packages must leave nothing behind. The packages for arm64 run by qemu-user, the archive for Windows by wine.
+# version, man must find the pages and the shells the completions, the doctor of the agent must work, and
+# removing the packages must leave nothing behind. The packages for arm64 run by qemu-user, the archive and the wheel for
+# Windows by wine.
 set -eu
 . "$(dirname "$0")/../scripts/lib.sh"
 case ${1:-} in -h | --help | '') usage_from_head "$0"; exit ;; esac
@@ -14,7 +15,7 @@ need_pkgs debootstrap unzip
 version=$(workspace_version)
 arch=$(dpkg --print-architecture)
 . "$REPO/ci/release/bare.sh"
-bare_debian bookworm "$arch" man-db bash-completion
+bare_debian bookworm "$arch" man-db bash-completion zsh fish
 # purged ARCH PACKAGES...: removes them; nothing of them is left
 purged() {
 	local left
@@ -51,6 +52,13 @@ try "completion of analyze" "--board" bash -c '. /usr/share/bash-completion/bash
 try "completion of the agent" "^doctor" bash -c '. /usr/share/bash-completion/bash_completion; _completion_loader profinfer-agent
 	[[ $(complete -p profinfer-agent) =~ -F\ ([^ ]+) ]]
 	COMP_WORDS=(profinfer-agent doc) COMP_CWORD=1; ${BASH_REMATCH[1]} profinfer-agent doc profinfer-agent; printf "%s\n" "${COMPREPLY[@]}"'
+try "fish: options" "^--board" fish -c 'complete -C "analyze --bo"'
+try "fish: commands of the agent" "^doctor" fish -c 'complete -C "profinfer-agent doc"'
+for program in analyze profinfer-agent; do
+	# shellcheck disable=SC2016
+	try "zsh: $program" "^_$program of $program" zsh -f -c 'autoload -Uz compinit && compinit -u -d /tmp/zcompdump
+		autoload +X "_$1" && print -r -- "$_comps[$1] of $1"' zsh "$program"
+done
 for package in profinfer-agent profinfer-analyze profinfer-analyze-fleet; do
 	try "licence" "Apache License" cat "/usr/share/doc/$package/copyright"
 done
@@ -93,6 +101,11 @@ inside WINEDEBUG=-all wineboot -i >/dev/null 2>&1 || die "wine does not start"
 try_here "windows: analyze --version" "^analyze $version" windows --version
 try_here "windows: analyze demo" "gzip" windows demo --out demo
 try_here "windows: push finds an agent" "profinfer-agent-" windows push ssh pi@board --dry-run
+mkdir "$root/wheel"
+unzip -q "$release"/profinfer-*-win_amd64.whl -d "$root/wheel"
+wheel=$(cd "$root" && echo /wheel/profinfer-*.data/scripts/analyze.exe)
+try "windows wheel: version" "^analyze $version" WINEDEBUG=-all timeout 120 wine "$wheel" --version
+try "windows wheel: demo" "gzip" WINEDEBUG=-all timeout 120 wine "$wheel" demo --out wheel-demo
 inside wineserver -k >/dev/null 2>&1 || true
 echo "packages and archives: $failed failed"
 [ "$failed" = 0 ]
