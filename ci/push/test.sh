@@ -49,9 +49,13 @@ hdc_key=7001005458323933328a
 echo "$hdc_key Connected" >"$dir/hdc/targets"
 export PATH=$dir/bin:$PATH
 
-push_ssh() { "$analyze" push ssh root@127.0.0.1 --ssh-options "$ssh_options" --port "$port" "$@"; }
-push_adb() { "$analyze" push adb "$adb_serial" --port "$port" "$@"; }
-push_hdc() { "$analyze" push hdc --port "$port" "$@"; } # the only one: it needs no key
+# shellcheck disable=SC2034  # interrupted reads them by their names
+ssh_words=("$analyze" push ssh root@127.0.0.1 --ssh-options "$ssh_options" --port "$port")
+adb_words=("$analyze" push adb "$adb_serial" --port "$port")
+hdc_words=("$analyze" push hdc --port "$port") # the only one: it needs no key
+push_ssh() { "${ssh_words[@]}" "$@"; }
+push_adb() { "${adb_words[@]}" "$@"; }
+push_hdc() { "${hdc_words[@]}" "$@"; }
 
 whole ssh /tmp/profinfer -- /engine/nodes -m /model.gguf -t 2 -p 8 -n 4
 check "ssh: a key instead of a forwarded port" keyed /tmp/profinfer

@@ -11,7 +11,10 @@ whole() {
 	check "$way: capture through the port" captures "$way" "$@"
 	check "$way: again, copies and connects nothing twice" again "$way"
 	check "$way: record there and fetch" records "$way"
-	[ "$way" = hdc ] || check "$way: a link that broke is made again, and nothing is lost" resumes "$way" # hdc: oracle/push.rs
+	if [ "$way" != hdc ]; then # hdc: oracle/push.rs
+		check "$way: a link that broke is made again, and nothing is lost" resumes "$way"
+		check "$way: Ctrl-C ends the engine and fetches the recording" interrupted "$way" "$there"
+	fi
 	check "$way: stop leaves nothing" stops "$way" "$there"
 	check "$way: no connection stays behind" disconnected
 	check "$way: stop where there is nothing" "push_$way" --stop
@@ -85,7 +88,8 @@ records() {
 	"$analyze" "$file" -o "$dir/profile-file" && arrived "$dir/profile-file/summary.json"
 }
 
-# resumes WAY: the link breaks while a capture waits for the engine; --resume makes it again, and the capture gets all of the run
+# resumes WAY: a second push is refused while a capture waits for the engine; its link breaks, --resume makes it again, and the
+# capture gets all of the run
 resumes() {
 	local out=$dir/profile-resumed words capture
 	rm -rf "$out"
@@ -95,6 +99,7 @@ resumes() {
 	"${words[@]}" -o "$out" --target nodes --reconnect 60 2>"$dir/capture.err" &
 	capture=$!
 	ready $capture grep -qs "$READY" "$out/recording.pfi" || { cat "$dir/capture.err"; return 1; }
+	refused "a capture is in progress" --resume --replace -- "push_$1" --agent "$agent" || return 1
 	case $1 in
 	ssh) pkill -f "ssh -S $XDG_STATE_HOME" ;;
 	adb) adb disconnect "$adb_serial" ;;
@@ -105,6 +110,20 @@ resumes() {
 	$board run "${ENGINE[*]} >/dev/null" || return 1
 	wait $capture || { cat "$dir/capture.err"; return 1; }
 	arrived "$out/summary.json"
+}
+
+# interrupted WAY DIR: SIGINT for a push that records
+interrupted() {
+	local -n push=$1_words
+	local file=$dir/$1-interrupted.pfi pid
+	"${push[@]}" --agent "$agent" --out "$file" --file -- "${ENGINE[@]:0:${#ENGINE[@]}-1}" 100000 >"$dir/next" 2>"$dir/push.err" &
+	pid=$!
+	# shellcheck disable=SC2086  # words
+	ready "$pid" $board run "[ \"\$(stat -c %s $2/profinfer-agent.pfi 2>/dev/null || echo 0)\" -gt 100000 ]" || { cat "$dir/push.err"; return 1; }
+	kill -INT "$pid"
+	wait "$pid" || { cat "$dir/push.err"; return 1; }
+	$board run "! pidof nodes" || { echo "the engine goes on"; return 1; }
+	"$analyze" "$file" -o "$dir/profile-interrupted"
 }
 
 # No process of ssh's holds the connection of push to the board
