@@ -86,8 +86,8 @@ pub(super) fn context_shifts(model: &Model, phases: &Phases) -> Vec<ContextShift
     for i in (0..calls.len()).filter(|i| calls.status[*i] == 0 && phases.llama_calls[*i] != Phase::WarmUp) {
         let (graph_ns, with, others) = found.entry(context(model, i)).or_default();
         match graphs[i] {
-            Some(ns) => {
-                *graph_ns = graph_ns.saturating_add(ns);
+            Some(graph) => {
+                *graph_ns = graph_ns.saturating_add(model.graph_calls.duration_ns[graph.0 as usize]);
                 with.push(calls.duration_ns[i]);
             }
             None if phases.llama_calls[i].generates() => others.push(calls.duration_ns[i]),

@@ -1,9 +1,13 @@
 //! The context of each `llama_decode` call: the tokens before it, and the KV cells that its
 //! attention covers.
 //!
-//! The position comes from the batch, else from the first graph, whose rotary embedding reads the
-//! positions of the tokens. One dimension of attention is the number of cells.
+//! The position comes from the batch, else from the first graph that computes tokens, whose rotary
+//! embedding reads their positions. That of a graph that shifts a context reads by how much its cells move.
+//! One dimension of attention is the number of cells.
 
+use std::collections::HashSet;
+
+use super::shift::shift_graphs;
 use profinfer_trace::model::{LlamaCallId, Model, NodeIdx, Text, Topology};
 
 /// The context of one `llama_decode` call.
@@ -25,11 +29,14 @@ pub(crate) fn contexts(model: &Model) -> Vec<Context> {
     for (call, context) in (0..).map(LlamaCallId).zip(&mut all) {
         context.n_past = model.parts.of(call).find_map(|i| u32::try_from(model.parts.pos[i]?).ok());
     }
+    let shifting: HashSet<_> = shift_graphs(model).into_iter().flatten().collect();
     let calls = &model.graph_calls;
     for i in 0..calls.len() {
         let Some(decode) = calls.decode[i] else { continue };
         let context = &mut all[decode.0 as usize];
-        context.n_past = context.n_past.or(calls.n_past[i]);
+        if calls.parent[i].is_none_or(|graph| !shifting.contains(&graph)) {
+            context.n_past = context.n_past.or(calls.n_past[i]);
+        }
         context.n_kv = calls.topology[i].and_then(|s| cells[s.0 as usize]).or(context.n_kv);
     }
     all

@@ -35,7 +35,14 @@ fn a_context_shift_is_counted_with_its_time() {
         |i: &usize| graphs.decode[*i] == Some(LlamaCallId(2)) && graphs.layer[*i] == Layer::Scheduler;
     let first = (0..graphs.len()).find(of_call).unwrap();
     graphs.n_nodes[first] = 2;
-    let shifts = Analysis::compute(&m).token.context_shifts;
+    // Its embedding reads by how much the cells move.
+    graphs.n_past[first + 1] = Some(77);
+    let token = Analysis::compute(&m).token;
+    assert_eq!(
+        token.calls.iter().map(|c| c.n_past).collect::<Vec<_>>(),
+        (8..13).map(Some).collect::<Vec<_>>()
+    );
+    let shifts = token.context_shifts;
     let [s] = &shifts[..] else { panic!("{shifts:?}") };
     assert_eq!((s.shifts, s.graph_ns, s.median_ns, s.other_median_ns), (1, 50, 160, Some(100)));
     assert!(
