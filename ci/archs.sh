@@ -6,7 +6,8 @@
 # count from the GGUF file and the rules of llama.cpp's graphs (ci/archs): bytes of weights, bytes
 # of the KV cache or of the states of one sequence, operations of the products with weights. No
 # operator may be without a formula, and the module `embedding` only has the look-ups. Two models
-# also run in a server with four slots and one client. For an adapter that comes and goes, the allocations of graphs are
+# also run in a server with four slots and one client. The census of `analyze predict` is compared with
+# the file as well. For an adapter that comes and goes, the allocations of graphs are
 # those of the server's log (host-analyzer/analyze/tests/oracle/adapters.rs).
 #
 # --out DIR: keep the recordings there. NAME: only these models. Needs root and BPF, and 5 minutes.
@@ -71,6 +72,9 @@ run() {
 	esac
 	record "$1" "$engine/llama-completion" -m "$model" "${adapter[@]}" "${OPTIONS[@]}" -no-cnv -n "$TOKENS" --seed 1 \
 		--ignore-eos --verbose-prompt -p "$PROMPT"
+	# It refuses an encoder with a decoder.
+	[ "$1" = t5 ] || "$analyze" predict "$model" --from "$out/$1.pfi" --format json >"$out/$1/predict.json" ||
+		die "the speed of $1 could not be predicted from itself"
 }
 
 # serve NAME: the same prompt for one of four slots of a server

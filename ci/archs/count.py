@@ -37,6 +37,8 @@ RUNS = {
 }
 # Both counts are exact.
 TOLERANCE = 0.0001
+# A census has each vector once; some graphs read some of them twice, or not at all.
+CENSUS_TOLERANCE = 0.003
 PRODUCTS = ("MUL_MAT", "MUL_MAT_ID")
 
 
@@ -122,6 +124,18 @@ def compare(name, run, models, recordings, generated):
     return good
 
 
+def census(name, run, models, recordings):
+    """The census of `analyze predict` against the file: one line, and whether both are equal."""
+    with open(os.path.join(recordings, name, "predict.json"), encoding="utf-8") as f:
+        found = json.load(f)["census"]
+    gguf = Gguf(os.path.join(models, run.model + ".gguf"))
+    weights, cache = gguf.need(1, 1).weights, gguf.cells_only(found["cells"])
+    good = abs(ratio(found["weight_bytes"], weights) - 1) <= CENSUS_TOLERANCE and found["cache_bytes"] == cache
+    print(f"{name:14} | {found['weight_bytes'] / 1e6:9.3f} {weights / 1e6:9.3f} {ratio(found['weight_bytes'], weights):7.4f} | "
+          f"{found['cache_bytes'] / 1e6:9.3f} {cache / 1e6:9.3f} {ratio(found['cache_bytes'], cache):7.4f} | {found['cells']:5}{'' if good else '   <--'}")
+    return good
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("models", help="folder of the models")
@@ -133,6 +147,8 @@ def main():
     print(f"{'model':14} | {figures:>27} | {figures:>27} | {figures:>27} | embedding  | accuracy      no formula")
     recorded = [n for n in RUNS if os.path.exists(os.path.join(args.recordings, folder_of(n), "summary.json"))]
     good = [compare(n, RUNS[n], args.models, args.recordings, args.generated) for n in recorded]
+    print(f"\ncensus of analyze predict\n{'model':14} | {'weights, MB, file, ratio':27} | {'cells, MB, file, ratio':27} | cells")
+    good += [census(n, RUNS[n], args.models, args.recordings) for n in recorded if os.path.exists(os.path.join(args.recordings, n, "predict.json"))]
     sys.exit(not all(good) or not good)
 
 

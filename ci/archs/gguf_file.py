@@ -127,6 +127,10 @@ class Gguf:
     def cache(self, cells, part=""):
         return sum(self.layer_cache(i, cells, part) for i in range(self.layers))
 
+    def cells_only(self, cells):
+        """Without states."""
+        return sum(self.layer_cache(i, cells, "") - self.layer_cache(i, 0, "") for i in range(self.layers))
+
     def layer_cache(self, i, cells, part):
         """Bytes of the cache, or of the state of one sequence, that a layer reads."""
         if part == "enc." or self.arch == "bert":

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::layer::{of_experts, of_weight};
+use super::window::Windows;
 use profinfer_trace::model::{Blueprint, Tensor};
 
 /// A matrix in a product with a token.
@@ -46,9 +47,11 @@ pub struct Census {
     pub cell_bytes: u64,
     /// Number of cells that the census assumes.
     pub cells: u64,
-    /// Bytes of the cache that a token reads with that many cells, as flash attention does; less
-    /// where layers have a window.
+    /// Bytes of the cache that a token reads with that many cells, as flash attention does. Layers
+    /// that use the cache of another read it, too.
     pub cache_bytes: u64,
+    /// Bytes of the cache in memory with that many cells.
+    pub held_bytes: u64,
     pub file_bytes: u64,
     /// Elements of all weights, used by a token or not.
     pub parameters: u64,
@@ -76,6 +79,9 @@ const EMBEDDINGS: &str = "token_embd.weight";
 const OUTPUT: &str = "output.weight";
 /// Tables of which a token reads a row, besides the embeddings.
 const TABLES: [&str; 3] = ["per_layer_token_embd.weight", "position_embd.weight", "token_types.weight"];
+
+/// Parts of the names of weights that compute with a state.
+const STATES: [&str; 3] = [".ssm_", ".time_mix_", ".shortconv."];
 
 /// Architectures whose attention llama.cpp makes bidirectional whatever the file has.
 const BIDIRECTIONAL: [&str; 2] = ["dream", "gemma-embedding"];
@@ -121,10 +127,7 @@ impl Census {
                 .chain((!tied).then_some(embeddings))
                 .fold(0, |sum, table| sum.saturating_add(table.bytes)),
             file_bytes: blueprint.file_bytes,
-            recurrent: blueprint
-                .tensors
-                .iter()
-                .any(|t| t.name.contains(".ssm_") || t.name.contains(".time_mix_")),
+            recurrent: blueprint.tensors.iter().any(|t| STATES.iter().any(|part| t.name.contains(part))),
             ..Self::default()
         };
         let has_experts = blueprint.tensors.iter().any(|t| of_experts(&t.name));
@@ -164,11 +167,9 @@ impl Census {
         });
     }
 
-    /// Content of the cache: keys and values of each layer's heads. A layer with a window counts as
-    /// if it attended to all cells.
+    /// The cache: keys and values of each layer's heads.
     fn cache(&mut self, blueprint: &Blueprint, cells: u64) {
         self.cells = cells.max(1);
-        let embd = blueprint.number("embedding_length").unwrap_or(0);
         // Count layers with keys in the file, not the number that its header states: recurrent
         // layers have no keys. Those of linear attention have one matrix for all three, and a state.
         let layers_with = |of: &dyn Fn(&str) -> bool| {
@@ -179,30 +180,28 @@ impl Census {
             layers_with(&|name| name.starts_with("ssm_")),
             layers_with(&|name| name.starts_with("attn_qkv")),
         );
-        let mut layers = layers_with(&|name| name.starts_with("attn_k"));
-        layers.extend(fused.difference(&states));
+        let mut own = layers_with(&|name| name.starts_with("attn_k"));
+        own.extend(fused.difference(&states));
         let own_cache = own_cache(blueprint, self.layers);
-        for layer in layers.into_iter().filter(|l| *l < own_cache) {
-            let heads = blueprint.of_layer("attention.head_count", layer).unwrap_or(1).max(1);
-            // Latent attention keeps one row of this many elements for keys and values together.
-            let elements = if let Some(rank) = blueprint.number("attention.kv_lora_rank") {
-                rank.saturating_add(blueprint.number("rope.dimension_count").unwrap_or(0))
-            } else {
-                let groups = blueprint.of_layer("attention.head_count_kv", layer).unwrap_or(heads);
-                let length = |key| blueprint.number(key).unwrap_or(embd / heads);
-                let of_head = length("attention.key_length").saturating_add(length("attention.value_length"));
-                groups.saturating_mul(of_head)
-            };
-            self.cell_bytes = self.cell_bytes.saturating_add(elements.saturating_mul(CACHE_ELEMENT));
-        }
-        self.cache_bytes = self.cell_bytes.saturating_mul(self.cells);
+        own.retain(|l| *l < own_cache);
+        let windows = Windows::new(blueprint);
+        let bytes_of = |layer: u64, cells: u64| {
+            cell_elements(blueprint, &windows, layer).saturating_mul(CACHE_ELEMENT).saturating_mul(cells)
+        };
+        let held = |layer: u64| bytes_of(layer, windows.cells(layer, self.cells));
+        self.cell_bytes = own.iter().fold(0, |sum, l| bytes_of(*l, 1).saturating_add(sum));
+        self.held_bytes = own.iter().fold(0, |sum, l| held(*l).saturating_add(sum));
+        // The others read the cache of the last layer before them of the same kind.
+        let lender = |l: u64| own.iter().rev().find(|o| windows.has(**o) == windows.has(l));
+        let borrowed = (own_cache..self.layers).filter_map(lender);
+        self.cache_bytes = borrowed.fold(self.held_bytes, |sum, l| held(*l).saturating_add(sum));
     }
 
     /// Bytes that must stay in memory so that no token waits for storage: the file without its tables, and
     /// the cache.
     #[must_use]
     pub const fn resident_bytes(&self) -> u64 {
-        self.file_bytes.saturating_sub(self.table_bytes).saturating_add(self.cache_bytes)
+        self.file_bytes.saturating_sub(self.table_bytes).saturating_add(self.held_bytes)
     }
 
     /// Bytes of all matrices that a token reads.
@@ -233,6 +232,23 @@ impl Census {
         }
         sums
     }
+}
+
+/// Elements of keys and values of one cell of a layer.
+fn cell_elements(blueprint: &Blueprint, windows: &Windows<'_>, layer: u64) -> u64 {
+    // Latent attention keeps one row of this many elements for keys and values together.
+    if let Some(rank) = blueprint.number("attention.kv_lora_rank") {
+        return rank.saturating_add(blueprint.number("rope.dimension_count").unwrap_or(0));
+    }
+    let heads = blueprint.of_layer("attention.head_count", layer).unwrap_or(1).max(1);
+    let groups = blueprint.of_layer("attention.head_count_kv", layer).unwrap_or(heads);
+    let embd = blueprint.number("embedding_length").unwrap_or(0);
+    let length = |key: &str, of_window: &str| {
+        let own = windows.has(layer).then(|| blueprint.number(of_window)).flatten();
+        own.or_else(|| blueprint.number(key)).unwrap_or(embd / heads)
+    };
+    let keys = length("attention.key_length", "attention.key_length_swa");
+    groups.saturating_mul(keys.saturating_add(length("attention.value_length", "attention.value_length_swa")))
 }
 
 /// Layers with keys and values of their own, from the first one on; the others use the cache of one before.

@@ -23,6 +23,7 @@ mod run;
 mod shape;
 mod target;
 mod unseen;
+mod window;
 
 pub use bracket::{Bracket, DECODE_SHARE, PREFILL_SHARE};
 pub use census::{Census, Matrix, NoCensus};

@@ -110,6 +110,40 @@ fn layers_that_share_a_cache() {
     let (own, shared) = (of(&dense(), 1), of(&dense().number("llama.attention.shared_kv_layers", 1), 1));
     assert_eq!(shared.cell_bytes, own.cell_bytes / 2);
     assert_eq!(shared.weight_bytes(), own.weight_bytes() - 4_096);
+    // Both read it, and it is in memory once.
+    assert_eq!((shared.cache_bytes, shared.held_bytes), (own.cache_bytes, own.held_bytes / 2));
+}
+
+/// A layer with a window keeps 300 and 512 cells, in steps of 256; its heads may have another size.
+#[test]
+fn layers_with_a_window_keep_its_cells() {
+    let cells = |file: &File, n| of(file, n).cache_bytes / (2 * 2 * 16 * 2);
+    let all = |n: u64| 2 * n;
+    let named = |architecture: &str| {
+        File::new(architecture)
+            .number(&format!("{architecture}.attention.head_count"), 4)
+            .number(&format!("{architecture}.attention.head_count_kv"), 2)
+            .number(&format!("{architecture}.embedding_length"), 64)
+            .number(&format!("{architecture}.attention.sliding_window"), 300)
+            .tensor("token_embd.weight", &[64, 10], 8, 680)
+            .tensor("blk.0.attn_k.weight", &[64, 32], 1, 4_096)
+            .tensor("blk.1.attn_k.weight", &[64, 32], 1, 4_096)
+    };
+    assert_eq!(cells(&named("llama"), 5_000), all(5_000), "llama.cpp ignores it");
+    // By period, of which the last or the first layer attends to all.
+    assert_eq!(cells(&named("gemma2"), 5_000), 5_000 + 1_024);
+    assert_eq!(cells(&named("gemma2"), 700), all(700));
+    assert_eq!(cells(&named("smallthinker"), 5_000), 5_000 + 1_024);
+    assert_eq!(cells(&named("gemma3"), 5_000), 2 * 1_024);
+    let none = named("gemma3").number("gemma3.attention.sliding_window_pattern", 1);
+    assert_eq!(cells(&none, 5_000), all(5_000));
+    // By layer, with heads of half the size.
+    let list = [&7_u32.to_le_bytes()[..], &2_u64.to_le_bytes(), &[0, 1]].concat();
+    let by_layer = named("gemma4").setting("gemma4.attention.sliding_window_pattern", 9, list);
+    assert_eq!(cells(&by_layer, 5_000), 5_000 + 1_024);
+    let smaller =
+        by_layer.number("gemma4.attention.key_length_swa", 8).number("gemma4.attention.value_length_swa", 8);
+    assert_eq!(cells(&smaller, 5_000), 5_000 + 512);
 }
 
 /// Linear attention has one matrix for queries, keys and values, and a state; full attention has keys.
