@@ -17,6 +17,8 @@ set -eu
 TOKENS=16 PROMPT='the first of them was in there'
 # Weights stay as in the file: with AMX, the engine's own layout has more bytes.
 OPTIONS=(-t 2 --no-repack)
+# Models of scripts/model.sh: Mamba 1, and short convolutions without experts
+OTHERS=(mamba-q8 lfm2-q8)
 out='' names=()
 while [ $# -gt 0 ]; do
 	case $1 in
@@ -90,11 +92,15 @@ serve() {
 
 if [ ${#names[@]} = 0 ]; then
 	mapfile -t names < <("$VENV/bin/python" scripts/gen_archs.py --list | cut -d' ' -f1)
+	names+=("${OTHERS[@]}")
 fi
 say "architectures: ${names[*]}"
 hash=$(archs_hash)
 for name in "${names[@]}"; do
-	generated "$ARCHS" "$hash" "$name" scripts/gen_archs.py
+	case " ${OTHERS[*]} " in
+	*" $name "*) ln -sf "$(scripts/model.sh "$name")" "$ARCHS/$name.gguf" ;;
+	*) generated "$ARCHS" "$hash" "$name" scripts/gen_archs.py ;;
+	esac
 	run "$name"
 	case $name in mamba2 | qwen35) serve "$name" ;; esac
 done
