@@ -1,4 +1,4 @@
-"""A conversation with a server of llama.cpp, and what the server's own clock says of it."""
+"""Conversations with a server of llama.cpp, and what the server's own clock says of it."""
 
 import http.client
 import json
@@ -6,6 +6,7 @@ import os
 import signal
 import socket
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 
 def free_port():
@@ -27,22 +28,30 @@ def ask(port, method, path, body=None):
         connection.close()
 
 
-def converse(port, pid_of, running, turns, words, cache):
-    """Waits for the server, sends `turns` requests, each with the previous one and `words` more, and ends it. Returns the answers' timings."""
-    while running() and ask(port, "GET", "/health")[0] != 200:
-        time.sleep(0.05)
+def conversation(port, client, turns, words, cache, tokens):
+    """Timings of the answers to `turns` requests, each with the previous one and `words` more."""
     out = []
     for turn in range(1, turns + 1):
-        prompt = [100 + i * 7 % 900 for i in range(turn * words)]
-        status, text = ask(port, "POST", "/completion", {"prompt": prompt, "n_predict": 12, "cache_prompt": cache, "ignore_eos": True})
+        prompt = [100 + (client * 31 + i * 7) % 900 for i in range(turn * words)]
+        status, text = ask(port, "POST", "/completion", {"prompt": prompt, "n_predict": tokens, "cache_prompt": cache, "ignore_eos": True})
         if status == 200:
             out.append(json.loads(text)["timings"])
+    return out
+
+
+def converse(port, pid_of, running, turns, words, cache, clients=1, tokens=12):
+    """Waits for the server, has so many conversations at the same time, and ends it. Returns the answers' timings."""
+    while running() and ask(port, "GET", "/health")[0] != 200:
+        time.sleep(0.05)
+    with ThreadPoolExecutor(clients) as pool:
+        done = pool.map(lambda client: conversation(port, client, turns, words, cache, tokens), range(clients))
+        out = [timings for answers in done for timings in answers]
     os.kill(pid_of(), signal.SIGINT)
     return out
 
 
 def times(timings):
-    """Times of a run, in ns: all prompts of the conversation, and a token."""
+    """Times of a run, in ns: all prompts, and a token of one client."""
     if not timings:
         return {}
     prompts = sum(t["prompt_ms"] for t in timings) * 1e6

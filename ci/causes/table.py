@@ -10,7 +10,8 @@ runs (quiet only); and those of a setup, which `remedied` replaces:
   args, env, preload   more arguments and variables; a library of ci/causes/programs
   cpus, nice           affinity and niceness of the engine
   group     limits by controller of control groups of version 1; `DISK` in a value is the model's disk
-  requests  of llama-server: `turns` requests, each with the previous one and `words` more, `cache` of prompts
+  requests  of llama-server: `turns` requests, each with the previous one and `words` more, `cache` of prompts;
+            `clients` at the same time (1), `tokens` of each answer (12)
   agent     options of the agent
   sysfs     files of each CPU that only agent and engine see, by name: one text per CPU
   steal     share of the time by which steal time grows in a stand-in for /proc/stat (standin only)

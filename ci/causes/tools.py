@@ -77,7 +77,7 @@ class Tools:
         tool = f"{self.build(setup['build'])}/{setup['tool']}"
         words = [tool, "-m", self.model(setup["model"]), "-t", str(setup["threads"])]
         if setup["tool"] == "llama-server":
-            return [*words, "-np", "1", "-c", "2048", *setup["args"]]
+            return [*words, "-np", str(setup["requests"].get("clients", 1)), "-c", "2048", *setup["args"]]
         words += ["-n", str(setup["tokens"])]
         if setup["tool"] == "nodes":
             return [*words, "-p", str(setup["prompt"]), *setup["args"]]
