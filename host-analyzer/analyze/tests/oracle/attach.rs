@@ -4,6 +4,8 @@ use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use profinfer_skip::skip;
+
 use crate::support::{Parts, engine, model, parts, read, whole};
 
 fn paused_engine(parts: &Parts) -> Option<Child> {
@@ -53,6 +55,49 @@ fn by_pid() {
     whole(&trace);
     assert_eq!(trace.llama_calls.len(), 21);
     assert!(trace.spans.len() > 21 * 64 * 2);
+}
+
+/// The agent in a PID namespace, and an engine that runs in one below, by the id that it has in the agent's.
+#[test]
+fn by_pid_in_a_namespace_below() {
+    const SCRIPT: &str = r#"
+        mkfifo "$DIR/go"
+        unshare -p -f --mount-proc "$@" <"$DIR/go" >"$DIR/said" 2>/dev/null &
+        outer=$!
+        exec 9>"$DIR/go"
+        until grep -qs ready "$DIR/said"; do sleep 0.1; done
+        "$AGENT" record --full --out "$DIR/t.pfi" --pid "$(pgrep -P $outer)" &
+        until [ -e "$DIR/attached" ]; do sleep 0.1; done
+        echo >&9
+        wait
+    "#;
+    let Some(parts) = parts() else { return };
+    let Some(bin) = engine("PROFINFER_ENGINE_DIR") else { return };
+    let unshare = ["-p", "-f", "--mount-proc"];
+    if !std::path::Path::new("/sys/kernel/btf/vmlinux").exists() {
+        return skip("this kernel has no BTF");
+    }
+    if !Command::new("unshare").args(unshare).arg("true").status().is_ok_and(|s| s.success()) {
+        return skip("no PID namespace can be made here");
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let mut both = Command::new("unshare")
+        .args(unshare)
+        .args(["timeout", "-s", "KILL", "120", "sh", "-c", SCRIPT, "sh"])
+        .arg(bin.join("nodes"))
+        .args(["-m", &model(&parts, "dense-q8"), "-t", "2", "-p", "4", "-n", "20", "--pause"])
+        .env("DIR", dir.path())
+        .env("AGENT", &parts.agent)
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let out = dir.path().join("t.pfi");
+    wait_for_probes(&out);
+    std::fs::write(dir.path().join("attached"), []).unwrap();
+    assert!(wait(&mut both));
+    let trace = read(&out);
+    whole(&trace);
+    assert_eq!(trace.llama_calls.len(), 21);
 }
 
 #[test]
