@@ -5,12 +5,12 @@ use std::collections::{BTreeMap, HashMap};
 use super::environment::Environment;
 use super::read;
 use crate::ladder::{Programs, Question, Round, StepKind, rounds, steps_of};
-use crate::replay::{Culprit, CulpritId, Replay};
+use crate::replay::{CallReplay, Culprit, CulpritId, Replay};
 use crate::results::fact::Conditions;
 use crate::results::module::Places;
 use crate::shared::name::without_layer;
-use crate::shared::phase::Phases;
-use profinfer_trace::model::{LlamaCallId, Model, Text, Traced};
+use crate::shared::phase::{Phase, Phases};
+use profinfer_trace::model::{LlamaCallId, Model, NodeIdx, Text, Traced};
 
 #[derive(Debug, Clone, Default)]
 pub struct Run {
@@ -89,17 +89,21 @@ struct Recording<'a> {
     phases: Phases,
     conditions: Conditions,
     operators: Operators,
+    /// Of the encoder of images or sound, by the call that reads what it made.
+    encoders: Operators,
     replay: Replay,
     /// By call: position in the replay.
     replayed: HashMap<LlamaCallId, usize>,
 }
 
-/// Calls that are one in a comparison.
-struct Unit {
-    calls: Vec<LlamaCallId>,
-    /// The one that names context and position.
+/// Calls that are one in a comparison, or the time of an encoder before a call.
+struct Unit<'a> {
+    rows: Vec<&'a CallReplay>,
+    /// The call that names context and position.
     main: LlamaCallId,
     units: u64,
+    /// Those of `rows`.
+    operators: &'a Operators,
 }
 
 impl<'a> Recording<'a> {
@@ -108,18 +112,20 @@ impl<'a> Recording<'a> {
         let conditions = Conditions::compute(model, &phases);
         let mut operators = Operators::new(model.llama_calls.len());
         let replay = Replay::with_operators(model, &phases, &conditions, &Places::compute(model), &mut |o| {
-            operators.add(o.call, (o.other_backend, o.node.desc, o.node.name), o.ns);
+            let within = if o.other_backend { StepKind::OtherBackend } else { StepKind::AboveFloor };
+            operators.add(o.call, (within, o.node.desc, o.node.name), o.ns);
         });
         let replayed = (0..).zip(&replay.calls).map(|(i, c)| (c.call, i)).collect();
-        Self { model, phases, conditions, operators, replay, replayed }
+        let encoders = Operators::of_encoders(model, &replay.encodes);
+        Self { model, phases, conditions, operators, encoders, replay, replayed }
     }
 
     fn run(&self, question: Question) -> Run {
         let Self { model, phases, conditions, replay, .. } = self;
         let all = self.units(question);
-        let number: u64 = all.iter().map(|u| u.calls.len() as u64).sum();
+        let number: u64 = all.iter().map(|u| u.rows.len() as u64).sum();
         let (pid, units) = self.most_used(all);
-        let rows: Vec<usize> = units.iter().flat_map(|u| &u.calls).map(|c| c.0 as usize).collect();
+        let rows: Vec<usize> = units.iter().flat_map(|u| &u.rows).map(|c| c.call.0 as usize).collect();
         let mut programs = Programs::default();
         let ids = programs.ids(replay.culprits.iter().map(Culprit::program));
         let mut leaves = Leaves::default();
@@ -138,39 +144,49 @@ impl<'a> Recording<'a> {
     }
 
     /// The units of a question, of all processes.
-    fn units(&self, question: Question) -> Vec<Unit> {
-        let Self { model, phases, replay, .. } = self;
+    fn units(&self, question: Question) -> Vec<Unit<'_>> {
+        let Self { model, phases, replay, operators, .. } = self;
         let guessing = if question == Question::Decode { rounds(model, phases, replay) } else { Vec::new() };
         if !guessing.is_empty() {
-            let unit = |r: Round| Unit { calls: r.calls, main: r.target, units: r.tokens };
+            let row = |call: &LlamaCallId| self.replayed.get(call).map(|i| &replay.calls[*i]);
+            let unit = |r: Round| {
+                let rows = r.calls.iter().filter_map(row).collect();
+                Unit { rows, main: r.target, units: r.tokens, operators }
+            };
             return guessing.into_iter().map(unit).collect();
         }
         let covered = replay.calls.iter().filter(|c| question.covers(model, phases, c));
-        let mut calls: Vec<LlamaCallId> = covered.map(|c| c.call).collect();
-        calls.sort_unstable();
+        let mut rows: Vec<&CallReplay> = covered.collect();
+        let mut operators = operators;
+        if question == Question::Encode && rows.is_empty() {
+            let encodes = replay.encodes.iter().filter(|e| e.phase != Phase::WarmUp);
+            (rows, operators) = (encodes.collect(), &self.encoders);
+        }
+        rows.sort_unstable_by_key(|c| c.call);
         let units = |call: LlamaCallId| match question {
             Question::Prompt => u64::from(model.llama_calls.n_tokens[call.0 as usize].max(1)),
             _ => 1,
         };
-        calls.into_iter().map(|call| Unit { calls: vec![call], main: call, units: units(call) }).collect()
+        rows.into_iter()
+            .map(|row| Unit { rows: vec![row], main: row.call, units: units(row.call), operators })
+            .collect()
     }
 
     /// The process, and the units of the context that has most of them; if equal, of the first.
-    fn most_used(&self, all: Vec<Unit>) -> (u32, Vec<Unit>) {
+    fn most_used<'u>(&self, all: Vec<Unit<'u>>) -> (u32, Vec<Unit<'u>>) {
         let calls = &self.model.llama_calls;
-        let mut of_context: BTreeMap<(u32, u64), Vec<Unit>> = BTreeMap::new();
+        let mut of_context: BTreeMap<(u32, u64), Vec<Unit<'u>>> = BTreeMap::new();
         for unit in all {
-            let main = unit.main.0 as usize;
-            let pid = self.model.threads.get(calls.thread[main]).pid;
-            of_context.entry((pid, calls.context[main])).or_default().push(unit);
+            let of = (pid(self.model, unit.main), calls.context[unit.main.0 as usize]);
+            of_context.entry(of).or_default().push(unit);
         }
-        let first = |units: &[Unit]| units.first().map(|u| u.main);
+        let first = |units: &[Unit<'_>]| units.first().map(|u| u.main);
         let most =
             of_context.into_iter().max_by_key(|(_, units)| (units.len(), std::cmp::Reverse(first(units))));
         most.map_or_else(Default::default, |((pid, _), units)| (pid, units))
     }
 
-    fn call(&self, unit: &Unit, programs: &[CulpritId], leaves: &mut Leaves) -> Call {
+    fn call(&self, unit: &Unit<'_>, programs: &[CulpritId], leaves: &mut Leaves) -> Call {
         let Self { model, phases, .. } = self;
         let main = unit.main.0 as usize;
         let mut call = Call {
@@ -181,19 +197,17 @@ impl<'a> Recording<'a> {
             ..Call::default()
         };
         let mut parts: BTreeMap<u32, i64> = BTreeMap::new();
-        for id in &unit.calls {
-            let Some(replayed) = self.replayed.get(id).map(|i| &self.replay.calls[*i]) else { continue };
-            call.time_ns = call.time_ns.saturating_add(replayed.time_ns);
-            call.traced &= phases.tracing.llama_calls[id.0 as usize] == Traced::Whole;
-            for (step, ns) in steps_of(replayed) {
+        for row in &unit.rows {
+            call.time_ns = call.time_ns.saturating_add(row.time_ns);
+            call.traced &= phases.tracing.llama_calls[row.call.0 as usize] == Traced::Whole;
+            for (step, ns) in steps_of(row) {
                 *parts.entry(leaves.id(step.renumbered(programs), "", "")).or_default() += ns.cast_signed();
             }
-            for ((other_backend, desc, name), ns) in self.operators.of(*id) {
-                let step = if *other_backend { StepKind::OtherBackend } else { StepKind::AboveFloor };
+            for ((within, desc, name), ns) in unit.operators.of(row.call) {
                 let tensor = without_layer(model.texts.get(*name));
-                let leaf = leaves.id(step, model.texts.get(*desc), &tensor);
+                let leaf = leaves.id(*within, model.texts.get(*desc), &tensor);
                 *parts.entry(leaf).or_default() += ns.cast_signed();
-                *parts.entry(leaves.id(step, "", "")).or_default() -= ns.cast_signed();
+                *parts.entry(leaves.id(*within, "", "")).or_default() -= ns.cast_signed();
             }
         }
         call.parts = parts.into_iter().filter(|(_, ns)| *ns != 0).collect();
@@ -201,8 +215,13 @@ impl<'a> Recording<'a> {
     }
 }
 
-/// An operator on another backend or not, its description, and its tensor.
-type Operator = (bool, Text, Text);
+/// The process of a call.
+fn pid(model: &Model, call: LlamaCallId) -> u32 {
+    model.threads.get(model.llama_calls.thread[call.0 as usize]).pid
+}
+
+/// The step that contains an operator, its description, and its tensor.
+type Operator = (StepKind, Text, Text);
 
 /// Times of the operators by call, ns.
 struct Operators(Vec<HashMap<Operator, u64>>);
@@ -210,6 +229,45 @@ struct Operators(Vec<HashMap<Operator, u64>>);
 impl Operators {
     fn new(calls: usize) -> Self {
         Self(vec![HashMap::new(); calls])
+    }
+
+    /// Those of graphs outside of calls, from the first start to the last end of their threads.
+    fn of_encoders(model: &Model, encodes: &[CallReplay]) -> Self {
+        let mut all = Self::new(model.llama_calls.len());
+        if encodes.is_empty() {
+            return all;
+        }
+        // Process and times of each, by start.
+        let mut times: Vec<(u32, u64, u64, LlamaCallId)> = encodes
+            .iter()
+            .map(|e| {
+                let entry = model.llama_calls.start_ns[e.call.0 as usize];
+                (pid(model, e.call), entry.saturating_sub(e.time_ns), entry, e.call)
+            })
+            .collect();
+        times.sort_unstable();
+        let graphs = &model.graph_calls;
+        for (graph, rows) in model.spans.by_call() {
+            let (at, start) = (graph.0 as usize, graphs.start_ns[graph.0 as usize]);
+            let (None, Some(topology)) = (graphs.decode[at], graphs.topology[at]) else { continue };
+            let process = model.threads.get(graphs.thread[at]).pid;
+            let after = times.partition_point(|(pid, from, ..)| (*pid, *from) <= (process, start));
+            let Some((pid, _, to, call)) = after.checked_sub(1).map(|i| times[i]) else { continue };
+            if pid != process || start >= to {
+                continue;
+            }
+            let mut nodes: HashMap<NodeIdx, (u64, u64)> = HashMap::new();
+            for row in rows {
+                let (begun, spans) = (model.spans.start_ns[row], &model.spans);
+                let time = nodes.entry(spans.node[row]).or_insert((begun, begun));
+                *time = (time.0.min(begun), time.1.max(begun.saturating_add(spans.work_ns[row])));
+            }
+            for (node, (begun, ended)) in nodes {
+                let node = model.topologies.get(topology).node(node);
+                all.add(call, (StepKind::Encoder, node.desc, node.name), ended - begun);
+            }
+        }
+        all
     }
 
     fn add(&mut self, LlamaCallId(call): LlamaCallId, operator: Operator, ns: u64) {

@@ -1,13 +1,16 @@
 //! Other questions than generated text: prompts, and tokens that come out of guesses.
 
 use profinfer_analysis::compare::{Choices, Code, Comparison, Level, Note, Run};
-use profinfer_analysis::ladder::Question;
-use profinfer_trace::model::Model;
+use profinfer_analysis::ladder::{Question, StepKind};
+use profinfer_trace::model::{Layer, Model, Topology, TopologyId};
 use profinfer_trace::test_support::tables::{Spec, model};
 use profinfer_views::words::compare as words;
 
 use crate::models::calls;
+use crate::models::graph::{outer_graph, span};
 use crate::models::planted::{Plant, each, prompts};
+use crate::models::rows::tensor;
+use crate::replay::questions::{DECODE, calls as of_a_process};
 use crate::server;
 use crate::speculative::always;
 
@@ -42,6 +45,43 @@ fn prompts_are_compared_per_token() {
     assert!(
         words::selection(c).starts_with("Compared: completely traced calls that read prompts of 4 tokens")
     );
+}
+
+/// Twenty prompts, each with an image, whose encoder has one operator of this length, ns.
+fn images(operator_ns: u64) -> Model {
+    let at = |i: u64| 10_000 * (i + 1);
+    let rows: Vec<_> = (0..20)
+        .flat_map(|i| [(DECODE, 7, 30, at(i), at(i) + 100), (DECODE, 7, 1, at(i) + 110, at(i) + 200)])
+        .collect();
+    let mut m = of_a_process(&rows);
+    let nodes = vec![tensor(&mut m.texts, "patches", "CONV_2D", "f32")];
+    m.topologies.rows.push(Topology { pid: 1, n_nodes: 1, nodes, complete: true });
+    for i in 0..20_u32 {
+        outer_graph(&mut m, at(i.into()) - operator_ns - 50, operator_ns + 20);
+        m.graph_calls.layer[i as usize] = Layer::Backend;
+        m.graph_calls.topology[i as usize] = Some(TopologyId(0));
+        span(&mut m, i, 1, [0, 0], [5, operator_ns, 0]);
+    }
+    m
+}
+
+/// An encoder is outside of the model's calls. Of 450 ns, 50 are its graph's and the application's.
+#[test]
+fn encoders_of_images_are_compared_apart() {
+    let all = questions(&images(400), &images(500));
+    let of: Vec<Question> = all.iter().map(|c| c.question).collect();
+    assert_eq!(of, [Question::Decode, Question::Prompt, Question::Encode]);
+    assert!(all[..2].iter().all(|c| c.verdict.shift == Some(0.0)), "text is as fast");
+    let c = &all[2];
+    assert_eq!((c.unit_ns(), c.verdict.code), (Some([450, 550]), Code::Slower));
+    sums(c);
+    let operators: Vec<_> = c
+        .rows
+        .iter()
+        .filter(|r| r.level == Level::Tensor && r.change_ns() != 0)
+        .map(|r| (r.step, r.op.as_str(), r.tensor.as_str(), r.change_ns()))
+        .collect();
+    assert_eq!(operators, [(StepKind::Encoder, "CONV_2D", "patches", 100)]);
 }
 
 /// Calls that read prompts of these lengths; a token takes 10 ns, a call 100 more.

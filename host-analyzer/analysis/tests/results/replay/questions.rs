@@ -9,11 +9,11 @@ use super::{COMPLETE, recording, sums_are_exact};
 use crate::models::graph::outer_graph;
 
 /// Calls of process and thread 1: function, context, tokens, start, end.
-type Row = (DecodeFunction, u64, u32, u64, u64);
+pub(crate) type Row = (DecodeFunction, u64, u32, u64, u64);
 
-const DECODE: DecodeFunction = DecodeFunction::LlamaDecode;
+pub(crate) const DECODE: DecodeFunction = DecodeFunction::LlamaDecode;
 
-fn calls(rows: &[Row]) -> Model {
+pub(crate) fn calls(rows: &[Row]) -> Model {
     let mut m = Model::default();
     let thread = m.threads.find_or_add(1);
     m.threads.describe(thread, 1, Text::default());
