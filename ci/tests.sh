@@ -3,7 +3,7 @@
 # scripts/lib.sh.
 
 # shellcheck disable=SC2034  # for those who source this
-TEST_MODELS=(smollm2 dense-q8 dense-f16 dense-f32 dense-q4 dense-q4k moe-qwen60 moe-mixtral8 spec-target spec-draft gemma2-q8 qwen2-q8 mamba-q8 lfm2-q8 deep-q8 deepest-q8)
+TEST_MODELS=(smollm2 dense-q8 dense-f16 dense-f32 dense-q4 dense-q4k moe-qwen60 moe-mixtral8 spec-target spec-draft gemma2-q8 qwen2-q8 mamba-q8 lfm2-q8 deep-q8 deeper-q8 deepest-q8)
 
 # cargo of the tests: the build also runs clippy, so that nothing is compiled twice. Released or timed programs are built without it,
 # since it leaves the optimisations of MIR out (not those of LLVM).

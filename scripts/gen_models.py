@@ -74,6 +74,8 @@ MODELS = {
                         layers=48, embd=64, ff=64, heads=2, kv_heads=1, vocab=512, weights=T.F32),
     "deep-q8": Model("llama, 300 narrow layers, Q8_0: a graph that the agent reads in parts",
                      layers=300, embd=64, ff=64, heads=1, kv_heads=1, vocab=512),
+    "deeper-q8": Model("llama, 490 narrow layers, Q8_0: a graph almost as large as the agent reads",
+                       layers=490, embd=64, ff=64, heads=1, kv_heads=1, vocab=512),
     "deepest-q8": Model("gemma2, 512 narrow layers, Q8_0: more nodes in a graph than the agent reads", arch="gemma2",
                         layers=512, embd=64, ff=64, heads=1, kv_heads=1, vocab=512, tied=True, embd_gain=0.06),
     "mamba-q8": Model("mamba, 6 layers, Q8_0", arch="mamba", layers=6, ff=0, heads=0, kv_heads=0),

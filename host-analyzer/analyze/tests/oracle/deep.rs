@@ -16,11 +16,14 @@ const FEWEST_PARTS: usize = 4;
 /// Tokens to generate: more than the parts that a slow machine needs (one needed 20).
 const TOKENS: usize = 40;
 
-fn trace(models: &[&str]) -> Option<(Model, Vec<Call>)> {
+/// The agent with such a graph, bytes: its tensors are some 2 MB, the agent of the tests is not the small static one.
+const LARGEST_AGENT: u64 = 32 << 20;
+
+fn trace(models: &[&str], tokens: usize) -> Option<(Model, Vec<Call>)> {
     let (parts, bin) = (parts()?, engine("PROFINFER_ENGINE_DIR")?);
     let driver = bin.join("nodes");
     let files: Vec<String> = models.iter().map(|name| model(&parts, name)).collect();
-    let tokens = TOKENS.to_string();
+    let tokens = tokens.to_string();
     let mut command = vec![driver.to_str().unwrap(), "-t", "2", "-p", "5", "-n", &tokens, "--list"];
     files.iter().for_each(|file| command.extend(["-m", file.as_str()]));
     let (trace, output) = record(&parts, &["--levels", "token,graph,op"], &command);
@@ -56,7 +59,7 @@ fn check(trace: &Model, calls: &[Call], models: usize) -> Vec<Vec<usize>> {
 
 #[test]
 fn a_graph_of_9000_nodes_is_read_in_parts() {
-    let Some((trace, calls)) = trace(&["deep-q8"]) else { return };
+    let Some((trace, calls)) = trace(&["deep-q8"], TOKENS) else { return };
     assert!(calls.iter().all(|c| c.nodes.len() > DEEP), "the model is deep enough");
     let unread = check(&trace, &calls, 1).remove(0);
     assert!((FEWEST_PARTS..calls.len()).contains(&unread.len()), "{unread:?}");
@@ -65,9 +68,21 @@ fn a_graph_of_9000_nodes_is_read_in_parts() {
     assert_eq!(Analysis::compute(&trace).token.decode.tokens, TOKENS as u64, "its calls are there");
 }
 
+/// Almost the largest number that is read.
+#[test]
+fn a_graph_of_15000_nodes_is_read_in_parts() {
+    let Some((trace, calls)) = trace(&["deeper-q8"], 2 * TOKENS) else { return };
+    assert!(calls.iter().all(|c| (15_000..16_384).contains(&c.nodes.len())), "{}", calls[0].nodes.len());
+    let unread = check(&trace, &calls, 1).remove(0);
+    assert_eq!(unread, (0..unread.len()).collect::<Vec<_>>());
+    assert!(unread.len() < calls.len(), "all parts were read");
+    let agent = trace.health.end.unwrap().agent_rss_bytes;
+    assert!(agent < LARGEST_AGENT, "{agent} bytes");
+}
+
 #[test]
 fn a_small_graph_between_the_parts_is_read_at_once() {
-    let Some((trace, calls)) = trace(&["deep-q8", "dense-q8"]) else { return };
+    let Some((trace, calls)) = trace(&["deep-q8", "dense-q8"], TOKENS) else { return };
     let unread = check(&trace, &calls, 2);
     assert!((FEWEST_PARTS..calls.len() / 2).contains(&unread[0].len()) && unread[1].is_empty(), "{unread:?}");
 }
