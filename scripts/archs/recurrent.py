@@ -6,6 +6,7 @@ from gguf import GGMLQuantizationType as T
 from .base import File, model
 
 CONV, SHORT = 4, 3  # width of the convolutions; of those of lfm2
+DELTA = 64, 4, 16  # of gated delta nets: size of a head, heads of queries and keys, heads of values
 
 
 def state_space_header(f, *, inner, state, heads, groups):
@@ -104,6 +105,22 @@ def qwen35(path):
 @model("qwen35moe", "the same with 32 experts (4 used) and a shared one")
 def qwen35moe(path):
     f = File(path, "qwen35moe", embd=512, layers=5)
+    qwen35_layers(f, experts_and_a_shared_one(f))
+
+
+@model("qwen3next", "4 layers, 3 of them gated delta net with one matrix for both gates; 32 experts (4 used) and a shared one")
+def qwen3next(path):
+    f = File(path, "qwen3next", embd=512, layers=4)
+    experts = experts_and_a_shared_one(f)
+    delta_net_header(f)
+    f.ends()
+    for i in range(f.layers):
+        delta_net_layer(f, i, i % 4 == 3, experts, gates="ssm_ba")
+    f.close()
+
+
+def experts_and_a_shared_one(f):
+    """Writes the header; returns what adds the feed-forward network of a layer."""
     f.w.add_expert_count(32)
     f.w.add_expert_used_count(4)
     f.w.add_expert_feed_forward_length(256)
@@ -114,44 +131,56 @@ def qwen35moe(path):
         f.vector(p + "ffn_gate_inp_shexp.weight", f.values(f.embd, 1 / np.sqrt(f.embd)))
         f.feed_forward(p, 512, suffix="_shexp")
 
-    qwen35_layers(f, experts)
+    return experts
+
+
+def delta_net_header(f):
+    size, key_heads, value_heads = DELTA
+    f.heads(8, 2, 64, rope=32)
+    f.w.add_layer_norm_rms_eps(1e-5)
+    state_space_header(f, inner=size * value_heads, state=size, heads=value_heads, groups=key_heads)
+    f.key("full_attention_interval", 4)
+
+
+def delta_net_layer(f, i, attends, feed_forward, gates):
+    """A layer of a hybrid: attention or gated delta net, and what follows."""
+    p = f"blk.{i}."
+    f.norms(p, "attn_norm post_attention_norm")
+    if attends:
+        f.attention(p, 8, 2, 64, gate=2)
+        f.norms(p, "attn_q_norm attn_k_norm", 64)
+    else:
+        delta_net(f, p, gates)
+    feed_forward(p)
 
 
 def qwen35_layers(f, feed_forward):
     """All of the file but the feed-forward networks. Every fourth layer attends, and the one after the last."""
-    size, key_heads, value_heads, last = 64, 4, 16, f.layers - 1
-    f.heads(8, 2, 64, rope=32)
+    last = f.layers - 1
+    delta_net_header(f)
     f.w.add_rope_dimension_sections([8, 4, 4, 0])
-    f.w.add_layer_norm_rms_eps(1e-5)
-    state_space_header(f, inner=size * value_heads, state=size, heads=value_heads, groups=key_heads)
-    f.key("full_attention_interval", 4)
     f.key("nextn_predict_layers", 1)
     f.ends()
     for i in range(f.layers):
-        p = f"blk.{i}."
-        f.norms(p, "attn_norm post_attention_norm")
-        if i == last or i % 4 == 3:
-            f.attention(p, 8, 2, 64, gate=2)
-            f.norms(p, "attn_q_norm attn_k_norm", 64)
-        else:
-            delta_net(f, p, size, key_heads, value_heads)
-        feed_forward(p)
+        delta_net_layer(f, i, i == last or i % 4 == 3, feed_forward, gates="ssm_beta ssm_alpha")
     p = f"blk.{last}.nextn."
     f.matrix(p + "eh_proj.weight", 2 * f.embd, f.embd)
     f.norms(p, "enorm hnorm shared_head_norm")
     f.close()
 
 
-def delta_net(f, p, size, key_heads, value_heads):
-    """The layer of gated delta net: queries and keys of some heads, values and states of more."""
+def delta_net(f, p, gates):
+    """Gated delta net: queries and keys of some heads, values and states of more. `gates`: matrices of a decay and a gate for each."""
+    size, key_heads, value_heads = DELTA
     mixed = size * (2 * key_heads + value_heads)
     f.matrix(p + "attn_qkv.weight", f.embd, mixed)
     f.matrix(p + "attn_gate.weight", f.embd, size * value_heads)
     f.matrix(p + "ssm_conv1d.weight", CONV, mixed, T.F32)
     f.bias(p + "ssm_dt", value_heads)
     f.vector(p + "ssm_a", -np.abs(f.values(value_heads, 1.0)))
-    f.matrix(p + "ssm_beta.weight", f.embd, value_heads, T.F32)
-    f.matrix(p + "ssm_alpha.weight", f.embd, value_heads, T.F32)
+    names = gates.split()
+    for name in names:
+        f.matrix(p + name + ".weight", f.embd, 2 * value_heads // len(names), T.F32)
     f.norms(p, "ssm_norm", size)
     f.matrix(p + "ssm_out.weight", size * value_heads, f.embd)
 
