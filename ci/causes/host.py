@@ -2,6 +2,7 @@
 
 import json
 import os
+import select
 import signal
 import subprocess
 import time
@@ -128,17 +129,21 @@ class Host:
 
     def follow(self, agent, plants, files, setup):
         """Until the engine ends; starts and ends plants by its calls."""
-        begun = time.monotonic()
-        while agent.poll() is None:
-            if time.monotonic() - begun > LONGEST:
-                raise Failed(f"longer than {LONGEST} s")
-            if files["text"].exists() and files["pid"].exists():
-                pid = files["pid"].read_text().strip()
-                # A stop before the first instruction of the engine would be one of the shell.
-                if pid and (files["log"].stat().st_size or files["text"].stat().st_size):
-                    plants.progress(calls_so_far(files["text"]) if setup["tool"] == "nodes" else 0, int(pid))
-            # Whoever waits for a certain call looks often; otherwise this process stays off the CPUs.
-            time.sleep(0.005 if plants.watching() else 0.1 if setup["plant"] else 0.5)
+        latest = time.monotonic() + LONGEST
+        end = os.pidfd_open(agent.pid)
+        try:
+            while agent.poll() is None:
+                if time.monotonic() > latest:
+                    raise Failed(f"longer than {LONGEST} s")
+                if plants.watching() and files["text"].exists() and files["pid"].exists():
+                    pid = files["pid"].read_text().strip()
+                    # A stop before the first instruction of the engine would be one of the shell.
+                    if pid and (files["log"].stat().st_size or files["text"].stat().st_size):
+                        plants.progress(calls_so_far(files["text"]) if setup["tool"] == "nodes" else 0, int(pid))
+                # Whoever looks takes time from the engine, so nobody looks unless a plant waits for a call.
+                select.select([end], [], [], 0.005 if plants.watching() else max(0, latest - time.monotonic()))
+        finally:
+            os.close(end)
 
     def verdict(self, run, places=()):
         """What `analyze` concludes from the recording, and the values at these places of its summary."""

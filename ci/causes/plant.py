@@ -14,6 +14,7 @@ do = "busy", "storm", "bandwidth"     programs of ci/causes/programs, with `args
 import os
 import signal
 import subprocess
+import tempfile
 import time
 from pathlib import Path
 
@@ -81,15 +82,16 @@ class Plants:
             return
         everywhere = {"cpu": self.setup["cpus"]} if do != "stop" else {}
         words = [*placed(everywhere | spec), *self.words(spec, pid)]
-        process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE if do == "engine" else subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        # A file, because somebody would have to read a pipe, who would take time from the engine.
+        out = tempfile.TemporaryFile()
+        process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.DEVNULL)
         self.running.append((spec, process))
         self.pids.append(process.pid)
         self.names.add(Path(words[-1]).name if do == "engine" else "stopper" if do == "stop" else do)
-        if do == "engine":
-            # Its first text: it has loaded its model, and computes.
-            process.stdout.read(1)
-            os.set_blocking(process.stdout.fileno(), False)
-        elif pid is None:
+        # The first text of an engine: it has loaded its model, and computes.
+        while do == "engine" and process.poll() is None and not os.fstat(out.fileno()).st_size:
+            time.sleep(0.05)
+        if do != "engine" and pid is None:
             time.sleep(0.3)
 
     def progress(self, calls, pid):
@@ -102,9 +104,6 @@ class Plants:
         for one in over:
             ended(one[1])
             self.running.remove(one)
-        for _, process in self.running:
-            if process.stdout:
-                process.stdout.read()
 
     def watching(self):
         """Does anything still start or end with a call?"""
