@@ -1,5 +1,6 @@
 """The scripts of the site: what they find wrong, and what they leave alone."""
 
+import importlib.util
 import sys
 import tempfile
 import unittest
@@ -119,6 +120,21 @@ class Studies(unittest.TestCase):
         self.assertEqual(check.moved(DATA, same), [])
         self.assertTrue(check.moved(DATA, other))
         self.assertEqual(check.moved(DATA, {"error": "x"}), [])
+
+    def test_a_newer_battery_that_does_not_find_the_cause(self):
+        spec = importlib.util.spec_from_file_location("examples", HERE.parent / "causes/tests/examples.py")
+        examples = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(examples)
+        good = {"case": {"expected": examples.EXPECTED}} | examples.result()
+        self.assertEqual(check.contradictions(DATA, good), [])
+        for pair in good["pairs"]:
+            pair["verdict"]["found"].clear()
+        self.assertTrue(check.contradictions(DATA, good))
+        # A cause that costs no time here
+        for pair in good["pairs"]:
+            pair["planted_ns"] = pair["remedied_ns"]
+        self.assertEqual(check.contradictions(DATA, good), [])
+        self.assertEqual(check.contradictions(DATA, {"error": "x"}), [])
 
     def test_the_figures_of_a_page(self):
         one = {"case": "x", "page": "x", "title": "Title", "symptom": "S", "planted": "P", "meaning": "M", "remedy": "R", "tried": "t."}
