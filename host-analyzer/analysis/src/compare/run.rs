@@ -256,7 +256,7 @@ impl Operators {
             if pid != process || start >= to {
                 continue;
             }
-            let mut nodes: HashMap<NodeIdx, (u64, u64)> = HashMap::new();
+            let mut nodes: BTreeMap<NodeIdx, (u64, u64)> = BTreeMap::new();
             for row in rows {
                 let (begun, spans) = (model.spans.start_ns[row], &model.spans);
                 let time = nodes.entry(spans.node[row]).or_insert((begun, begun));

@@ -75,7 +75,7 @@ impl<'a> Windows<'a> {
         };
         match period {
             0 => true,
-            n if FULL_FIRST.contains(&architecture) => layer % n != 0,
+            n if FULL_FIRST.contains(&architecture) => !layer.is_multiple_of(n),
             n => layer % n < n - 1,
         }
     }
