@@ -103,7 +103,7 @@ try_here "windows: analyze demo" "gzip" windows demo --out demo
 try_here "windows: push finds an agent" "profinfer-agent-" windows push ssh pi@board --dry-run
 mkdir "$root/wheel"
 unzip -q "$release"/profinfer-*-win_amd64.whl -d "$root/wheel"
-wheel=$(cd "$root" && echo /wheel/profinfer-*.data/scripts/analyze.exe)
+wheel=/$(cd "$root" && echo wheel/profinfer-*.data/scripts/analyze.exe)
 try "windows wheel: version" "^analyze $version" WINEDEBUG=-all timeout 120 wine "$wheel" --version
 try "windows wheel: demo" "gzip" WINEDEBUG=-all timeout 120 wine "$wheel" demo --out wheel-demo
 inside wineserver -k >/dev/null 2>&1 || true
