@@ -66,7 +66,7 @@ def environment(page):
 
 def finished(words, folder, env=None):
     """(what went wrong or None, output, errors) of a block. Nothing that it started goes on after it."""
-    with subprocess.Popen(words, cwd=folder, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True) as process:
+    with subprocess.Popen(words, cwd=folder, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace", start_new_session=True) as process:
         try:
             out, err = process.communicate(timeout=LONGEST)
             wrong = f"exit status {process.returncode}" if process.returncode else None

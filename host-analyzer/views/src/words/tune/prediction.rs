@@ -40,7 +40,7 @@ pub fn lacking(lacking: &Lacking) -> (String, String) {
             format!(
                 "after the first {warm_up}, it has {found} decode tokens with captured operators; {needed} are needed"
             ),
-            "record a run that generates more tokens, with the level `op`",
+            "record a run that generates more tokens with the level `op`, or capture all operators: --full",
         ),
     };
     (answer, help.to_owned())
