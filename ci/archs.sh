@@ -75,7 +75,7 @@ run() {
 	record "$1" "$engine/llama-completion" -m "$model" "${adapter[@]}" "${OPTIONS[@]}" -no-cnv -n "$TOKENS" --seed 1 \
 		--ignore-eos --verbose-prompt -p "$PROMPT"
 	# It refuses an encoder with a decoder.
-	[ "$1" = t5 ] || "$analyze" predict "$model" --from "$out/$1.pfi" --format json >"$out/$1/predict.json" ||
+	[ "$1" = t5 ] || "$analyze" predict "$model" --from "$out/$1.pfi" --out "$out/$1" >/dev/null ||
 		die "the speed of $1 could not be predicted from itself"
 }
 

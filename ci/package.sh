@@ -4,8 +4,8 @@
 # Makes a chroot with debootstrap, with only Debian's minimal packages, man, bash-completion, zsh and fish. The
 # packages must install with their dependencies, the programs must run and print the release's
 # version, man must find the pages and the shells the completions, the doctor of the agent must work, and
-# removing the packages must leave nothing behind. The packages for arm64 run by qemu-user, the archive and the wheel for
-# Windows by wine.
+# no file of a package may be left after it was removed. qemu-user runs the packages for arm64, wine the archive and the
+# wheel for Windows.
 set -eu
 . "$(dirname "$0")/../scripts/lib.sh"
 case ${1:-} in -h | --help | '') usage_from_head "$0"; exit ;; esac
