@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::ladder::{Question, StepKind};
+use super::module::Module;
 use super::thing::{Thing, ThingKind};
 
 /// `compare.json`: comparison of two sides, each with one or more runs.
@@ -51,7 +52,7 @@ pub struct QuestionComparison {
     pub notes: Vec<Note>,
     /// Mean time per unit of both sides; `null` if nothing can be compared.
     pub change: Option<Change>,
-    /// The change by step of the ladder, operator and tensor; the rows of each level sum to `change`.
+    /// The change by step of the ladder, module, operator and tensor; the rows of each level sum to `change`.
     pub rows: Vec<ChangeRow>,
 }
 
@@ -223,13 +224,17 @@ pub struct Change {
 /// A part of the change.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ChangeRow {
-    /// `step`, `operator` or `tensor`. The rows of each level sum to `change`.
+    /// `step`, `module`, `operator` or `tensor`. The rows of each level sum to `change`.
     pub level: String,
     /// Step of the ladder. `above_floor` is all of the operators' time: their limits are those of a
     /// recording. `small_causes` are programs below 0.5 % of the time on both sides.
     pub step: StepKind,
     /// Name of the program; set for `program`. Programs of one name are one.
     pub culprit: Option<String>,
+    /// Part of the model; set in rows of modules, for time within operators. Versions of an engine that compute it by
+    /// one operator or by several have one row for it.
+    #[serde(default)]
+    pub module: Option<Module>,
     /// Operator; `null` for time outside of operators.
     pub op: Option<String>,
     /// Tensor name; `null` for rows of other levels.

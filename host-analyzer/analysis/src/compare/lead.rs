@@ -2,6 +2,7 @@
 
 use super::{Comparison, Level, Row};
 use crate::ladder::StepKind;
+use crate::results::module::Module;
 
 /// Part of the change from which on one step is named for it.
 const MOST: f64 = 0.5;
@@ -17,7 +18,10 @@ pub struct Lead<'a> {
     pub side: usize,
     /// Rows of steps, the largest change first: several only if they are programs.
     pub steps: Vec<&'a Row>,
-    /// For operators: the one that changed most in that direction.
+    /// For operators: the part of the model that changed most in that direction.
+    pub module: Option<&'a Row>,
+    /// For operators: the one that changed most in that direction. One that only one side has says nothing
+    /// alone, since the other side may compute the same by several.
     pub operator: Option<&'a Row>,
 }
 
@@ -37,12 +41,16 @@ impl Comparison {
         steps.sort_by_key(|row| std::cmp::Reverse(row.change_ns().unsigned_abs()));
         let change_ns = change(&steps);
         let step = steps[0].step;
-        let of_step = |row: &&Row| row.level == Level::Operator && row.step == step && !row.op.is_empty();
-        let operators = self.rows.iter().filter(|row| of_step(row) && along(row));
-        let operator = matches!(step, StepKind::AboveFloor | StepKind::OtherBackend)
-            .then(|| operators.max_by_key(|row| row.change_ns().unsigned_abs()))
-            .flatten();
+        let operators = matches!(step, StepKind::AboveFloor | StepKind::OtherBackend | StepKind::Encoder);
+        let rows = self.rows.iter().filter(|row| operators && row.step == step && along(row));
+        let most_changed = |level: Level, counts: fn(&Row) -> bool| {
+            let of_level = rows.clone().filter(|row| row.level == level && counts(row));
+            of_level.max_by_key(|row| row.change_ns().unsigned_abs())
+        };
+        let module = most_changed(Level::Module, |row| row.module.is_some_and(|m| m != Module::Other));
+        let operator =
+            most_changed(Level::Operator, |row| !row.op.is_empty() && row.side_ns.iter().all(|ns| *ns > 0));
         let most = change_ns.unsigned_abs() as f64 >= all.unsigned_abs() as f64 * MOST;
-        Some(Lead { change_ns, most, side: usize::from(all > 0), steps, operator })
+        Some(Lead { change_ns, most, side: usize::from(all > 0), steps, module, operator })
     }
 }

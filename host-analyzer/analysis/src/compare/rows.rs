@@ -7,6 +7,7 @@ use super::run::{Leaf, Run};
 use super::select::Selection;
 use super::verdict::RUNS_FOR_RANKS;
 use crate::ladder::{Programs, SMALL, StepKind};
+use crate::results::module::Module;
 use crate::stats::rank;
 
 /// Largest share of the significant rows that may be false.
@@ -18,9 +19,11 @@ pub struct Row {
     pub level: Level,
     /// Step of the ladder. `AboveFloor` is all of the operators' time.
     pub step: StepKind,
-    /// Operator; empty in rows of steps, and for time outside of operators.
+    /// Part of the model; set in rows of modules, for time within operators.
+    pub module: Option<Module>,
+    /// Operator; empty in rows of steps and modules, and for time outside of operators.
     pub op: String,
-    /// Tensors; empty in rows of steps and operators.
+    /// Tensors; empty in rows of other levels.
     pub tensor: String,
     /// Time per unit of each side, ns.
     pub side_ns: [i64; 2],
@@ -36,6 +39,9 @@ pub struct Row {
 pub enum Level {
     /// A step of the ladder.
     Step,
+    /// Operators of one part of the model within a step. A part takes one time whether a version of the
+    /// engine computes it by one operator or by several.
+    Module,
     /// Operators of one type within a step.
     Operator,
     /// Tensors of one name within those.
@@ -43,12 +49,13 @@ pub enum Level {
 }
 
 impl Level {
-    pub const ALL: [Self; 3] = [Self::Step, Self::Operator, Self::Tensor];
+    pub const ALL: [Self; 4] = [Self::Step, Self::Module, Self::Operator, Self::Tensor];
 
     #[must_use]
     pub const fn code(self) -> &'static str {
         match self {
             Self::Step => "step",
+            Self::Module => "module",
             Self::Operator => "operator",
             Self::Tensor => "tensor",
         }
@@ -56,14 +63,13 @@ impl Level {
 
     /// The leaf's row at this level.
     fn key(self, leaf: &Leaf) -> Leaf {
-        let mut key = leaf.clone();
-        if self < Self::Tensor {
-            key.tensor.clear();
+        let text = |from: Self, text: &str| if self >= from { text.to_owned() } else { String::new() };
+        Leaf {
+            step: leaf.step,
+            module: leaf.module.filter(|_| self == Self::Module),
+            op: text(Self::Operator, &leaf.op),
+            tensor: text(Self::Tensor, &leaf.tensor),
         }
-        if self < Self::Operator {
-            key.op.clear();
-        }
-        key
     }
 }
 
@@ -167,7 +173,8 @@ impl Means {
                 let [a, b] = [0, 1].map(|side| self.runs[side].iter().map(of_run).collect::<Vec<_>>());
                 let side_ns = [0, 1].map(|side: usize| leaves.iter().map(|l| whole[side][*l]).sum());
                 let p = ranks.as_ref().map(|u| rank::p_of(u, &a, &b));
-                Row { level, step: key.step, op: key.op, tensor: key.tensor, side_ns, p, stands: None }
+                let Leaf { step, module, op, tensor } = key;
+                Row { level, step, module, op, tensor, side_ns, p, stands: None }
             })
             .collect();
         let p: Option<Vec<f64>> = rows.iter().map(|row| row.p).collect();

@@ -7,7 +7,7 @@ use super::read;
 use crate::ladder::{Programs, Question, Round, StepKind, rounds, steps_of};
 use crate::replay::{CallReplay, Culprit, CulpritId, Replay};
 use crate::results::fact::Conditions;
-use crate::results::module::Places;
+use crate::results::module::{Module, Place, Places};
 use crate::shared::name::without_layer;
 use crate::shared::phase::{Phase, Phases};
 use profinfer_trace::model::{LlamaCallId, Model, NodeIdx, Text, Traced};
@@ -40,6 +40,8 @@ pub struct Run {
 pub struct Leaf {
     /// Step of the ladder; the operators are one step, because their limits are those of a recording.
     pub step: StepKind,
+    /// Part of the model that it computes; `None` for time outside of operators.
+    pub module: Option<Module>,
     /// Operator as described by the engine; empty for time outside of operators.
     pub op: String,
     /// Name of the tensors that it computed, without the layer number.
@@ -111,12 +113,14 @@ impl<'a> Recording<'a> {
         let phases = Phases::compute(model);
         let conditions = Conditions::compute(model, &phases);
         let mut operators = Operators::new(model.llama_calls.len());
-        let replay = Replay::with_operators(model, &phases, &conditions, &Places::compute(model), &mut |o| {
-            let within = if o.other_backend { StepKind::OtherBackend } else { StepKind::AboveFloor };
-            operators.add(o.call, (within, o.node.desc, o.node.name), o.ns);
+        let places = Places::compute(model);
+        let replay = Replay::with_operators(model, &phases, &conditions, &places, &mut |o| {
+            let step = if o.other_backend { StepKind::OtherBackend } else { StepKind::AboveFloor };
+            let Place { module, .. } = places.get(o.topology, o.index);
+            operators.add(o.call, Operator { step, module, desc: o.node.desc, name: o.node.name }, o.ns);
         });
         let replayed = (0..).zip(&replay.calls).map(|(i, c)| (c.call, i)).collect();
-        let encoders = Operators::of_encoders(model, &replay.encodes);
+        let encoders = Operators::of_encoders(model, &places, &replay.encodes);
         Self { model, phases, conditions, operators, encoders, replay, replayed }
     }
 
@@ -177,8 +181,8 @@ impl<'a> Recording<'a> {
         let calls = &self.model.llama_calls;
         let mut of_context: BTreeMap<(u32, u64), Vec<Unit<'u>>> = BTreeMap::new();
         for unit in all {
-            let of = (pid(self.model, unit.main), calls.context[unit.main.0 as usize]);
-            of_context.entry(of).or_default().push(unit);
+            let Some(pid) = unit.rows.first().map(|row| row.pid(self.model)) else { continue };
+            of_context.entry((pid, calls.context[unit.main.0 as usize])).or_default().push(unit);
         }
         let first = |units: &[Unit<'_>]| units.first().map(|u| u.main);
         let most =
@@ -201,13 +205,13 @@ impl<'a> Recording<'a> {
             call.time_ns = call.time_ns.saturating_add(row.time_ns);
             call.traced &= phases.tracing.llama_calls[row.call.0 as usize] == Traced::Whole;
             for (step, ns) in steps_of(row) {
-                *parts.entry(leaves.id(step.renumbered(programs), "", "")).or_default() += ns.cast_signed();
-            }
-            for ((within, desc, name), ns) in unit.operators.of(row.call) {
-                let tensor = without_layer(model.texts.get(*name));
-                let leaf = leaves.id(*within, model.texts.get(*desc), &tensor);
+                let leaf = leaves.id(Leaf::step(step.renumbered(programs)));
                 *parts.entry(leaf).or_default() += ns.cast_signed();
-                *parts.entry(leaves.id(*within, "", "")).or_default() -= ns.cast_signed();
+            }
+            for (operator, ns) in unit.operators.of(row.call) {
+                let leaf = leaves.id(operator.leaf(model));
+                *parts.entry(leaf).or_default() += ns.cast_signed();
+                *parts.entry(leaves.id(Leaf::step(operator.step))).or_default() -= ns.cast_signed();
             }
         }
         call.parts = parts.into_iter().filter(|(_, ns)| *ns != 0).collect();
@@ -215,13 +219,28 @@ impl<'a> Recording<'a> {
     }
 }
 
-/// The process of a call.
-fn pid(model: &Model, call: LlamaCallId) -> u32 {
-    model.threads.get(model.llama_calls.thread[call.0 as usize]).pid
+impl Leaf {
+    /// The part of a step that is in no operator.
+    const fn step(step: StepKind) -> Self {
+        Self { step, module: None, op: String::new(), tensor: String::new() }
+    }
 }
 
-/// The step that contains an operator, its description, and its tensor.
-type Operator = (StepKind, Text, Text);
+/// An operator within a step.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+struct Operator {
+    step: StepKind,
+    module: Module,
+    desc: Text,
+    name: Text,
+}
+
+impl Operator {
+    fn leaf(self, model: &Model) -> Leaf {
+        let (op, tensor) = (model.texts.get(self.desc).to_owned(), without_layer(model.texts.get(self.name)));
+        Leaf { step: self.step, module: Some(self.module), op, tensor }
+    }
+}
 
 /// Times of the operators by call, ns.
 struct Operators(Vec<HashMap<Operator, u64>>);
@@ -232,7 +251,7 @@ impl Operators {
     }
 
     /// Those of graphs outside of calls, from the first start to the last end of their threads.
-    fn of_encoders(model: &Model, encodes: &[CallReplay]) -> Self {
+    fn of_encoders(model: &Model, places: &Places, encodes: &[CallReplay]) -> Self {
         let mut all = Self::new(model.llama_calls.len());
         if encodes.is_empty() {
             return all;
@@ -242,7 +261,7 @@ impl Operators {
             .iter()
             .map(|e| {
                 let entry = model.llama_calls.start_ns[e.call.0 as usize];
-                (pid(model, e.call), entry.saturating_sub(e.time_ns), entry, e.call)
+                (e.pid(model), entry.saturating_sub(e.time_ns), entry, e.call)
             })
             .collect();
         times.sort_unstable();
@@ -262,9 +281,11 @@ impl Operators {
                 let time = nodes.entry(spans.node[row]).or_insert((begun, begun));
                 *time = (time.0.min(begun), time.1.max(begun.saturating_add(spans.work_ns[row])));
             }
-            for (node, (begun, ended)) in nodes {
-                let node = model.topologies.get(topology).node(node);
-                all.add(call, (StepKind::Encoder, node.desc, node.name), ended - begun);
+            for (index, (begun, ended)) in nodes {
+                let node = model.topologies.get(topology).node(index);
+                let Place { module, .. } = places.get(topology, index);
+                let (step, desc, name) = (StepKind::Encoder, node.desc, node.name);
+                all.add(call, Operator { step, module, desc, name }, ended - begun);
             }
         }
         all
@@ -288,8 +309,7 @@ struct Leaves {
 }
 
 impl Leaves {
-    fn id(&mut self, step: StepKind, op: &str, tensor: &str) -> u32 {
-        let leaf = Leaf { step, op: op.to_owned(), tensor: tensor.to_owned() };
+    fn id(&mut self, leaf: Leaf) -> u32 {
         if let Some(id) = self.ids.get(&leaf) {
             return *id;
         }

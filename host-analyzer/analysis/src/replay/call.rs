@@ -284,13 +284,16 @@ impl<'a> Walk<'a> {
         (start, end): (u64, u64),
         heard: &mut Heard<'_>,
     ) {
-        let (spans, nodes) = (&self.model.spans, nodes(self.model, self.model.graph_calls.topology[graph]));
+        let spans = &self.model.spans;
+        let Some(topology) = self.model.graph_calls.topology[graph] else { return };
+        let nodes = nodes(self.model, Some(topology));
         let mut at = start;
         for i in self.rows[graph].clone() {
             let stop = spans.start_ns[i].saturating_add(spans.work_ns[i]).min(end);
             let ns = stop.saturating_sub(spans.start_ns[i].max(at));
-            if let Some(node) = nodes.get(spans.node[i].0 as usize) {
-                heard(&OperatorTime { call: call.call, node, other_backend: true, ns });
+            let index = spans.node[i];
+            if let Some(node) = nodes.get(index.0 as usize) {
+                heard(&OperatorTime { call: call.call, node, topology, index, other_backend: true, ns });
             }
             at = at.max(stop);
         }
@@ -338,8 +341,9 @@ impl<'a> Walk<'a> {
                 _ => usual,
             };
             call.usual.add(&usual);
-            if let Some(node) = nodes.get(m.node.0 as usize) {
-                heard(&OperatorTime { call: call.call, node, other_backend: false, ns: usual.work });
+            if let (Some(node), Some(topology)) = (nodes.get(m.node.0 as usize), topology) {
+                let (call, index, ns) = (call.call, m.node, usual.work);
+                heard(&OperatorTime { call, node, topology, index, other_backend: false, ns });
             }
             let delays = &self.splitter.delays;
             if !delays.caused.is_empty() || delays.unexplained > 0 {

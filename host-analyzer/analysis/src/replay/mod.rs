@@ -20,6 +20,7 @@ mod kernel;
 mod lookup;
 mod meeting;
 mod member;
+mod missed;
 mod neighbours;
 mod opening;
 mod outside;
@@ -52,7 +53,7 @@ use crate::shared::phase::{Phase, Phases};
 use crate::shared::tally::Tallies;
 use away::AwayTimes;
 use call::Walk;
-use profinfer_trace::model::{LlamaCallId, Model, Node, TopologyId};
+use profinfer_trace::model::{LlamaCallId, Model, Node, NodeIdx, TopologyId};
 use programs::Programs;
 
 /// One `llama_decode` call, with the time since the call before if it generates.
@@ -114,7 +115,7 @@ impl CallReplay {
     }
 
     /// Its process.
-    fn pid(&self, model: &Model) -> u32 {
+    pub(crate) fn pid(&self, model: &Model) -> u32 {
         model.threads.get(model.llama_calls.thread[self.call.0 as usize]).pid
     }
 
@@ -154,6 +155,9 @@ impl CallReplay {
 pub struct OperatorTime<'a> {
     pub call: LlamaCallId,
     pub node: &'a Node,
+    /// Of its graph.
+    pub topology: TopologyId,
+    pub index: NodeIdx,
     /// It is in `other_backend_ns` of the call, else in `usual.work`.
     pub other_backend: bool,
     /// Without what delayed it; on another backend, its time. ns.

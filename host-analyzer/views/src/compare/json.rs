@@ -155,6 +155,7 @@ fn row(row: &Row, comparison: &Comparison, unit: Option<[i64; 2]>) -> schema::Ch
         level: row.level.code().to_owned(),
         step: row.step.publish(),
         culprit: row.step.program().map(|id| programs.name(id).to_owned()),
+        module: row.module.map(|module| module.publish()),
         op: text(&row.op),
         tensor: text(&row.tensor),
         title: words::compare::row(row, programs),

@@ -104,13 +104,17 @@ fn rows(comparison: &Comparison, out: &mut Sheet<'_>) -> io::Result<()> {
     let time = format!("time per {}", words::unit(comparison.question));
     let of_a = format!("of A's {}", words::unit(comparison.question));
     let many = comparison.rows.iter().any(|row| row.p.is_some());
-    for (level, what) in
-        [(Level::Step, time.as_str()), (Level::Operator, "by operator"), (Level::Tensor, "by tensor")]
-    {
+    for level in Level::ALL {
+        let what = match level {
+            Level::Step => time.as_str(),
+            Level::Module => "by module",
+            Level::Operator => "by operator",
+            Level::Tensor => "by tensor",
+        };
         let of_level: Vec<&Row> = comparison.rows.iter().filter(|row| row.level == level).collect();
         // The other levels repeat the steps without operators.
         let shows = |row: &&&Row| {
-            let own = level == Level::Step || !row.op.is_empty();
+            let own = level == Level::Step || row.module.is_some() || !row.op.is_empty();
             own && row.change_ns().unsigned_abs() as f64 >= SMALL * a as f64
         };
         let shown: Vec<&&Row> = of_level.iter().filter(shows).take(SHOWN).collect();

@@ -163,7 +163,7 @@ fn capital(text: &str) -> String {
 
 /// `the cause is other programs in B (+16.3 ms), most of all python3 (+9.1 ms)`.
 fn lead(lead: &Lead<'_>, programs: &Programs) -> String {
-    let Lead { change_ns, most, side, steps, operator } = lead;
+    let Lead { change_ns, most, side, steps, module, operator } = lead;
     let Some(first) = steps.first() else { return String::new() };
     let (side, by) = (["A", "B"][*side], self::change_ns(*change_ns));
     let of = |row: &Row, name: &str| format!(", most of all {name} ({})", self::change_ns(row.change_ns()));
@@ -187,8 +187,17 @@ fn lead(lead: &Lead<'_>, programs: &Programs) -> String {
                 StepKind::NotRecorded => "what is not recorded".to_owned(),
                 _ => row(first, programs),
             };
-            let operator = operator.map_or_else(String::new, |row| of(row, &one_line(&row.op)));
-            format!("{intro} {name} ({by}){operator}")
+            let module = module.and_then(|row| Some((row, format!("the module {}", row.module?.name()))));
+            let operator = operator.map(|row| (row, one_line(&row.op)));
+            let within: Vec<String> = [module, operator]
+                .into_iter()
+                .flatten()
+                .map(|(row, name)| format!("{name} ({})", self::change_ns(row.change_ns())))
+                .collect();
+            match within.as_slice() {
+                [] => format!("{intro} {name} ({by})"),
+                most => format!("{intro} {name} ({by}), most of all in {}", most.join(" and in ")),
+            }
         }
     }
 }
@@ -397,10 +406,11 @@ pub const fn note_code(note: &Note) -> &'static str {
 /// The name of a row.
 #[must_use]
 pub fn row(row: &Row, programs: &Programs) -> String {
-    match row.level {
+    match (row.level, row.module) {
+        (Level::Module, Some(module)) => module.name().to_owned(),
         _ if row.op.is_empty() => step_name(row.step, programs),
-        Level::Step | Level::Operator => one_line(&row.op),
-        Level::Tensor => one_line(&format!("{} {}", row.op, row.tensor)),
+        (Level::Step | Level::Module | Level::Operator, _) => one_line(&row.op),
+        (Level::Tensor, _) => one_line(&format!("{} {}", row.op, row.tensor)),
     }
 }
 

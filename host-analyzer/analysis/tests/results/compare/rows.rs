@@ -2,6 +2,7 @@
 
 use profinfer_analysis::compare::{Choices, Comparison, Leaf, Level, Row, Run};
 use profinfer_analysis::ladder::StepKind;
+use profinfer_analysis::module::Module;
 use profinfer_analysis::replay::Cause;
 
 use super::{compare, run_of, runs};
@@ -176,7 +177,7 @@ pub(super) fn with_programs(programs: &[(&str, i64)]) -> Run {
     for (name, ns) in programs {
         let step = StepKind::Caused(Cause::Program(run.programs.id(name)));
         let leaf = u32::try_from(run.leaves.len()).unwrap();
-        run.leaves.push(Leaf { step, op: String::new(), tensor: String::new() });
+        run.leaves.push(Leaf { step, module: None, op: String::new(), tensor: String::new() });
         for token in &mut run.calls {
             token.parts.push((leaf, *ns));
             token.time_ns += ns.unsigned_abs();
@@ -202,4 +203,43 @@ fn programs_are_the_same_by_name() {
     assert_eq!(small.map(|r| r.side_ns), Some([1, 2]));
     let lead = c.lead().unwrap();
     assert_eq!((lead.change_ns, lead.side, lead.most, lead.steps.len()), (900, 1, true, 1));
+}
+
+/// A token in which these operators of a module took so long more.
+fn with_operators(operators: &[(Module, &str, i64)]) -> Run {
+    let mut run = run_of(0);
+    for (module, op, ns) in operators {
+        let leaf = u32::try_from(run.leaves.len()).unwrap();
+        let (module, tensor) = (Some(*module), "node".to_owned());
+        run.leaves.push(Leaf { step: StepKind::AboveFloor, module, op: (*op).to_owned(), tensor });
+        for token in &mut run.calls {
+            token.parts.push((leaf, *ns));
+            token.time_ns += ns.unsigned_abs();
+        }
+    }
+    run
+}
+
+/// One version computes linear attention by many operators, the other by one. The module tells what that
+/// changed, and no operator of one side alone is named for it.
+#[test]
+fn one_operator_is_compared_with_the_several_that_it_replaces() {
+    let several = [("MUL", 90), ("SUM_ROWS", 60), ("MUL_MAT", 150), ("CUMSUM", 40)];
+    let mut a = several.map(|(op, ns)| (Module::Recurrent, op, ns)).to_vec();
+    a.push((Module::Ffn, "MUL_MAT", 100));
+    let b = [(Module::Recurrent, "GATED_DELTA_NET", 800), (Module::Ffn, "MUL_MAT", 140)];
+    let c = compare(&[with_operators(&a)], &[with_operators(&b)]);
+    sums(&c);
+    let of = |wanted: Module| {
+        let row = level(&c, Level::Module).into_iter().find(|r| r.module == Some(wanted));
+        row.map(|r| (r.side_ns, r.op.as_str()))
+    };
+    assert_eq!(of(Module::Recurrent), Some(([340, 800], "")));
+    assert_eq!(of(Module::Ffn), Some(([100, 140], "")));
+    // Rows of operators are of all modules.
+    let products = level(&c, Level::Operator).into_iter().find(|r| r.op == "MUL_MAT").unwrap();
+    assert_eq!((products.module, products.change_ns()), (None, 140 - 250));
+    let lead = c.lead().unwrap();
+    assert_eq!((lead.change_ns, lead.module.and_then(|r| r.module)), (500, Some(Module::Recurrent)));
+    assert!(lead.operator.is_none(), "{:?}", lead.operator);
 }

@@ -10,6 +10,7 @@ import type { ChangeRow, QuestionComparison } from "../data/schema.ts";
 
 const LEVELS: [string, string, string][] = [
   ["step", "By step of the ladder", "Step"],
+  ["module", "By module", "Module"],
   ["operator", "By operator", "Operator"],
   ["tensor", "By tensor", "Tensor"],
 ];

@@ -246,6 +246,7 @@ export interface ChangeRow {
   level: string;
   step: StepKind;
   culprit: string | null;
+  module: Module | null;
   op: string | null;
   tensor: string | null;
   title: string;
