@@ -37,10 +37,19 @@ struct Parts {
     /// By [`Does`].
     on_cpu: [OnCpu; 3],
     wait: u64,
+    /// It slept while another thread waited for a CPU.
+    wait_of_others: u64,
     page_in: u64,
     asleep: u64,
     reading: u64,
     not_recorded: u64,
+}
+
+impl Parts {
+    /// Time in which it, or a thread for which it slept, had no CPU, ns.
+    const fn waits(&self) -> u64 {
+        self.wait.saturating_add(self.wait_of_others)
+    }
 }
 
 /// Time on a CPU after the engine's code was loaded, ns, and the clock ticks by which it is split.
@@ -119,11 +128,12 @@ pub(super) fn ladder(sources: &Sources<'_>, pid: u32) -> Option<Ladder> {
     // At a stop it waits for the agent, which counts from when it sees the stop.
     let unseen = waits.map_or(0, |w| w.stopped_ns.saturating_sub(parts.held)).min(parts.asleep);
     (parts.held, parts.asleep) = (parts.held + unseen, parts.asleep - unseen);
-    let waits = waits.map(|w| w.amounts.clone()).unwrap_or_default();
+    parts.wait_of_others = waits.map_or(0, |w| w.of_others.total()).min(parts.asleep);
+    parts.asleep -= parts.wait_of_others;
     let called_ns = rows.iter().map(|c| c.time_ns).fold(0, u64::saturating_add);
     let measured_ns = called_ns.saturating_add(first_ns - exec_ns);
     let removal = Removal::new(&rows, called_ns, 0);
-    let mut steps = of_parts(&parts, &waits);
+    let mut steps = of_parts(&parts, waits);
     for step in step::steps(&rows, &removal, measured_ns, None) {
         let kind = match step.kind {
             StepKind::AboveFloor
@@ -136,7 +146,7 @@ pub(super) fn ladder(sources: &Sources<'_>, pid: u32) -> Option<Ladder> {
         add(&mut steps, Step { kind, ..step });
     }
     let steps = step::in_order(steps, measured_ns);
-    let removable: u64 = parts.wait.saturating_add(rows.iter().map(|c| c.caused.total()).sum());
+    let removable: u64 = parts.waits().saturating_add(rows.iter().map(|c| c.caused.total()).sum());
     Some(Ladder {
         question: Question::StartUp,
         pid,
@@ -224,7 +234,7 @@ fn between(a: &StartSample, b: &StartSample, time: u64, does: Option<Does>, part
     left
 }
 
-fn of_parts(parts: &Parts, waits: &Amounts) -> Vec<Step> {
+fn of_parts(parts: &Parts, waits: Option<&StartWaits>) -> Vec<Step> {
     let system = parts.on_cpu.iter().map(|part| part.in_kernel()).sum();
     let user = |does: Does| {
         let part = parts.on_cpu[does as usize];
@@ -244,8 +254,10 @@ fn of_parts(parts: &Parts, waits: &Amounts) -> Vec<Step> {
         step(StepKind::Caused(Cause::Asleep), parts.asleep, None),
     ];
     let mut shares = Amounts::default();
-    let unknown = waits.share(parts.wait, &mut shares);
+    let of = |amounts: fn(&StartWaits) -> &Amounts| waits.map(amounts).cloned().unwrap_or_default();
+    let unknown = of(|w| &w.amounts).share(parts.wait, &mut shares);
     shares.add(Cause::UnknownHolder, unknown);
+    of(|w| &w.of_others).share(parts.wait_of_others, &mut shares);
     let waits = shares.iter().map(|(cause, ns)| step(StepKind::Caused(cause), ns, Some(exact(ns))));
     steps.extend(waits);
     steps
@@ -257,7 +269,7 @@ const fn exact(ns: u64) -> Gain {
 }
 
 fn all_causes(parts: &Parts, removal: &Removal) -> Option<Gain> {
-    let all = removal.all().unwrap_or_default().plus(exact(parts.wait));
+    let all = removal.all().unwrap_or_default().plus(exact(parts.waits()));
     (all.high_ns > 0).then_some(all)
 }
 

@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::cause::Cause;
 use super::computing::Computing;
+use super::missed::MissedSwitches;
 use super::stays::{Stay, Stays};
 use crate::shared::cpu_use::{CpuUseIndex, part};
 use profinfer_trace::model::{Model, TaskId, ThreadId, ThreadState};
@@ -84,6 +85,7 @@ pub(super) struct Holders<'a> {
     /// Runs of engines' threads by CPU.
     runs: HashMap<u16, Runs>,
     stays: Stays,
+    missed: MissedSwitches,
     /// Thread ids of these. Windows of the use of the CPUs may have them too.
     followed: HashSet<u32>,
 }
@@ -106,7 +108,8 @@ impl<'a> Holders<'a> {
         runs.values_mut().for_each(Runs::sort);
         let threads = runs.values().flat_map(|r| &r.rows).map(|run| model.threads.get(run.thread).tid);
         let followed = threads.collect();
-        Self { model, tasks, runs, stays, followed }
+        let missed = tasks.as_ref().map(|_| MissedSwitches::new(model, &followed)).unwrap_or_default();
+        Self { model, tasks, runs, stays, missed, followed }
     }
 
     /// Who had the other CPUs from `from` to `to`, while `thread` of process `pid` waited for CPU `on`, which its
@@ -214,6 +217,13 @@ impl<'a> Holders<'a> {
                 held.add(Holder::Task(task), ns);
             }
         }
+        for (task, from, to) in self.missed.between(cpu, from, to) {
+            let ns = to.saturating_sub(from).saturating_sub(engines(from, to)).min(held.unknown);
+            held.unknown -= ns;
+            if ns > 0 {
+                held.add(Holder::Task(task), ns);
+            }
+        }
         for (thread, ns) in runs.between(from, to) {
             if self.model.threads.get(thread).pid != pid {
                 held.add(Holder::Engine(thread), ns);
@@ -314,6 +324,23 @@ mod tests {
         assert_eq!(of(3, true), [(seven, 8), (eight, 2)]);
         let unknown = [(Holder::Known(Cause::UnknownHolder), 10)];
         assert_eq!([of(2, true), of(3, false)], [unknown.to_vec(), unknown.to_vec()]);
+    }
+
+    #[test]
+    fn a_missed_switch_hides_the_task_that_was_there_before_and_after() {
+        let (mut model, none) = (Model::default(), Text::default());
+        let sched = &mut model.sched;
+        sched.cpu_use_recorded = true;
+        sched.tasks.push(Task { tid: 7, pid: 7, name: none, command: none, cgroup: none });
+        for (start, length, busy) in [(0, 20, 20), (20, 70, 0), (90, 20, 20)] {
+            sched.cpu_use.cpu.push(3);
+            sched.cpu_use.start_ns.push(start * MS);
+            sched.cpu_use.duration_ns.push(length * MS);
+            sched.cpu_use.task.push(TaskId(0));
+            sched.cpu_use.busy_ns.push(busy * MS);
+        }
+        let held = Holders::new(&model).of(1, 3, (30 * MS, 40 * MS));
+        assert_eq!(held, [(Holder::Task(TaskId(0)), 10 * MS)]);
     }
 
     #[test]

@@ -346,3 +346,33 @@ fn a_program_that_delays_the_start() {
     // Sleep at the start is no sleep inside operators.
     assert_ne!(answer(&m, "asleep"), Found(500, 500));
 }
+
+/// The main thread sleeps for 500 of the 1,000 ns before the first call, and a program has the CPU of another
+/// thread of the process for 350 of them.
+#[test]
+fn a_program_that_delays_a_thread_for_which_the_start_sleeps() {
+    let mut m = tokens(0, 0, 0, false);
+    m.session.cpus = 3;
+    let main = m.threads.find_or_add(PID);
+    m.threads.describe(main, PID, Text::default());
+    let sample = |at_ns, moment, run| StartSample {
+        pid: PID,
+        exec_ns: 0,
+        ..crate::replay::questions::sample(at_ns, moment, run, 0, 0, 0)
+    };
+    m.start_ups = vec![sample(0, StartMoment::Sample, 0), sample(1_000, StartMoment::FirstCall, 500)];
+    state(&mut m, main.0, 200, 500, ThreadState::Sleeping);
+    state(&mut m, 1, 250, 350, ThreadState::Preempted);
+    let (none, name) = (Text::default(), m.texts.intern("hog"));
+    m.sched.tasks.push(Task { tid: 4242, pid: 4242, name, command: name, cgroup: none });
+    let turns = &mut m.sched.turns;
+    turns.cpu.push(1);
+    turns.start_ns.push(250);
+    turns.duration_ns.push(350);
+    turns.task.push(TaskId(0));
+    let f = findings(&m);
+    let found = f.found.iter().find(|f| f.rule.code == "preempted").unwrap();
+    let [effect] = &found.effects[..] else { panic!("{:?}", found.effects) };
+    assert_eq!((effect.question, effect.observed, effect.ns), (Question::StartUp, true, 350));
+    assert_eq!(remedy(&m, "preempted"), Remedy::MoveTasks { tasks: vec![(4242, "hog".to_owned())] });
+}
