@@ -61,6 +61,7 @@ mod remedies;
 mod requests;
 mod restart;
 mod router;
+mod runners;
 mod sched;
 mod serve;
 mod server;
