@@ -16,7 +16,7 @@ from group import Groups
 from plant import Plants
 
 #: Longest time of one run, s. A run that takes longer has failed.
-LONGEST = 120
+LONGEST = 300
 #: The engine enters its groups and writes its process ID, then becomes the engine.
 ENTER = 'echo $$ >"$1"; text=$2 log=$3 groups=$4; shift 4; for g in $groups; do echo $$ >"$g"; done; exec "$@" >"$text" 2>"$log"'
 
@@ -116,7 +116,7 @@ class Host:
         place = ["taskset", "-c", setup["cpus"]] + (["nice", "-n", str(setup["nice"])] if setup["nice"] else [])
         preload = ["env", f"LD_PRELOAD={self.tools.program('lib' + setup['preload'] + '.so')}"] if setup["preload"] else []
         enter = ["sh", "-c", ENTER, "sh", files["pid"], files["text"], files["log"], " ".join(groups.files())]
-        words = [self.tools.agent, "record", "--format", "json", "--out", files["pfi"], *setup["agent"], "--", *enter, *place, *preload]
+        words = [self.tools.agent, "record", "--format", "json", "--out", files["pfi"], *setup["agent"], "--", *enter, *place, *self.tools.allocation(setup), *preload]
         words += [*self.tools.command(setup), *more]
         mounts = [(self.folder / "stat", system.STAT)] if setup["steal"] else []
         if setup["sysfs"]:

@@ -64,7 +64,7 @@ class Plants:
         do, args = spec["do"], [str(a) for a in spec.get("args", [])]
         if do == "engine":
             setup = self.setup | {"threads": spec["threads"], "tokens": 100000, "prompt": 8, "args": ["-c", "0"], "cpus": self.setup["cpus"]}
-            return self.tools.command(setup | {"model": spec.get("model", self.setup["model"])})
+            return [*self.tools.allocation(setup), *self.tools.command(setup | {"model": spec.get("model", self.setup["model"])})]
         if do == "reader":
             return [self.tools.program("reader"), self.tools.large_file()]
         if do == "stop":

@@ -15,6 +15,7 @@ runs (quiet only); and those of a setup, which `remedied` replaces:
   agent     options of the agent
   sysfs     files of each CPU that only agent and engine see, by name: one text per CPU
   steal     share of the time by which steal time grows in a stand-in for /proc/stat (standin only)
+  memory    of the weights: `huge_pages`, which is the default of host, small and standin, or `mapped_file`, as engines do by themselves
   evict     the model leaves the page cache before the run
   plant     what is planted; see plant.py, and for boards onboard.py
 of boards and guests, whose engine is `nodes`, the build that scripts/board.sh puts on them:
@@ -31,15 +32,19 @@ KINDS = ("host", "small", "quiet", "board", "guest", "standin")
 QUESTIONS = ("decode", "prompt", "first_token", "start_up")
 SETUP = {
     "build": "debian", "tool": "llama-completion", "model": "", "draft": "", "threads": 1, "prompt": 8, "tokens": 64, "args": [], "env": {},
-    "preload": "", "cpus": "0,1", "nice": 0, "group": {}, "evict": False, "plant": [],
+    "preload": "", "cpus": "0,1", "nice": 0, "group": {}, "memory": "", "evict": False, "plant": [],
     "requests": {}, "steal": 0.0, "agent": ["--full"], "sysfs": {}, "boot": "", "speeds": {}, "group2": {},
 }
 #: What a board cannot do.
-HOST_ONLY = ("draft", "preload", "group", "evict", "requests", "sysfs", "steal")
+HOST_ONLY = ("draft", "preload", "group", "memory", "evict", "requests", "sysfs", "steal")
 CASE = {"name", "kind", "question", "cause", "runs", "remedied", "shows"}
 CAUSE = {"steps": [], "codes": [], "culprit": False, "off_cpu": False}
 #: Pairs of a case, and of a small loss, whose single runs are judged.
 PAIRS = {"host": 5, "small": 10, "board": 5, "guest": 5, "standin": 5}
+
+
+#: Where a case that names no memory has its weights. Quiet runs are as users have them.
+MEMORY = {"host": "huge_pages", "small": "huge_pages", "standin": "huge_pages"}
 
 
 class Bad(Exception):
@@ -59,11 +64,13 @@ def case_of(raw, defaults, causes):
     kind, question = raw.get("kind", "host"), raw.get("question", "decode")
     if kind not in KINDS or question not in QUESTIONS:
         raise Bad(f"{name}: kind '{kind}', question '{question}'")
-    setup = defaults | {key: value for key, value in raw.items() if key in SETUP}
+    setup = defaults | {"memory": MEMORY.get(kind, "mapped_file")} | {key: value for key, value in raw.items() if key in SETUP}
     if kind in ("board", "guest"):
         setup |= {"build": "board", "tool": "nodes"} | {key: raw[key] for key in ("model",) if key in raw}
         if not setup["boot"] or any(key in raw for key in HOST_ONLY):
             raise Bad(f"{name}: a board needs `boot`, and has none of {', '.join(HOST_ONLY)}")
+    if setup["memory"] not in ("huge_pages", "mapped_file") or setup["evict"] and setup["memory"] != "mapped_file":
+        raise Bad(f"{name}: memory '{setup['memory']}'")
     case = {"name": name, "kind": kind, "question": question, "setup": setup, "runs": raw.get("runs", 0), "shows": raw.get("shows", {})}
     if kind == "quiet":
         if case["runs"] < 1 or setup["plant"] or raw.get("cause") or raw.get("remedied"):

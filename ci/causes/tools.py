@@ -72,10 +72,16 @@ class Tools:
             subprocess.run(["dd", "if=/dev/urandom", f"of={path}", "bs=1M", "count=256", "status=none"], check=True)
         return str(path)
 
+    def allocation(self, setup):
+        """Words before the command, which let the C library ask for huge pages."""
+        return ["env", "GLIBC_TUNABLES=glibc.malloc.hugetlb=1"] if setup["memory"] == "huge_pages" else []
+
     def command(self, setup):
         """The engine's command."""
         tool = f"{self.build(setup['build'])}/{setup['tool']}"
         words = [tool, "-m", self.model(setup["model"]), "-t", str(setup["threads"])]
+        if setup["memory"] == "huge_pages":
+            words += ["--no-mmap"] if setup["tool"] == "nodes" else ["--load-mode", "none"]
         if setup["tool"] == "llama-server":
             return [*words, "-np", str(setup["requests"].get("clients", 1)), "-c", "2048", *setup["args"]]
         words += ["-n", str(setup["tokens"])]
