@@ -8,17 +8,19 @@
 #   put FILE [PATH]          copy a file to it (default: to /tmp)
 #   get PATH [FILE]          copy a file from it (default: to standard output)
 #   shell                    a shell on it
+#   tools                    put llama-completion on it, which must have the engine `debian` (BOARD_ENGINE=debian at `up` and here)
 #   speed PERCENT [CPU...]   slow these CPUs, or all, of a board with --speeds or --pace; 100 is full speed
 #   log                      print its console output
 #   down                     switch it off
 #   list                     list kernels and boards
 #
 # Options of `up`:
-#   --arch ARCH      arm64 (default) or x86-64. x86-64 has none of: --big-little, --musl, --serial, --plugin, --speeds, --pace, --adb
+#   --arch ARCH      arm64 (default) or x86-64. x86-64 has none of: --big-little, --device, --musl, --serial, --plugin, --speeds, --pace, --adb
 #   --kernel K       5.10, 6.1 (default), 6.12 or 7.2: Debian's cloud flavour; x86-64 has 6.12 (default), 7.2 and 7.2-rt (PREEMPT_RT)
 #   --append TEXT    more kernel parameters, such as preempt=full
 #   --no-btf         hide the kernel's type information; kernels of vendors often have none
 #   --big-little     two core types, Cortex-A55 (CPUs 0 and 1) and A76 (2 and 3), each with its own PMU
+#   --device NAME    the names of pi5 or orangepi5 in its device tree, by which the kernel and `analyze` know a device
 #   --musl           no glibc: llama.cpp linked with musl, and nothing else but static files
 #   --serial PATH    PATH becomes a terminal device connected to the board's ttyAMA0, which is also its kernel console
 #   --plugin         count events that QEMU does not: instructions, memory accesses, cache refills (about 3 times slower)
@@ -38,7 +40,7 @@
 set -eu
 . "$(dirname "$0")/lib.sh"
 BOARD=$CACHE/board
-for f in arch fetch ssh adbd engine musl machine use; do
+for f in arch fetch ssh adbd engine tools musl machine use; do
 	# shellcheck source=/dev/null
 	. "$REPO/scripts/board/$f.sh"
 done
@@ -87,6 +89,7 @@ run) board_run "$@" ;;
 put) board_put "$@" ;;
 get) board_get "$@" ;;
 shell) board_shell ;;
+tools) board_tools ;;
 speed) board_speed "$@" ;;
 log) cat "$RUN/console.log" ;;
 list) list ;;

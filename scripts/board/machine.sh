@@ -9,14 +9,16 @@ need_common() {
 	part ssh scripts/board/ssh.sh part_ssh || die "the board's ssh server cannot be built" "See $BOARD/dropbear.log."
 }
 
-# big_little SMP: prints the device tree blob of that board
-big_little() {
-	local dtb=$BOARD/dtb/big-little-$1.dtb
-	if [ ! -f "$dtb" ] || [ "$REPO/scripts/board/biglittle.py" -nt "$dtb" ]; then
+# device_tree CPUS MEMORY OPTIONS...: prints the blob of that board's device tree, with these options of device_tree.py
+device_tree() {
+	local dtb=$BOARD/dtb/$1-$2${*:3}.dtb
+	dtb=${dtb// /}
+	if [ ! -f "$dtb" ] || [ "$REPO/scripts/board/device_tree.py" -nt "$dtb" ]; then
 		mkdir -p "$BOARD/dtb"
 		emulator "$QEMU" -M "$MACHINE,dumpdtb=$dtb.virt" -cpu cortex-a76 -smp "$1" -m "$2" \
 			-display none -nodefaults 2>"$dtb.log" || die "QEMU does not write its device tree" "$(tail -n 1 "$dtb.log")"
-		emulator dtc -q -I dtb -O dts "$dtb.virt" | python3 "$REPO/scripts/board/biglittle.py" >"$dtb.dts"
+		emulator dtc -q -I dtb -O dts "$dtb.virt" | python3 "$REPO/scripts/board/device_tree.py" "${@:3}" >"$dtb.dts" ||
+			die "there is no such device tree: ${*:3}" "scripts/board.sh --help"
 		emulator dtc -q -I dts -O dtb -o "$dtb.new" "$dtb.dts"
 		mv "$dtb.new" "$dtb"
 	fi
@@ -68,7 +70,7 @@ write_initramfs() {
 }
 
 board_up() {
-	local arch=$BOARD_ARCH kernel='' append='' cpus=4 nobtf='' biglittle='' musl='' serial='' plugin='' speeds='' pace='' adb='' port='' model=dense-q8 agent='' memory=1024 cpu=''
+	local arch=$BOARD_ARCH kernel='' append='' cpus=4 nobtf='' biglittle='' musl='' serial='' plugin='' speeds='' pace='' adb='' device='' port='' model=dense-q8 agent='' memory=1024 cpu=''
 	while [ $# -gt 0 ]; do
 		case $1 in
 		--no-btf) nobtf=board.nobtf; shift; continue ;;
@@ -77,7 +79,7 @@ board_up() {
 		--plugin) plugin=1; shift; continue ;;
 		--speeds) speeds=1; shift; continue ;;
 		--adb) adb=1; shift; continue ;;
-		--arch | --kernel | --append | --cpus | --serial | --port | --model | --agent | --memory | --cpu | --pace)
+		--arch | --kernel | --append | --cpus | --serial | --device | --port | --model | --agent | --memory | --cpu | --pace)
 			[ $# -ge 2 ] || die "$1 needs a value" ;;
 		*) die "unknown argument '$1' of up" "scripts/board.sh --help" ;;
 		esac
@@ -92,7 +94,7 @@ board_up() {
 	if [ "$arch" = arm64 ]; then : "${kernel:=6.1}"
 	else
 		: "${kernel:=6.12}"
-		[ -z "$biglittle$musl$serial$plugin$speeds$pace$adb" ] || die "this option is for arm64 only" "scripts/board.sh --help"
+		[ -z "$biglittle$musl$serial$plugin$speeds$pace$adb$device" ] || die "this option is for arm64 only" "scripts/board.sh --help"
 	fi
 	kernel_suite "$kernel" >/dev/null
 	[ -z "$serial" ] || [ ! -e "$serial" ] || [ -L "$serial" ] || die "$serial exists already and is not a link: choose another path with --serial"
@@ -108,7 +110,7 @@ board_up() {
 	rm -rf "$RUN"
 	mkdir -p "$RUN"
 	write_initramfs "$RUN/initramfs" "$kernel" "$model" "$agent" "$musl" "$adb"
-	local ssh_port args parameters="console=$TTY panic=-1 $nobtf"
+	local ssh_port args tree parameters="console=$TTY panic=-1 $nobtf"
 	# Boards that begin at the same time would choose the same ports: a port is taken only when QEMU listens at it.
 	exec 8>"$RUN/../ports"
 	! have flock || flock 8
@@ -121,7 +123,10 @@ board_up() {
 		-kernel "$(find "$PARTS/kernel/$kernel" -name 'vmlinuz*' -type f | head -n 1)" -initrd "$RUN/initramfs" -append "$parameters $append"
 		-netdev "user,id=net,hostfwd=tcp:127.0.0.1:$ssh_port-:22,hostfwd=tcp:127.0.0.1:$port-:17817${adb:+,hostfwd=tcp:127.0.0.1:$adb-:5555}"
 		-device "virtio-net-pci,netdev=net,romfile=" -monitor "unix:$RUN/monitor,server,nowait" -pidfile "$RUN/pid" -daemonize)
-	[ -z "$biglittle" ] || args+=(-dtb "$(big_little "$cpus" "$memory")")
+	if [ -n "$biglittle$device" ]; then
+		tree=$(device_tree "$cpus" "$memory" ${biglittle:+--big-little} ${device:+--device "$device"}) || exit 1
+		args+=(-dtb "$tree")
+	fi
 	[ -z "$plugin" ] || args+=(-plugin "$(plugin pmu-plugin)")
 	case $pace in *[!0-9]* | 0*) die "'$pace' is no pace in million instructions a second" "scripts/board.sh --help" ;; esac
 	if [ -n "$speeds$pace" ]; then
@@ -134,7 +139,7 @@ board_up() {
 
 	say "booting a $cpu with Linux $(cat "$PARTS/kernel/$kernel/VERSION")"
 	: >"$RUN/console.log"
-	printf '%s\n' "Linux $(cat "$PARTS/kernel/$kernel/VERSION")${nobtf:+, BTF hidden}${biglittle:+, two core types}${musl:+, musl}${plugin:+, counter plugin}${append:+, $append}" >"$RUN/what"
+	printf '%s\n' "Linux $(cat "$PARTS/kernel/$kernel/VERSION")${nobtf:+, BTF hidden}${biglittle:+, two core types}${device:+, named $device}${musl:+, musl}${plugin:+, counter plugin}${append:+, $append}" >"$RUN/what"
 	ln -s "$PARTS/ssh/key" "$RUN/key"
 	echo "$ssh_port" >"$RUN/ssh-port"
 	echo "$port" >"$RUN/port"
