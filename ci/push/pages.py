@@ -60,8 +60,8 @@ def complete(folder, most, said, profile):
     print(f"    {decode['tokens']} tokens, {health['spans']['received']} operators, board {session['board']} ({session['machine']})")
     runs = RUNS.search(said)
     assert health["perfect"], health["lines"]
-    # An end of text may come earlier.
-    assert 16 <= decode["tokens"] <= most, decode
+    # A random model may end its text at any token.
+    assert decode["tokens"] <= most, decode
     assert not runs or decode["tokens"] == int(runs[1]), (decode, runs[0])
     assert session["board"] == profile and session["machine"] == "aarch64", session
     assert (folder / "report.html").stat().st_size > 100_000
