@@ -1,7 +1,7 @@
 # shellcheck shell=bash
-# llama.cpp's own programs for the board, beside the libraries of the engine `debian`. Sourced by scripts/board.sh.
+# Programs of llama.cpp for the board, beside the libraries of the engine `debian`. Sourced by scripts/board.sh.
 
-# part_tools NEW: llama-completion, and the libraries that it needs beyond those of the engine. (This is a process of its own.)
+# part_tools NEW: llama-completion, and the libraries that it needs beyond those of the engine. Runs in a separate process.
 part_tools() {
 	local new=$1 all=$1/all lib=$1/all/usr/lib/$GNU name
 	say "llama.cpp's programs of Debian unstable for $BOARD_ARCH"

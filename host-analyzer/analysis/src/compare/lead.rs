@@ -20,8 +20,8 @@ pub struct Lead<'a> {
     pub steps: Vec<&'a Row>,
     /// For operators: the part of the model that changed most in that direction.
     pub module: Option<&'a Row>,
-    /// For operators: the one that changed most in that direction. One that only one side has says nothing
-    /// alone, since the other side may compute the same by several.
+    /// For operators: the one that changed most in that direction. One that only one side has does not
+    /// count: the other side may compute the same by several.
     pub operator: Option<&'a Row>,
 }
 

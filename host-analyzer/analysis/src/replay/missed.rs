@@ -9,8 +9,12 @@ use std::ops::Range;
 
 use profinfer_trace::model::{Model, TaskId};
 
-/// Known time before and after that tells which task has the CPU, ns: as long as a window of the use of the CPUs.
+/// Known time on each side from which the task that has the CPU is known, ns: as long as a window of the use of the
+/// CPUs.
 const AROUND_NS: u64 = 10_000_000;
+
+/// Most windows on each side in which it is looked for: a recording may have any number of windows without tasks.
+const NEAR: usize = 64;
 
 /// A window most of whose time is in no task's, and whose it was, ns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,8 +54,8 @@ impl MissedSwitches {
                 continue;
             }
             let of_cpu = |other: &&Window| other.cpu == window.cpu;
-            let before = leading(windows[..i].iter().rev().take_while(of_cpu).flat_map(known));
-            let after = leading(windows[i + 1..].iter().take_while(of_cpu).flat_map(known));
+            let before = leading(windows[..i].iter().rev().take(NEAR).take_while(of_cpu).flat_map(known));
+            let after = leading(windows[i + 1..].iter().take(NEAR).take_while(of_cpu).flat_map(known));
             let same = before.filter(|task| after == Some(*task));
             if let Some(task) = same.filter(|task| model.sched.tasks[task.0 as usize].tid != 0) {
                 let missed = Missed { start: window.start, end: window.end, task };

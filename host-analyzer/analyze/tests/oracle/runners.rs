@@ -11,7 +11,7 @@ use serde_json::json;
 
 use crate::support::{model, parts, read, tool, whole};
 
-/// Reads a model, a number of tokens and a file for the log; says when the engine of that model has ended.
+/// Reads a model, a number of tokens and a file for the log; prints the number when the engine of that model has ended.
 const OWNER: &str = r#"while read -r model n log; do "$0" -m "$model" -n "$n" -t 1 -p "Once upon a time" -no-cnv --ignore-eos >/dev/null 2>"$log"; echo "$n"; done"#;
 
 /// The agent records this fact when it waits for an engine.

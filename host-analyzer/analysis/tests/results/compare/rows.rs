@@ -171,17 +171,22 @@ fn stops_in_operators_are_the_step_that_changed() {
     assert!(rows[1..].iter().all(|r| near(r.change_ns(), 0.0)), "{rows:?} {per_token}");
 }
 
+/// Makes each token longer by a part of `ns`.
+fn longer(run: &mut Run, part: Leaf, ns: i64) {
+    let leaf = u32::try_from(run.leaves.len()).unwrap();
+    run.leaves.push(part);
+    for token in &mut run.calls {
+        token.parts.push((leaf, ns));
+        token.time_ns += ns.unsigned_abs();
+    }
+}
+
 /// A run in whose tokens these programs had a CPU, for so long.
 pub(super) fn with_programs(programs: &[(&str, i64)]) -> Run {
     let mut run = run_of(0);
     for (name, ns) in programs {
         let step = StepKind::Caused(Cause::Program(run.programs.id(name)));
-        let leaf = u32::try_from(run.leaves.len()).unwrap();
-        run.leaves.push(Leaf { step, module: None, op: String::new(), tensor: String::new() });
-        for token in &mut run.calls {
-            token.parts.push((leaf, *ns));
-            token.time_ns += ns.unsigned_abs();
-        }
+        longer(&mut run, Leaf { step, module: None, op: String::new(), tensor: String::new() }, *ns);
     }
     run
 }
@@ -209,19 +214,14 @@ fn programs_are_the_same_by_name() {
 fn with_operators(operators: &[(Module, &str, i64)]) -> Run {
     let mut run = run_of(0);
     for (module, op, ns) in operators {
-        let leaf = u32::try_from(run.leaves.len()).unwrap();
         let (module, tensor) = (Some(*module), "node".to_owned());
-        run.leaves.push(Leaf { step: StepKind::AboveFloor, module, op: (*op).to_owned(), tensor });
-        for token in &mut run.calls {
-            token.parts.push((leaf, *ns));
-            token.time_ns += ns.unsigned_abs();
-        }
+        longer(&mut run, Leaf { step: StepKind::AboveFloor, module, op: (*op).to_owned(), tensor }, *ns);
     }
     run
 }
 
-/// One version computes linear attention by many operators, the other by one. The module tells what that
-/// changed, and no operator of one side alone is named for it.
+/// One version computes linear attention by many operators, the other by one. Its row has the change,
+/// and no operator of one side alone is named for it.
 #[test]
 fn one_operator_is_compared_with_the_several_that_it_replaces() {
     let several = [("MUL", 90), ("SUM_ROWS", 60), ("MUL_MAT", 150), ("CUMSUM", 40)];

@@ -362,14 +362,9 @@ fn a_program_that_delays_a_thread_for_which_the_start_sleeps() {
     };
     m.start_ups = vec![sample(0, StartMoment::Sample, 0), sample(1_000, StartMoment::FirstCall, 500)];
     state(&mut m, main.0, 200, 500, ThreadState::Sleeping);
-    state(&mut m, 1, 250, 350, ThreadState::Preempted);
-    let (none, name) = (Text::default(), m.texts.intern("hog"));
-    m.sched.tasks.push(Task { tid: 4242, pid: 4242, name, command: name, cgroup: none });
-    let turns = &mut m.sched.turns;
-    turns.cpu.push(1);
-    turns.start_ns.push(250);
-    turns.duration_ns.push(350);
-    turns.task.push(TaskId(0));
+    taken(&mut m, 250, 350);
+    // With a command line it is no thread of the kernel.
+    m.sched.tasks[0].command = m.sched.tasks[0].name;
     let f = findings(&m);
     let found = f.found.iter().find(|f| f.rule.code == "preempted").unwrap();
     let [effect] = &found.effects[..] else { panic!("{:?}", found.effects) };
