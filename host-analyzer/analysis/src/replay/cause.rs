@@ -16,7 +16,7 @@ pub enum Cause {
     /// Threads of the engine shared a CPU, and it is not recorded who had the others.
     SharedCpu,
     /// A thread of the engine that computed nothing at that time had a CPU: an idle team that
-    /// spins, a thread that polls.
+    /// spins, a thread that polls. Or an idle team made threads sleep at barriers.
     IdleTeam,
     /// A thread was runnable and its CPU idle: a quota was used up, or a hypervisor had the CPU.
     Throttled,

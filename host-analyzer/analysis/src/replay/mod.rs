@@ -14,6 +14,7 @@ mod call;
 mod cause;
 mod class;
 mod computing;
+mod crowded;
 mod holders;
 mod inner;
 mod kernel;
@@ -236,6 +237,7 @@ impl Replay {
         let (classes, class_of_node) = classes.into_parts();
         let steal_unknown = steal::assign(model, conditions, &mut calls);
         kernel::assign(model, &away, &mut calls);
+        crowded::assign(model, &away, conditions, &mut calls);
         let all = calls.iter_mut().chain(&mut gaps).chain(&mut encodes);
         batches::assign(model, conditions, all);
         let neighbours = neighbours::assign(model, phases.decode, &mut programs, &mut calls);

@@ -135,7 +135,9 @@ fn caused(cause: Cause, program: impl FnOnce(CulpritId) -> String) -> String {
         Cause::Placement => "engine threads shared a CPU although another one was free".to_owned(),
         Cause::TooManyThreads => "more running threads than CPUs".to_owned(),
         Cause::SharedCpu => "engine threads shared a CPU".to_owned(),
-        Cause::IdleTeam => "engine threads that compute nothing had a CPU".to_owned(),
+        Cause::IdleTeam => {
+            "engine threads that compute nothing had a CPU, or made others sleep at barriers".to_owned()
+        }
         Cause::Steal => "a hypervisor had a CPU".to_owned(),
         Cause::Throttled => "runnable, but its CPU was idle: quota or hypervisor".to_owned(),
         Cause::UnknownHolder => "preempted; by which program is not recorded".to_owned(),

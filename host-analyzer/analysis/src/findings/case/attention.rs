@@ -2,6 +2,7 @@
 
 use super::Case;
 use crate::results::module::TensorGroup;
+use crate::shared::phase::Phase;
 
 /// Time per token, without what delayed it.
 #[derive(Debug, Clone, Copy)]
@@ -18,6 +19,20 @@ impl Case<'_> {
         let cells = |call: u32| self.analysis.phases.contexts[call as usize].n_kv;
         let cells: Vec<u64> = self.calls.all.iter().filter_map(|t| cells(t.call)).collect();
         cells.iter().sum::<u64>().checked_div(cells.len() as u64)
+    }
+
+    /// Share of the work of a phase that operators which read the cache have.
+    pub(in crate::findings) fn attention_share(&self, phase: Phase) -> f64 {
+        let replay = &self.analysis.replay;
+        let (mut cells, mut all) = (0_u64, 0_u64);
+        let times = replay.class_times.get(phase.index()).map_or(&[][..], Vec::as_slice);
+        for (class, times) in replay.classes.iter().zip(times) {
+            all = all.saturating_add(times.usual.work);
+            if class.group == TensorGroup::AttentionCells {
+                cells = cells.saturating_add(times.usual.work);
+            }
+        }
+        cells as f64 / all.max(1) as f64
     }
 
     /// The operators that read the cache: flash attention, or softmax and products without weights.

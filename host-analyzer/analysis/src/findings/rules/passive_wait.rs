@@ -4,7 +4,7 @@ use super::super::case::SCHED;
 use super::super::evidence::{Evidence, Place, Value};
 use super::super::{Case, Confidence, Requirement, Rule, Verdict};
 use super::{ANY, Remedy};
-use crate::ladder::StepKind;
+use crate::ladder::{IGNORED, StepKind};
 use crate::replay::Cause;
 
 pub(super) const RULE: Rule = Rule {
@@ -56,9 +56,14 @@ fn judge(case: &Case<'_>) -> Verdict {
         // They sleep because something else delays one of them.
         (false, false) => Confidence::Low,
     };
+    let idle_team = case.caused(&super::idle_team::RULE).iter().any(|c| c.share >= IGNORED);
     match case.judge_caused(&RULE, evidence, Remedy::SpinAtBarriers, confidence) {
         // With a CPU for each thread, they may not sleep.
         Verdict::Found(_) if crowded => Verdict::NotEnoughData(vec![Requirement::Culprit]),
+        // They do sleep, which another team may have caused.
+        Verdict::RuledOut(_) if falls_asleep && idle_team => {
+            Verdict::NotEnoughData(vec![Requirement::Culprit])
+        }
         other => other,
     }
 }

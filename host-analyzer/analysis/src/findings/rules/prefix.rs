@@ -4,7 +4,9 @@ use super::super::evidence::{Evidence, Place, Value};
 use super::super::{Case, Confidence, Found, Gain, Requirement, Rule, Verdict};
 use super::{ANY, Remedy};
 use crate::ladder::{Question, StepKind};
+use crate::results::request::Request;
 use crate::shared::memory::{Memory, memory};
+use crate::shared::phase::Phase;
 
 pub(super) const RULE: Rule = Rule {
     code: "prefix",
@@ -12,7 +14,7 @@ pub(super) const RULE: Rule = Rule {
     title: "The same prompt is read again",
     question: "Why does every request take as long as the first?",
     condition: "At least two requests, and four of five that follow another one in their sequence, begin at position 0 although the prompt is at least as long as everything that the sequence held before, an answer of several tokens included: a conversation that grows, read from its beginning each time. Prompts that begin at position 0 and are shorter may be others: the tokens are not recorded.",
-    formula: "A request would read only what is new: without the tokens that the context held before, at the speed of its own prefill, as a mean over all prompts. At least without a decode token of that, as the new ones are read at once, with the weights; and with the spread between sessions.",
+    formula: "A request would read only what is new: without the tokens that the context held before, at the speed of its own prefill, as a mean over all prompts. New tokens attend to those before them, so of the attention only that among the held tokens is saved: the square of their share. At least without a decode token of that, as the new ones are read at once, with the weights; and with the spread between sessions.",
     remedy: "Keep the cache: `cache_prompt: true` with a stable beginning of the prompt; one slot for each conversation (--parallel, id_slot). A model with a sliding window needs --swa-full, one with a recurrent state needs --ctx-checkpoints.",
     source: "llama.cpp #3738, #7185, chat-ui #920, SillyTavern #1589",
     questions: ANY,
@@ -22,6 +24,36 @@ pub(super) const RULE: Rule = Rule {
     },
     judge,
 };
+
+/// Time of the attention in prompts: in proportion to the tokens that their tokens attend to.
+struct Attention {
+    ns_per_pair: f64,
+}
+
+impl Attention {
+    fn new(case: &Case<'_>, requests: &[Request]) -> Self {
+        let with_time = || requests.iter().filter_map(|r| Some((r, r.ttft_ns?)));
+        let all_ns = with_time().map(|(_, ns)| ns as f64).sum::<f64>();
+        let pairs = with_time().map(|(r, _)| pairs(r)).sum::<f64>();
+        Self { ns_per_pair: case.attention_share(Phase::Prefill) * all_ns / pairs.max(1.0) }
+    }
+
+    /// Of a request whose prompt took `ttft` ns.
+    fn of(&self, request: &Request, ttft: u64) -> f64 {
+        (self.ns_per_pair * pairs(request)).min(ttft as f64)
+    }
+}
+
+/// What of a prompt of `ttft` ns is saved if this share of its tokens is held; `attention`: part of that time, ns.
+fn saved(ttft: f64, attention: f64, share: f64) -> u64 {
+    ((ttft - attention) * share + attention * share * share) as u64
+}
+
+/// Pairs of a token of the prompt and one that it attends to.
+fn pairs(request: &Request) -> f64 {
+    let tokens = request.prompt_tokens as f64;
+    tokens * (request.reused.unwrap_or(0) as f64 + tokens / 2.0)
+}
 
 /// Shorter prompts are not worth a cache, tokens.
 const LONG: u64 = 16;
@@ -37,6 +69,7 @@ fn judge(case: &Case<'_>) -> Verdict {
     let (mut from_the_beginning, mut again) = (0_u64, 0_u64);
     let (mut repeated, mut saved_ns, mut ttft_ns) = (0_u64, 0_u64, 0_u64);
     let mut compared = 0_u64;
+    let attention = Attention::new(case, &token.requests);
     for (i, request) in token.requests.iter().enumerate() {
         let before = token.requests[..i]
             .iter()
@@ -59,8 +92,8 @@ fn judge(case: &Case<'_>) -> Verdict {
             again += 1;
             repeated += held;
             ttft_ns = ttft_ns.saturating_add(ttft);
-            let part = u128::from(ttft) * u128::from(held) / u128::from(request.prompt_tokens.max(1));
-            saved_ns = saved_ns.saturating_add(u64::try_from(part).unwrap_or(u64::MAX));
+            let share = held as f64 / request.prompt_tokens.max(1) as f64;
+            saved_ns = saved_ns.saturating_add(saved(ttft as f64, attention.of(request, ttft), share));
         }
     }
     let evidence = vec![
@@ -98,4 +131,17 @@ fn judge(case: &Case<'_>) -> Verdict {
         gains: vec![gain.in_other_sessions()],
         confidence: Confidence::Medium,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn new_tokens_attend_to_those_that_are_held() {
+        // Of 400 tokens 300 are held. Each new one attends to 350 in the mean, of all tokens each to 200.
+        assert_eq!(saved(1_600.0, 0.0, 0.75), 1_200);
+        assert_eq!(saved(1_600.0, 1_600.0, 0.75), 1_600 - 1_600 * (100 * 350) / (400 * 200));
+        assert_eq!(saved(1_000.0, 400.0, 0.5), 300 + 100);
+    }
 }

@@ -7,6 +7,7 @@ use super::{ANY, Remedy};
 use crate::ladder::StepKind;
 use crate::ladder::{Ladder, Question, scatter};
 use crate::replay::CallReplay;
+use crate::results::ceiling::limit::Limit;
 use crate::shared::phase::Phase;
 
 pub(super) const RULE: Rule = Rule {
@@ -15,7 +16,7 @@ pub(super) const RULE: Rule = Rule {
     title: "The prompt is read in small batches",
     question: "Why is a prompt hardly faster per token than the text that follows?",
     condition: "The engine reads a prompt in at least four batches of fewer than 64 tokens. Each of them reads all weights.",
-    formula: "A batch costs a + b * tokens: a decode token and the batches of this recording give both. The gain is that of batches of 512 tokens, at least with this b, at most with the arithmetic of the prompt at the board's limit.",
+    formula: "A batch costs a + b * tokens: a decode token and the batches of this recording give both. The gain is that of batches of 512 tokens, at least with this b, at most with the arithmetic at the board's limit of the operators that it bounds.",
     remedy: "Read prompts in larger batches: -b 2048 -ub 512, or the application's n_batch and n_ubatch.",
     source: "llama.cpp tools/main/README: --batch-size, --ubatch-size (defaults 2048 and 512)",
     questions: ANY,
@@ -83,9 +84,12 @@ fn judge(case: &Case<'_>) -> Verdict {
     })
 }
 
-/// Arithmetic of a prompt at the board's limit, ns; 0 where that is unknown.
+/// Arithmetic of a prompt at the board's limit, ns. Where the memory bounds small batches, it is less than that and
+/// not known: 0.
 fn least(prompt: &Ladder) -> f64 {
-    prompt.floor.as_ref().map_or(0.0, |f| f.ns as f64 / prompt.units.max(1) as f64)
+    let parts = prompt.floor.as_ref().map_or(&[][..], |f| &f.parts);
+    let bound = parts.iter().filter(|part| part.limit == Limit::Arithmetic);
+    bound.map(|part| part.floor_ns as f64).sum::<f64>() / prompt.units.max(1) as f64
 }
 
 fn mean(calls: &[&CallReplay], of: impl Fn(&CallReplay) -> u64) -> f64 {

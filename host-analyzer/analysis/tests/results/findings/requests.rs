@@ -23,10 +23,11 @@ fn conversation(prompts: &[(u32, u32)]) -> Model {
 
 #[test]
 fn a_prompt_that_is_read_again() {
-    // A prompt takes 100 ns. 24 of the second prompt's 30 tokens were cached, and 34 of the third's
-    // 40: 80 and 85 ns, 55 in the mean of three. A token takes as long as a prompt here.
+    // A prompt takes 100 ns. 24 of the second prompt's 30 tokens were cached, and 34 of the third's 40: 80 and 85 %. Attention
+    // has 40 % of the work, 120 ns of the three prompts by pairs of tokens, 200 to 450 to 800: 37 and 66 ns, of which the square
+    // is saved. So 74 and 76 ns are, 50 in the mean of three. A token takes as long as a prompt here.
     let m = conversation(&[(20, 0), (30, 0), (40, 0)]);
-    assert_eq!((answer(&m, "prefix"), remedy(&m, "prefix")), (Found(0, 61), Remedy::CachePrompt));
+    assert_eq!((answer(&m, "prefix"), remedy(&m, "prefix")), (Found(0, 56), Remedy::CachePrompt));
     assert_eq!(evidence(&m, "prefix", "requests_from_the_beginning"), Some(Value::Count(2)));
     assert_eq!(evidence(&m, "prefix", "tokens_read_again"), Some(Value::Count(24 + 34)));
     let f = findings(&m);

@@ -8,6 +8,7 @@ use profinfer_trace::model::*;
 use super::Answer::{Found, NotKnown, RuledOut, Silent};
 use super::{PROCESS, answer, confidence, evidence, findings, number, remedy, text};
 use crate::models::planted::{Plant, TOKENS, each, prompts, state, tokens};
+use crate::models::small::{PID, call};
 
 /// The worker sleeps until it begins its first operator, `ns` late, in each token.
 fn late(ns: u64, policy: &str) -> Model {
@@ -48,6 +49,40 @@ fn threads_that_sleep_at_barriers() {
     assert_eq!(evidence(&asleep, "passive_wait", "sleeps"), Some(Value::Mean(2.0)));
     let needed = [Requirement::Level("sched"), Requirement::Fact("environment.read")];
     assert_eq!(answer(&tokens(0, 0, 0, false), "passive_wait"), NotKnown(needed.to_vec()));
+}
+
+/// The same, and thread 102 of the application has the engine read a prompt after the tokens, with thread 103, which lives
+/// from `since` or that prompt on.
+fn with_another_team(policy: &str, since: u64) -> Model {
+    let mut m = late(10_000, policy);
+    text(&mut m, PROCESS, "affinity", "0-1");
+    for tid in [102, 103] {
+        let thread = m.threads.find_or_add(tid);
+        m.threads.describe(thread, PID, Text::default());
+    }
+    let start = m.llama_calls.start_ns[TOKENS as usize - 1] + 20_000;
+    let rows = [2, 3].map(|thread| (thread, 0, 0, start + 30, 100, 10));
+    call(&mut m, start, [400, 300, 250], 4, 0, &rows);
+    m.llama_calls.thread[TOKENS as usize] = ThreadId(2);
+    m.graph_calls.thread.iter_mut().rev().take(2).for_each(|thread| *thread = ThreadId(2));
+    for thread in [1, 3] {
+        state(&mut m, thread, start, 400, ThreadState::Running);
+    }
+    state(&mut m, 3, since.min(start), start - since.min(start), ThreadState::Sleeping);
+    m
+}
+
+#[test]
+fn threads_of_another_team_make_threads_sleep() {
+    let both = |m: &Model| ["idle_team", "passive_wait"].map(|code| answer(m, code));
+    // Three threads of two teams on two CPUs.
+    let m = with_another_team("active", 0);
+    assert_eq!(both(&m), [Found(9_219, 10_038), RuledOut]);
+    assert_eq!(remedy(&m, "idle_team"), Remedy::NoIdleTeam);
+    // It is asked for, or the team begins later.
+    for m in [with_another_team("passive", 0), with_another_team("active", u64::MAX)] {
+        assert_eq!(both(&m), [RuledOut, Found(9_219, 10_038)]);
+    }
 }
 
 #[test]
