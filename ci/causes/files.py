@@ -2,6 +2,7 @@
 
 import os
 import shlex
+import shutil
 import threading
 import time
 from pathlib import Path
@@ -12,7 +13,8 @@ TICKS, STEAL = os.sysconf("SC_CLK_TCK"), 8
 
 
 def tree(folder, per_cpu):
-    """Fills `folder` with CPUs that have these files: by name, one text per CPU."""
+    """Fills `folder` with CPUs that have these files and no others: by name, one text per CPU."""
+    shutil.rmtree(folder, ignore_errors=True)
     for name in ("online", "possible", "present"):
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)

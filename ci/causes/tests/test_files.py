@@ -1,6 +1,8 @@
 """The stand-in for /proc/stat."""
 
+import tempfile
 import unittest
+from pathlib import Path
 
 import files
 
@@ -14,3 +16,14 @@ class Stolen(unittest.TestCase):
 
     def test_nothing_else_changes(self):
         self.assertEqual(files.stolen(TEXT, 0).split(), TEXT.split())
+
+
+class Tree(unittest.TestCase):
+    def test_nothing_of_the_run_before_stays(self):
+        with tempfile.TemporaryDirectory() as folder:
+            cpus = Path(folder) / "cpu"
+            files.tree(cpus, {"cpu_capacity": ["1024", "512"]})
+            self.assertEqual((cpus / "cpu1/cpu_capacity").read_text(), "512\n")
+            files.tree(cpus, {"cpufreq/scaling_governor": ["performance"]})
+            names = sorted(str(p.relative_to(cpus)) for p in cpus.rglob("*") if p.is_file())
+            self.assertEqual(names, ["cpu0/cpufreq/scaling_governor", "online", "possible", "present"])

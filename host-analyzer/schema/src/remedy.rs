@@ -129,6 +129,8 @@ pub enum Remedy {
     },
     /// Let threads that compute nothing sleep, or do not start them.
     NoIdleTeam,
+    /// Let the application's other threads do less while the engine computes.
+    LessBeside,
     /// Give the virtual machine its CPUs.
     ReservedCpus,
     /// Let other CPUs handle interrupts.

@@ -1,13 +1,14 @@
 //! When each thread of the engine was off the CPU, and which cause it is.
 //!
 //! A thread that waits behind a thread of its own engine blames the task that held another CPU
-//! which it may use. The spin of a sibling is a consequence, never a cause.
+//! which it may use. The spin of a sibling is a consequence, never a cause. The same holds for the agent,
+//! which goes to a free CPU if there is one.
 
 use std::collections::HashMap;
 
 use super::cause::{Amounts, Cause};
 use super::computing::{Computing, Newcomers};
-use super::holders::{Holder, Holders};
+use super::holders::{HeldCpu, Holder, Holders};
 use super::programs::Programs;
 use crate::results::fact::Conditions;
 use crate::results::sched::pieces::{Piece, pieces};
@@ -155,11 +156,22 @@ impl<'a, 'p> Blame<'a, 'p> {
                         if task.pid != 0 && task.pid == pid {
                             return self.behind_own_thread(pid, task.tid, piece);
                         }
+                        if is_agent(self.model, task) == Some(true) {
+                            return self.behind_agent(pid, piece);
+                        }
                         one(self.holder(Holder::Task(id), piece.cpu))
                     }
                     None => {
                         let held = self.holders.of(pid, piece.cpu, (piece.start_ns, piece.end_ns));
-                        held.into_iter().map(|(holder, ns)| (self.holder(holder, piece.cpu), ns)).collect()
+                        let of = |(holder, ns)| match holder {
+                            Holder::Own(thread) => {
+                                let tid = self.model.threads.get(thread).tid;
+                                let piece = Piece { end_ns: piece.start_ns.saturating_add(ns), ..*piece };
+                                self.behind_own_thread(pid, tid, &piece)
+                            }
+                            holder => vec![(self.holder(holder, piece.cpu), ns)],
+                        };
+                        held.into_iter().flat_map(of).collect()
                     }
                 }
             }
@@ -185,6 +197,20 @@ impl<'a, 'p> Blame<'a, 'p> {
         held.holders.into_iter().map(|(holder, ns)| (self.holder(holder, cpu), ns)).collect()
     }
 
+    /// A wait for a CPU that the agent had.
+    fn behind_agent(&mut self, pid: u32, piece: &Piece) -> Vec<(Cause, u64)> {
+        let time = (piece.start_ns, piece.end_ns);
+        let cpus = self.cpus.get(&pid).cloned().flatten().unwrap_or_default();
+        // It is not recorded who has the CPUs that the process may not use, where the agent may go, too.
+        let all = cpus.len() >= usize::from(self.model.session.cpus);
+        let others: Vec<u16> = cpus.into_iter().filter(|cpu| *cpu != piece.cpu && all).collect();
+        let held = self.holders.beside_agent((pid, piece.thread), &others, time, &self.computing);
+        let Some(HeldCpu { cpu: Some(cpu), holders }) = held else {
+            return vec![(Cause::Agent, time.1 - time.0)];
+        };
+        holders.into_iter().map(|(holder, ns)| (self.holder(holder, cpu), ns)).collect()
+    }
+
     /// The cause for which `holder` on `cpu` stands.
     fn holder(&mut self, holder: Holder, cpu: u16) -> Cause {
         match holder {
@@ -195,7 +221,9 @@ impl<'a, 'p> Blame<'a, 'p> {
                 }
                 Cause::Program(self.programs.of_task(task, cpu))
             }
-            Holder::Engine(thread) => Cause::Program(self.programs.of_engine(thread, cpu)),
+            Holder::Engine(thread) | Holder::Own(thread) => {
+                Cause::Program(self.programs.of_engine(thread, cpu))
+            }
         }
     }
 }

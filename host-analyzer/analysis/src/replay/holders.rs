@@ -16,6 +16,8 @@ pub(super) enum Holder {
     Task(TaskId),
     /// A thread of another traced engine.
     Engine(ThreadId),
+    /// Another thread of the same process.
+    Own(ThreadId),
     /// Known without a look-up.
     Known(Cause),
 }
@@ -36,6 +38,8 @@ struct Run {
     thread: ThreadId,
 }
 
+/// Nobody is known to have had the CPU.
+const UNKNOWN: Holder = Holder::Known(Cause::UnknownHolder);
 /// Longest time for which the kernel leaves two threads on one CPU although another one is free, ns. It
 /// balances busy CPUs in intervals of 16 ms per CPU (`min_interval` and `busy_factor` of
 /// kernel/sched/topology.c), and boards have up to eight.
@@ -148,6 +152,28 @@ impl<'a> Holders<'a> {
         HeldCpu { cpu: Some(cpu), holders }
     }
 
+    /// Who kept the agent from going to another CPU while it had the one for which `thread` of process `pid` waited:
+    /// the holders of the CPU that was free longest. `None` if that is not known, or there is no other CPU.
+    pub(super) fn beside_agent(
+        &self,
+        (pid, thread): (u32, ThreadId),
+        cpus: &[u16],
+        (from, to): (u64, u64),
+        computing: &Computing,
+    ) -> Option<HeldCpu> {
+        let tasks = self.tasks.as_ref()?;
+        let idle = |own: ThreadId| computing.is_idle(own, thread, from);
+        let held = cpus.iter().map(|cpu| (*cpu, self.held(tasks, *cpu, (pid, &idle), (from, to))));
+        let busy = |h: &Held| h.foreign.iter().map(|(_, ns)| *ns).sum::<u64>() + h.idle + h.own + h.unknown;
+        let (cpu, held) = held.min_by_key(|(_, held)| busy(held))?;
+        let idle = (Holder::Known(Cause::IdleTeam), held.idle);
+        let (mut holders, left) = fitting(to.saturating_sub(from), held.foreign.into_iter().chain([idle]));
+        if left > 0 {
+            holders.push((Holder::Known(Cause::Agent), left));
+        }
+        Some(HeldCpu { cpu: Some(cpu), holders })
+    }
+
     /// Who took the CPU from which one of two threads of process `pid` came to `cpu`, where they are at `at`. The
     /// kernel brings it back some time after that CPU is free again.
     fn pushed(
@@ -184,14 +210,24 @@ impl<'a> Holders<'a> {
         let unknown = match holders.iter_mut().max_by_key(|(_, ns)| *ns) {
             Some((_, most)) => {
                 *most += others.saturating_sub(given);
-                own
+                0
             }
-            None => length,
+            None => others,
         };
+        if own > 0 {
+            holders.push((self.own(pid, cpu, (from, to)).map_or(UNKNOWN, Holder::Own), own));
+        }
         if unknown > 0 {
-            holders.push((Holder::Known(Cause::UnknownHolder), unknown));
+            holders.push((UNKNOWN, unknown));
         }
         holders
+    }
+
+    /// The thread of process `pid` that had `cpu` longest in some time.
+    fn own(&self, pid: u32, cpu: u16, (from, to): (u64, u64)) -> Option<ThreadId> {
+        let runs = self.runs.get(&cpu)?.between(from, to);
+        let own = runs.filter(|(thread, _)| self.model.threads.get(*thread).pid == pid);
+        own.max_by_key(|(_, ns)| *ns).map(|(thread, _)| thread)
     }
 
     fn held(
@@ -324,6 +360,32 @@ mod tests {
         assert_eq!(of(3, true), [(seven, 8), (eight, 2)]);
         let unknown = [(Holder::Known(Cause::UnknownHolder), 10)];
         assert_eq!([of(2, true), of(3, false)], [unknown.to_vec(), unknown.to_vec()]);
+    }
+
+    #[test]
+    fn the_agent_would_go_to_the_cpu_that_is_free_longest() {
+        let (mut model, none) = (Model::default(), Text::default());
+        let sched = &mut model.sched;
+        sched.cpu_use_recorded = true;
+        for (i, (cpu, tid, busy)) in (0..).zip([(1, 7, 10), (2, 8, 4), (2, 0, 6), (3, 9, 6), (3, 0, 4)]) {
+            sched.tasks.push(Task { tid, pid: tid, name: none, command: none, cgroup: none });
+            sched.cpu_use.cpu.push(cpu);
+            sched.cpu_use.start_ns.push(0);
+            sched.cpu_use.duration_ns.push(10 * MS);
+            sched.cpu_use.task.push(TaskId(i));
+            sched.cpu_use.busy_ns.push(busy * MS);
+        }
+        let holders = Holders::new(&model);
+        let beside = |cpus: &[u16]| {
+            let held =
+                holders.beside_agent((1, ThreadId(0)), cpus, (0, 10 * MS), &Computing::default())?.holders;
+            Some(held.into_iter().map(|(holder, ns)| (holder, ns / MS)).collect::<Vec<_>>())
+        };
+        let program = |task| Holder::Task(TaskId(task));
+        let agent = Holder::Known(Cause::Agent);
+        assert_eq!(beside(&[1]), Some(vec![(program(0), 10)]));
+        assert_eq!(beside(&[1, 3, 2]), Some(vec![(program(1), 4), (agent, 6)]));
+        assert_eq!(beside(&[]), None);
     }
 
     #[test]

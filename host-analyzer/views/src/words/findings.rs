@@ -407,6 +407,7 @@ fn remedy(rule: &Rule, remedy: &Remedy) -> String {
         Remedy::OneCopy { bytes } => format!("{} Saves {}.", rule.remedy, size(*bytes)),
         Remedy::KeepWindow => KEEP_WINDOW.to_owned(),
         Remedy::KeepState => KEEP_STATE.to_owned(),
+        Remedy::LessBeside => LESS_BESIDE.to_owned(),
         Remedy::TableInMemory => TABLE_IN_MEMORY.to_owned(),
         Remedy::MoveTasks { .. }
         | Remedy::MoveNeighbours { .. }
@@ -440,12 +441,19 @@ fn remedy(rule: &Rule, remedy: &Remedy) -> String {
 
 /// The fixed sentences about remedies: those of the rules, and those that replace them for some models.
 pub fn remedies() -> impl Iterator<Item = &'static str> {
-    RULES.iter().map(|rule| rule.remedy).chain([SHORTER_CONTEXT, KEEP_WINDOW, TABLE_IN_MEMORY, KEEP_STATE])
+    RULES.iter().map(|rule| rule.remedy).chain([
+        SHORTER_CONTEXT,
+        KEEP_WINDOW,
+        TABLE_IN_MEMORY,
+        KEEP_STATE,
+        LESS_BESIDE,
+    ])
 }
 
 const SHORTER_CONTEXT: &str = "Keep less context: a smaller -c, shorter prompts and histories, summaries; a sliding window. The KV cache is quantized already.";
 const KEEP_WINDOW: &str = "This model keeps only a window of the context in some layers: keep all of it (--swa-full), or checkpoints (--ctx-checkpoints), and leave the history of a conversation unchanged.";
 const TABLE_IN_MEMORY: &str = "Rows of this table are read from storage when a token needs them: leave memory for it and keep it there (--lazy-mode off; older builds: --mlock), or put the model on faster storage. Fewer bits for other tensors change nothing.";
+const LESS_BESIDE: &str = "Another thread of the program works at the same time: let it write fewer lines (--log-disable), or do its work between tokens.";
 const KEEP_STATE: &str = "This model has a state that cannot be cut back: keep checkpoints of it (--ctx-checkpoints, --checkpoint-min-step), and leave the history of a conversation unchanged.";
 
 fn cpu_list(cpus: &[u16]) -> String {

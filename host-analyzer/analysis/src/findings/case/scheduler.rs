@@ -15,6 +15,12 @@ impl Case<'_> {
         own.map(|(id, _)| id).filter(move |id| !callers.contains(id))
     }
 
+    /// Threads of the process compute, but none of the judged calls: another team.
+    pub(in crate::findings) fn has_other_team(&self) -> bool {
+        let own = |thread: ThreadId| self.model.threads.get(thread).pid == self.pid;
+        self.model.spans.thread.iter().any(|thread| !self.computes(*thread) && own(*thread))
+    }
+
     /// How often the threads fell asleep in the judged calls, per unit; `None` without the scheduler level.
     pub(in crate::findings) fn sleeps_per_unit(&self) -> Option<f64> {
         if !self.model.sched.recorded {

@@ -2,7 +2,7 @@
 
 use super::super::case::SCHED;
 use super::super::evidence::{Evidence, Place, Value};
-use super::super::{Case, Confidence, Requirement, Rule, Verdict};
+use super::super::{Case, Confidence, Found, Requirement, Rule, Verdict};
 use super::{ANY, Remedy};
 use crate::ladder::{IGNORED, StepKind};
 use crate::replay::Cause;
@@ -13,7 +13,7 @@ pub(super) const RULE: Rule = Rule {
     title: "Threads sleep at barriers",
     question: "Why do two runs of the same program differ? Why is it slow with OMP_WAIT_POLICY=passive?",
     condition: "OMP_WAIT_POLICY is passive or GOMP_SPINCOUNT is 0, or the engine's threads fall asleep more often than once in two operators; waking them takes at least 3 % of the time of a token, a prompt or a call of an encoder.",
-    formula: "The replay with threads that spin: each operator begins after the barrier before it as soon as where no thread of this recording slept, in the mean; where threads sleep at all barriers, as its fastest hundredth, and 0.4 us after it at most, with the probes.",
+    formula: "The replay with threads that spin: each operator begins after the barrier before it as soon as where no thread of this recording slept, in the mean; where threads sleep at all barriers, as its fastest hundredth, and 0.4 us after it at most, with the probes. No time is promised where threads sleep seldom although the environment lets them spin: something else delays one of them.",
     remedy: "Let the threads spin: OMP_WAIT_POLICY=active, no GOMP_SPINCOUNT=0, --poll 50 or higher. It costs power while nothing is computed.",
     source: "llama.cpp #26484 (+7.8 %, 8 of 8 pairs), #8672, #26740, llamafile #974 (-70 %); libgomp manual, GOMP_SPINCOUNT",
     questions: ANY,
@@ -63,6 +63,9 @@ fn judge(case: &Case<'_>) -> Verdict {
         // They do sleep, which another team may have caused.
         Verdict::RuledOut(_) if falls_asleep && idle_team => {
             Verdict::NotEnoughData(vec![Requirement::Culprit])
+        }
+        Verdict::Found(found) if confidence == Confidence::Low => {
+            Verdict::Found(Found { gains: Vec::new(), ..found })
         }
         other => other,
     }

@@ -34,7 +34,7 @@ fn threads_that_sleep_at_barriers() {
     // It is not what the environment asks for, and it does not happen at most operators: something
     // else delays them.
     let seldom = late(10_000, "active");
-    assert_eq!(answer(&seldom, "passive_wait"), Found(9_219, 10_038));
+    assert_eq!(answer(&seldom, "passive_wait"), Found(0, 0));
     assert_eq!(confidence(&seldom, "passive_wait"), Confidence::Low);
     // Whatever the environment contains: the worker falls asleep twice in each token. What it does
     // in between would not be without the sleep.
@@ -80,9 +80,8 @@ fn threads_of_another_team_make_threads_sleep() {
     assert_eq!(both(&m), [Found(9_219, 10_038), RuledOut]);
     assert_eq!(remedy(&m, "idle_team"), Remedy::NoIdleTeam);
     // It is asked for, or the team begins later.
-    for m in [with_another_team("passive", 0), with_another_team("active", u64::MAX)] {
-        assert_eq!(both(&m), [RuledOut, Found(9_219, 10_038)]);
-    }
+    assert_eq!(both(&with_another_team("passive", 0)), [RuledOut, Found(9_219, 10_038)]);
+    assert_eq!(both(&with_another_team("active", u64::MAX)), [RuledOut, Found(0, 0)]);
 }
 
 #[test]

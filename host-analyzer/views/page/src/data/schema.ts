@@ -1649,6 +1649,7 @@ export type Remedy =
   | { kind: "whole_prompts" }
   | { kind: "larger_batches"; tokens: number }
   | { kind: "no_idle_team" }
+  | { kind: "less_beside" }
   | { kind: "reserved_cpus" }
   | { kind: "move_interrupts" }
   | { kind: "find_sleep" }
