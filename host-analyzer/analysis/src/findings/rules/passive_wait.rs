@@ -56,14 +56,13 @@ fn judge(case: &Case<'_>) -> Verdict {
         // They sleep because something else delays one of them.
         (false, false) => Confidence::Low,
     };
+    let sleep = sleeps.is_some_and(|s| s >= 1.0);
     let idle_team = case.caused(&super::idle_team::RULE).iter().any(|c| c.share >= IGNORED);
     match case.judge_caused(&RULE, evidence, Remedy::SpinAtBarriers, confidence) {
         // With a CPU for each thread, they may not sleep.
         Verdict::Found(_) if crowded => Verdict::NotEnoughData(vec![Requirement::Culprit]),
         // They do sleep, which another team may have caused.
-        Verdict::RuledOut(_) if falls_asleep && idle_team => {
-            Verdict::NotEnoughData(vec![Requirement::Culprit])
-        }
+        Verdict::RuledOut(_) if sleep && idle_team => Verdict::NotEnoughData(vec![Requirement::Culprit]),
         Verdict::Found(found) if confidence == Confidence::Low => {
             Verdict::Found(Found { gains: Vec::new(), ..found })
         }
