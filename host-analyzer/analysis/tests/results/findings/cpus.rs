@@ -231,12 +231,21 @@ fn threads_that_spin_and_compute_nothing() {
     // It has a CPU that nobody waits for: what that costs is not known.
     assert_eq!((answer(&m, "idle_team"), remedy(&m, "idle_team")), (Found(0, 0), Remedy::NoIdleTeam));
     // The worker waits for it in each token.
-    let mut waits = tokens(DELAY, 0, 0, true);
-    let none = Text::default();
-    waits.sched.tasks.push(Task { tid: 102, pid: PID, name: none, command: none, cgroup: none });
-    wait_for_task(&mut waits);
-    assert_eq!(answer(&waits, "idle_team"), Found(1_840, 2_038));
-    assert_eq!(answer(&waits, "shared_cpu"), RuledOut);
+    let waits = |mut m: Model| {
+        let none = Text::default();
+        m.sched.tasks.push(Task { tid: 102, pid: PID, name: none, command: none, cgroup: none });
+        wait_for_task(&mut m);
+        m
+    };
+    let long = waits(tokens(DELAY, 0, 0, true));
+    assert_eq!(
+        (answer(&long, "idle_team"), remedy(&long, "idle_team")),
+        (Found(1_840, 2_038), Remedy::NoIdleTeam)
+    );
+    assert_eq!(answer(&long, "shared_cpu"), RuledOut);
+    // For a third of a token, and it has no part in other calls: it works for the application.
+    let short = waits(each(|_| Plant { work: DELAY, before: 4_000, ..Plant::default() }));
+    assert_eq!((answer(&short, "idle_team"), remedy(&short, "idle_team")), (Found(0, 0), Remedy::LessBeside));
     let mut quiet = tokens(0, 0, 0, false);
     quiet.sched.recorded = true;
     assert_eq!(answer(&quiet, "idle_team"), RuledOut);
