@@ -28,6 +28,8 @@ pub(super) struct Programs<'a> {
     known: Vec<Option<CulpritId>>,
     /// Names of tasks of many processes.
     storms: HashSet<&'a str>,
+    /// Time that each task had CPUs, as far as it was recorded, ns.
+    had_ns: Vec<u64>,
 }
 
 impl<'a> Programs<'a> {
@@ -40,7 +42,15 @@ impl<'a> Programs<'a> {
         }
         let storms = pids.into_iter().filter(|(_, p)| p.len() >= MANY).map(|(name, _)| name).collect();
         let known = vec![None; model.sched.tasks.len()];
-        Self { model, rows: Vec::new(), by_key: HashMap::new(), known, storms }
+        let mut had_ns = vec![0_u64; model.sched.tasks.len()];
+        let (turns, windows) = (&model.sched.turns, &model.sched.cpu_use);
+        let turns = turns.task.iter().zip(&turns.duration_ns);
+        for (task, ns) in turns.chain(windows.task.iter().zip(&windows.busy_ns)) {
+            if let Some(sum) = had_ns.get_mut(task.0 as usize) {
+                *sum = sum.saturating_add(*ns);
+            }
+        }
+        Self { model, rows: Vec::new(), by_key: HashMap::new(), known, storms, had_ns }
     }
 
     pub(super) fn into_culprits(self) -> Vec<Culprit> {
@@ -83,7 +93,11 @@ impl<'a> Programs<'a> {
             (false, pid) => Key::Process(pid),
         };
         let new = || {
-            let of_task = Culprit::of_task(self.model, task);
+            // A process may become another program: a shell that starts it in its own place.
+            let tasks = self.model.sched.tasks.iter().zip(&self.had_ns);
+            let same = tasks.filter(|(t, _)| (t.tid, t.pid) == (task.tid, task.pid));
+            let longest = same.max_by_key(|(_, ns)| **ns).map_or(task, |(t, _)| t);
+            let of_task = Culprit::of_task(self.model, longest);
             if storm { Culprit { tid: 0, pid: 0, ..of_task } } else { of_task }
         };
         let culprit = find_or_add(&mut self.rows, &mut self.by_key, key, new);
@@ -103,4 +117,30 @@ fn find_or_add(
         rows.push(new());
         CulpritId(u32::try_from(rows.len() - 1).unwrap_or(u32::MAX))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use profinfer_trace::model::{Task, Text};
+
+    #[test]
+    fn a_process_has_the_name_under_which_it_ran_longest() {
+        let (mut model, none) = (Model::default(), Text::default());
+        for (i, (name, busy_ns)) in (0..).zip([("gzip", 50), ("bash", 10)]) {
+            let name = model.texts.intern(name);
+            let sched = &mut model.sched;
+            sched.tasks.push(Task { tid: 7, pid: 7, name, command: none, cgroup: none });
+            sched.cpu_use.task.push(TaskId(i));
+            sched.cpu_use.busy_ns.push(busy_ns);
+        }
+        let mut programs = Programs::new(&model);
+        let both = [1, 0].map(|task| programs.of_task(TaskId(task), 3));
+        let culprits = programs.into_culprits();
+        assert_eq!((both, culprits.len()), ([CulpritId(0); 2], 1));
+        assert_eq!(
+            (culprits[0].name.as_str(), culprits[0].tasks, &culprits[0].cpus[..]),
+            ("gzip", 2, &[3][..])
+        );
+    }
 }
