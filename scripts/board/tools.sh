@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# Programs of llama.cpp for the board, beside the libraries of the engine `debian`. Sourced by scripts/board.sh.
+# Programs of llama.cpp for the board, next to the libraries of the engine `debian`. Sourced by scripts/board.sh.
 
 # part_tools NEW: llama-completion, and the libraries that it needs beyond those of the engine. Runs in a separate process.
 part_tools() {

@@ -33,10 +33,7 @@ pub(super) fn assign(model: &Model, away: &AwayTimes, conditions: &Conditions, c
 
 /// The environment of the process was read, and does not ask for threads that sleep.
 fn may_spin(conditions: &Conditions, pid: u32) -> bool {
-    let Some(process) = conditions.process(pid) else { return false };
-    let is =
-        |name, wanted: &str| process.variable(name).is_some_and(|v| v.trim().eq_ignore_ascii_case(wanted));
-    process.variables.value().is_some() && !is("OMP_WAIT_POLICY", "passive") && !is("GOMP_SPINCOUNT", "0")
+    conditions.process(pid).is_some_and(|p| p.variables.value().is_some() && !p.asks_for_sleep())
 }
 
 /// The threads of a process that compute graphs which another thread began.
@@ -107,16 +104,8 @@ mod tests {
         let graphs = [(0, vec![(100, 200)]), (1, vec![(300, 400), (500, 600)])];
         Teams {
             first: vec![110, 310],
-            last: vec![700, 650],
+            last: vec![650, 700],
             graphs: graphs.map(|(caller, graphs)| (ThreadId(caller), graphs)).into(),
-        }
-        .sorted()
-    }
-
-    impl Teams {
-        fn sorted(mut self) -> Self {
-            self.last.sort_unstable();
-            self
         }
     }
 

@@ -32,8 +32,7 @@ fn judge(case: &Case<'_>) -> Verdict {
         return Verdict::DoesNotApply;
     }
     let variable = |name: &str| case.process().and_then(|p| p.variable(name)).map(str::trim);
-    let is = |name: &str, wanted: &str| variable(name).is_some_and(|v| v.eq_ignore_ascii_case(wanted));
-    let asked = is("OMP_WAIT_POLICY", "passive") || is("GOMP_SPINCOUNT", "0");
+    let asked = case.process().is_some_and(|p| p.asks_for_sleep());
     let sleeps = case.sleeps_per_unit();
     let operators = case.operators_per_unit();
     let mut evidence = Vec::new();

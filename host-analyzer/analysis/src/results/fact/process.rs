@@ -130,6 +130,13 @@ impl Process {
         variable.value.value().map(String::as_str)
     }
 
+    /// Its variables ask for threads that sleep at barriers.
+    #[must_use]
+    pub fn asks_for_sleep(&self) -> bool {
+        let is = |name, wanted| self.variable(name).is_some_and(|v| v.trim().eq_ignore_ascii_case(wanted));
+        is("OMP_WAIT_POLICY", "passive") || is("GOMP_SPINCOUNT", "0")
+    }
+
     /// The CPUs to which libgomp binds the threads of the process by a variable, sorted: `0 2-4`, `0-6:2`.
     #[must_use]
     pub fn bound_by_variable(&self) -> Option<Vec<u16>> {
