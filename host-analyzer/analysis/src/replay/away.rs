@@ -204,7 +204,7 @@ impl<'a, 'p> Blame<'a, 'p> {
         // It is not recorded who has the CPUs that the process may not use, where the agent may go, too.
         let all = cpus.len() >= usize::from(self.model.session.cpus);
         let others: Vec<u16> = cpus.into_iter().filter(|cpu| *cpu != piece.cpu && all).collect();
-        let held = self.holders.beside_agent((pid, piece.thread), &others, time, &self.computing);
+        let held = self.holders.behind_agent((pid, piece.thread), &others, time, &self.computing);
         let Some(HeldCpu { cpu: Some(cpu), holders }) = held else {
             return vec![(Cause::Agent, time.1 - time.0)];
         };

@@ -154,7 +154,7 @@ impl<'a> Holders<'a> {
 
     /// Who kept the agent from going to another CPU while it had the one for which `thread` of process `pid` waited:
     /// the holders of the CPU that was free longest. `None` if that is not known, or there is no other CPU.
-    pub(super) fn beside_agent(
+    pub(super) fn behind_agent(
         &self,
         (pid, thread): (u32, ThreadId),
         cpus: &[u16],
@@ -376,16 +376,16 @@ mod tests {
             sched.cpu_use.busy_ns.push(busy * MS);
         }
         let holders = Holders::new(&model);
-        let beside = |cpus: &[u16]| {
+        let behind = |cpus: &[u16]| {
             let held =
-                holders.beside_agent((1, ThreadId(0)), cpus, (0, 10 * MS), &Computing::default())?.holders;
+                holders.behind_agent((1, ThreadId(0)), cpus, (0, 10 * MS), &Computing::default())?.holders;
             Some(held.into_iter().map(|(holder, ns)| (holder, ns / MS)).collect::<Vec<_>>())
         };
         let program = |task| Holder::Task(TaskId(task));
         let agent = Holder::Known(Cause::Agent);
-        assert_eq!(beside(&[1]), Some(vec![(program(0), 10)]));
-        assert_eq!(beside(&[1, 3, 2]), Some(vec![(program(1), 4), (agent, 6)]));
-        assert_eq!(beside(&[]), None);
+        assert_eq!(behind(&[1]), Some(vec![(program(0), 10)]));
+        assert_eq!(behind(&[1, 3, 2]), Some(vec![(program(1), 4), (agent, 6)]));
+        assert_eq!(behind(&[]), None);
     }
 
     #[test]

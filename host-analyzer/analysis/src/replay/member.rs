@@ -9,7 +9,7 @@ pub(super) struct Member {
     pub(super) end: u64,
     /// Off the CPU before it began, by cause.
     pub(super) before: Amounts,
-    /// Off the CPU, or interrupted, while it computed.
+    /// Off the CPU, interrupted, or waking others, while it computed.
     pub(super) inside: Amounts,
     /// Start of its own work: later than `start` if the thread had to wait at an inner barrier before.
     pub(super) from: u64,
@@ -57,15 +57,6 @@ pub(super) struct Times {
 }
 
 impl Times {
-    /// Without `ns` of the thread that woke others.
-    pub(super) fn wakes(&mut self, ns: u64) {
-        let ns = ns.min(self.most.saturating_sub(self.second.min(self.most) / 2));
-        let most = self.most.saturating_sub(ns).max(self.second);
-        self.sum = self.sum.saturating_sub(ns);
-        self.time = self.time.saturating_sub(self.most - most);
-        self.most = most;
-    }
-
     pub(super) fn new(members: &[Member], opened: u64, inner: bool, removed: impl Fn(Cause) -> bool) -> Self {
         Self::removing(members, opened, inner, |cause, _| removed(cause))
     }

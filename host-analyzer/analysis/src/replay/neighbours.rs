@@ -73,22 +73,22 @@ fn of_process(
     programs: &mut Programs<'_>,
     calls: &mut [&mut CallReplay],
 ) -> Neighbours {
-    let beside: Vec<Beside> = calls.iter().map(|c| busy.beside(pid, c.bounds(busy.model))).collect();
+    let alongside: Vec<Alongside> = calls.iter().map(|c| busy.alongside(pid, c.bounds(busy.model))).collect();
     let mean = |of: &dyn Fn(usize) -> f64| (0..calls.len()).map(of).sum::<f64>() / calls.len().max(1) as f64;
-    let busy_cpus = mean(&|i| beside[i].share);
+    let busy_cpus = mean(&|i| alongside[i].share);
     let work = mean(&|i| calls[i].usual.work as f64).max(1.0);
     let values: Vec<(f64, f64)> =
-        calls.iter().zip(&beside).map(|(c, b)| (b.share, c.usual.work as f64 / work)).collect();
+        calls.iter().zip(&alongside).map(|(c, b)| (b.share, c.usual.work as f64 / work)).collect();
     // Of the time with the mean number of busy CPUs; then of the time with none.
     let of_none = |slope: f64| slope / (1.0 - slope * busy_cpus).max(0.1);
     let per_cpu =
         slope(&values, BLOCK, LEAST).map(|s| Share { value: of_none(s.value), half: SEEN * s.error });
     if let Some(Share { value, .. }) = per_cpu.filter(|share| share.value > share.half) {
-        for (call, beside) in calls.iter_mut().zip(&beside) {
-            let longer = value * beside.share / (1.0 + value * beside.share);
+        for (call, alongside) in calls.iter_mut().zip(&alongside) {
+            let longer = value * alongside.share / (1.0 + value * alongside.share);
             let ns = (call.usual.work as f64 * longer) as u64;
             let mut causes = Amounts::default();
-            for (cpu, task, ns) in &beside.tasks {
+            for (cpu, task, ns) in &alongside.tasks {
                 causes.add(Cause::SharedMemory(programs.of_task(*task, *cpu)), *ns);
             }
             let left = causes.share(ns, &mut call.caused);
@@ -100,7 +100,7 @@ fn of_process(
     let mut beside_it = Programs::new(busy.model);
     let mut times: BTreeMap<CulpritId, u64> = BTreeMap::new();
     let mut cpus: BTreeSet<u16> = BTreeSet::new();
-    for (cpu, task, ns) in beside.iter().flat_map(|b| &b.tasks) {
+    for (cpu, task, ns) in alongside.iter().flat_map(|b| &b.tasks) {
         *times.entry(beside_it.of_task(*task, *cpu)).or_default() += ns;
         cpus.insert(*cpu);
     }
@@ -112,7 +112,7 @@ fn of_process(
 
 /// Who had the other CPUs during a call.
 #[derive(Debug, Default)]
-struct Beside {
+struct Alongside {
     /// CPUs, tasks, and times, ns.
     tasks: Vec<(u16, TaskId, u64)>,
     /// Sum of the times over that of the call: CPUs that were busy.
@@ -142,9 +142,9 @@ impl<'a> Busy<'a> {
     }
 
     /// Who had the CPUs on which process `pid` did not compute.
-    fn beside(&self, pid: u32, (from, to): (u64, u64)) -> Beside {
+    fn alongside(&self, pid: u32, (from, to): (u64, u64)) -> Alongside {
         let length = to.saturating_sub(from).max(1);
-        let mut beside = Beside::default();
+        let mut alongside = Alongside::default();
         let mut sum = 0_u64;
         for cpu in self.tasks.cpus() {
             if self.own(pid, cpu, (from, to)) as f64 > length as f64 * OWN {
@@ -156,14 +156,14 @@ impl<'a> Busy<'a> {
                     continue;
                 }
                 sum = sum.saturating_add(ns);
-                match beside.tasks.iter_mut().find(|(c, t, _)| (*c, *t) == (cpu, task)) {
+                match alongside.tasks.iter_mut().find(|(c, t, _)| (*c, *t) == (cpu, task)) {
                     Some((_, _, ns_before)) => *ns_before = ns_before.saturating_add(ns),
-                    None => beside.tasks.push((cpu, task, ns)),
+                    None => alongside.tasks.push((cpu, task, ns)),
                 }
             }
         }
-        beside.share = sum as f64 / length as f64;
-        beside
+        alongside.share = sum as f64 / length as f64;
+        alongside
     }
 
     /// Time that a process had a CPU, ns.

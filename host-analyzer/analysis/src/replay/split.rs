@@ -139,7 +139,34 @@ impl Splitter {
                 lookup.interrupts(spans.cpu[*i], member.from, end, &mut member.inside);
             }
         }
+        if kind.inner {
+            self.wakes_others(spans, members, kind.waking.wakes, lookup);
+        }
         self.disturbed(opened, release, kind)
+    }
+
+    /// The thread that comes last to the barrier inside the operator wakes those that sleep there, one after the
+    /// other, before it computes: until the last of them is woken, and at least `usual_ns`. The end of a sleep does
+    /// not show how long an idle CPU takes to react, for which the waker waits on a virtual machine.
+    fn wakes_others(&mut self, spans: &Spans, members: &[usize], usual_ns: u64, lookup: &mut Lookup<'_>) {
+        let Some(last) = (0..self.members.len()).max_by_key(|at| self.members[*at].start) else { return };
+        let Member { start, end, .. } = self.members[last];
+        let others = || (0..members.len()).filter(|at| *at != last);
+        let until = others()
+            .flat_map(|at| lookup.rows(spans.thread[members[at]], start, end))
+            .filter(|a| a.cause == Cause::Asleep && a.start < start.saturating_add(BEFORE_MEETING_NS))
+            .map(|a| a.end.min(end))
+            .max();
+        let Some(until) = until else { return };
+        let mut away = Amounts::default();
+        lookup.away(spans.thread[members[last]], start, until, &mut away);
+        let seen = until.saturating_sub(start).saturating_sub(away.total());
+        let on = |m: &Member| m.end.saturating_sub(m.from).saturating_sub(m.inside.total());
+        // It has about as much to compute as the others.
+        let second = others().map(|at| on(&self.members[at])).max().unwrap_or(0);
+        let own = on(&self.members[last]);
+        let usual = usual_ns.min(own.saturating_sub(second.min(own) / 2));
+        self.members[last].inside.add(Cause::Asleep, seen.max(usual));
     }
 
     /// A thread that lost its CPU before it came to the barrier inside the operator begins when it
@@ -151,6 +178,12 @@ impl Splitter {
         limit: u64,
         lookup: &mut Lookup<'_>,
     ) {
+        // Those that sleep at the barrier are woken when all have come.
+        let sleeps = self.members.iter().zip(members).flat_map(|(m, i)| {
+            let rows = lookup.rows(spans.thread[*i], m.start, m.end);
+            rows.iter().find(|a| a.cause == Cause::Asleep)
+        });
+        let all_came = sleeps.map(|a| a.end).min().unwrap_or(u64::MAX);
         for (n, i) in members.iter().enumerate() {
             let Member { start, end: own_end, .. } = self.members[n];
             let others = || self.members.iter().enumerate().filter(|(other, _)| *other != n).map(|(_, m)| m);
@@ -158,10 +191,13 @@ impl Splitter {
             // They take far longer than usual, so they wait.
             let wait = others().all(|m| m.end.saturating_sub(m.start) > limit);
             let rows = lookup.rows(spans.thread[*i], start, own_end);
+            // One that sleeps has come to the barrier.
+            let came = rows.iter().position(|a| a.cause == Cause::Asleep).unwrap_or(rows.len());
+            let rows = &rows[..came];
             let before = rows.iter().rev().find(|a| a.start < start.saturating_add(BEFORE_MEETING_NS));
             let waited_for = || rows.iter().find(|a| wait && others_end.saturating_sub(a.end) <= limit);
             let Some(away) = before.or_else(waited_for) else { continue };
-            if away.end > start && away.end <= others_end {
+            if away.end > start && away.end <= others_end.min(all_came) {
                 self.members[n].start = away.end.min(own_end);
             }
         }
@@ -191,14 +227,10 @@ impl Splitter {
 
     /// Some thread was off the CPU, or was interrupted.
     fn disturbed(&mut self, opened: u64, release: u64, kind: Kind) -> Usual {
-        let mut all = Times::new(&self.members, opened, kind.inner, |_| true);
+        let all = Times::new(&self.members, opened, kind.inner, |_| true);
         let measured = release.saturating_sub(opened);
         let slept = self.members.iter().any(Member::slept_before);
         let spinning = kind.spinning_ns;
-        if kind.inner && self.members.iter().any(Member::slept_inside) {
-            // At the barrier inside, the last thread that comes wakes the others while it computes.
-            all.wakes(kind.waking.wakes);
-        }
         // What the threads computed, when none was away.
         let threads = self.members.len().min(kind.at_once).max(1);
         let mean = all.sum / threads as u64;

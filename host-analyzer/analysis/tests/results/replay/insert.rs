@@ -2,7 +2,7 @@
 //! is stopped ends its operator later, and all threads wait for it at the barrier, or at the barrier
 //! inside the operator.
 
-use profinfer_trace::model::{Model, SpanId, ThreadId, ThreadState};
+use profinfer_trace::model::{Model, SpanId, Task, TaskId, Text, ThreadId, ThreadState};
 
 /// Where a thread is stopped.
 #[derive(Debug, Clone, Copy)]
@@ -18,8 +18,12 @@ pub(crate) enum Place {
     /// after the barrier opens; half of that is the work of the last one. They are on the CPU for the last
     /// fourth.
     Asleep(SpanId),
-    /// The same at the barrier inside the operator of this span, after the last thread has begun.
+    /// The same at the barrier inside the operator of this span, after the last thread has begun: it computes when
+    /// it has woken the others.
     AsleepInside(SpanId),
+    /// The threads of this span's operator have one CPU: at the barrier inside all but the last one sleep, and
+    /// then they compute one after the other. The last one goes on, or loses the CPU to those that it woke.
+    Turns(SpanId, bool),
     /// Half way between a `llama_decode` call and the next one.
     BetweenCalls(usize),
 }
@@ -66,6 +70,7 @@ pub(super) fn delay_from(m: &mut Model, from: u64, ns: u64) {
     let later = |start: &mut u64| *start += if *start >= from { ns } else { 0 };
     m.spans.start_ns.iter_mut().for_each(later);
     m.sched.states.start_ns.iter_mut().for_each(later);
+    m.sched.turns.start_ns.iter_mut().for_each(later);
 }
 
 pub(super) fn add_stop(m: &mut Model, thread: ThreadId, at: u64, ns: u64) {
@@ -91,6 +96,7 @@ pub(crate) fn stop(m: &mut Model, place: Place, ns: u64) -> u64 {
         Place::Wait(SpanId(i)) => in_wait(m, i as usize, ns),
         Place::Asleep(SpanId(i)) => asleep(m, i as usize, ns),
         Place::AsleepInside(SpanId(i)) => asleep_inside(m, i as usize, ns),
+        Place::Turns(SpanId(i), last_goes_on) => turns(m, i as usize, last_goes_on),
         Place::Barrier(SpanId(i)) => {
             let at = times(m, i as usize).1 + 1;
             let release = members(m, i as usize).iter().map(|k| times(m, *k).1).max().unwrap();
@@ -191,7 +197,7 @@ fn asleep_inside(m: &mut Model, i: usize, ns: u64) -> u64 {
     let waker = *members.iter().max_by_key(|k| m.spans.start_ns[**k]).unwrap();
     let from = m.spans.start_ns[waker] + 1;
     let release = members.iter().map(|k| times(m, *k).1).max().unwrap();
-    let later = |k: usize| if k == waker { ns / 2 } else { ns };
+    let later = |k: usize| if k == waker { ns - ns / 4 } else { ns };
     let last = members.iter().map(|k| times(m, *k).1 + later(*k)).max().unwrap();
     delay_from(m, release, last - release);
     for k in members {
@@ -201,4 +207,53 @@ fn asleep_inside(m: &mut Model, i: usize, ns: u64) -> u64 {
         }
     }
     last - release
+}
+
+/// How long the last thread goes on before it loses the CPU, ns.
+const FIRST: u64 = 2_000;
+
+fn turns(m: &mut Model, i: usize, last_goes_on: bool) -> u64 {
+    let mut members = members(m, i);
+    members.sort_by_key(|k| std::cmp::Reverse(m.spans.start_ns[*k]));
+    let (last, last_start) = (members[0], m.spans.start_ns[members[0]]);
+    let computes = |m: &Model, k: usize| times(m, k).1 - last_start;
+    let release = members.iter().map(|k| times(m, *k).1).max().unwrap();
+    let before = if last_goes_on { 0 } else { FIRST.min(computes(m, last)) };
+    let all: u64 = members.iter().map(|k| computes(m, *k)).sum();
+    delay_from(m, release, last_start + all - release);
+    if !last_goes_on {
+        members.rotate_left(1);
+    }
+    let mut end = last_start + before;
+    for k in members {
+        let (thread, start) = (m.spans.thread[k], m.spans.start_ns[k]);
+        let left = computes(m, k) - if k == last { before } else { 0 };
+        let since = if k == last { last_start + before } else { last_start + 1 };
+        if k != last {
+            add_state(m, thread, start + 1, last_start - start, ThreadState::Sleeping);
+        }
+        if end > since {
+            add_state(m, thread, since, end - since, ThreadState::Preempted);
+        }
+        add_turn(m, thread, end, left);
+        end += left;
+        m.spans.work_ns[k] = end - start;
+    }
+    last_start + all - release
+}
+
+/// A thread of the engine has CPU 0.
+fn add_turn(m: &mut Model, thread: ThreadId, at: u64, ns: u64) {
+    let of = m.threads.get(thread);
+    let (tid, pid, none) = (of.tid, of.pid, Text::default());
+    let known = m.sched.tasks.iter().position(|t| t.tid == tid).unwrap_or_else(|| {
+        m.sched.tasks.push(Task { tid, pid, name: none, command: none, cgroup: none });
+        m.sched.tasks.len() - 1
+    });
+    let turns = &mut m.sched.turns;
+    let row = turns.start_ns.partition_point(|start| *start <= at);
+    turns.cpu.insert(row, 0);
+    turns.start_ns.insert(row, at);
+    turns.duration_ns.insert(row, ns);
+    turns.task.insert(row, TaskId(known as u32));
 }

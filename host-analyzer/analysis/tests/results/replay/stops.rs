@@ -3,10 +3,11 @@
 use profinfer_analysis::Analysis;
 use profinfer_analysis::ladder::{Ladders, Question};
 use profinfer_analysis::replay::Cause;
-use profinfer_trace::model::{Model, Sched, SpanId};
+use profinfer_trace::model::{FactScope, Model, Sched, SpanId};
 
 use super::insert::{Place, add_stop, delay_from, ends_after_all_began, meets_inside, stop};
 use super::{COMPLETE, recording, sums_are_exact};
+use crate::findings::text;
 
 /// A recording without what the scheduler did to it: its own disturbances belong to its usual time.
 fn quiet(name: &str) -> Model {
@@ -135,6 +136,35 @@ fn sleep_at_barriers_inside_operators_costs_what_it_costs() {
         if meets { Some(Place::AsleepInside(span)) } else { between_two(m, i).then_some(Place::Asleep(span)) }
     };
     COMPLETE.iter().for_each(|name| check_cause(name, Cause::WakeUp, asleep, 60_000, 0.05));
+}
+
+/// Threads that have one CPU compute one after the other, so what they compute is no loss, whether they sleep
+/// at the barrier inside or not.
+#[test]
+fn threads_that_take_turns_at_one_cpu_lose_nothing() {
+    for (name, last_goes_on) in COMPLETE.into_iter().flat_map(|name| [(name, true), (name, false)]) {
+        let meets = |m: &Model, i: usize| {
+            let may = long_enough(m, i) && meets_inside(m, i) && ends_after_all_began(m, i);
+            may.then_some(Place::Turns(SpanId(i as u32), last_goes_on))
+        };
+        let mut m = quiet(name);
+        m.facts.rows.clear();
+        let pid = m.threads.get(m.llama_calls.thread[0]).pid;
+        text(&mut m, FactScope::Process(pid), "affinity", "0");
+        let places = places(&m, meets);
+        assert!(places.len() >= 5, "{name}: {} places", places.len());
+        m.sched.recorded = true;
+        let lost = |m: &Model| {
+            let a = Analysis::compute(m);
+            a.replay.calls.iter().map(|c| c.caused.total() + c.unexplained_ns).sum::<u64>()
+        };
+        let before = lost(&m);
+        let longer: u64 = places.into_iter().map(|place| stop(&mut m, place, 0)).sum();
+        sums_are_exact(&m);
+        let lost = lost(&m).saturating_sub(before);
+        println!("{name}, {last_goes_on}: {longer} ns longer, {lost} ns lost");
+        assert!(lost * 20 < longer, "{name}, {last_goes_on}: {lost} of {longer} ns");
+    }
 }
 
 #[test]
