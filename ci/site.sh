@@ -74,7 +74,7 @@ commands() {
 	engine=${PROFINFER_ENGINE_DIR:-$(scripts/engine.sh)}
 	rm -rf "$path"
 	mkdir -p "$path"
-	# As an archive of a release has them: the agents beside the program, and not in PATH.
+	# As an archive of a release has them: the agents next to the program, and not in PATH.
 	ln "$ANALYZE" "$path/analyze" 2>/dev/null || cp "$ANALYZE" "$path/analyze"
 	mkdir "$path/agents"
 	cp "${PROFINFER_AGENT:-$CARGO_TARGET_DIR/debug/profinfer-agent}" "$path/agents/profinfer-agent-$(uname -m)"

@@ -75,7 +75,7 @@ def main():
     p.add_argument("--model", required=True)
     p.add_argument("--threads", type=int, default=2)
     p.add_argument("--seconds", type=float, default=5)
-    p.add_argument("--trap", type=float, default=800, help="ns of a hit beside its program")
+    p.add_argument("--trap", type=float, default=800, help="ns of a hit without its program")
     p.add_argument("--ways", default="token,token+graph,direct,op")
     args = p.parse_args()
     with open(STATS, encoding="ascii") as f:

@@ -59,7 +59,7 @@ def main():
     """Measures and prints."""
     p = argparse.ArgumentParser(description=__doc__)
     p.add_argument("--agent", required=True)
-    p.add_argument("--tracer", help="made of tracer.c; its programs lie beside it as .o")
+    p.add_argument("--tracer", help="made of tracer.c; its programs lie next to it as .o")
     p.add_argument("--engine", required=True, help="folder with `nodes`")
     p.add_argument("--model", required=True)
     p.add_argument("--threads", default="2")

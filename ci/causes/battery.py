@@ -197,6 +197,7 @@ def main():
                 kept.write(one(runner, case, remedies, options))
     finally:
         board.close()
+        tools.close()
     if trying:
         return 0
     scores, failed = report.rows(chosen, kept)

@@ -80,7 +80,7 @@ class Host:
         files = {kind: self.folder / f"{name}.{kind}" for kind in ("pfi", "pid", "text", "log", "json", "agent")}
         for file in files.values():
             file.unlink(missing_ok=True)
-        model = self.tools.model(setup["model"])
+        model = self.tools.file(setup)
         if setup["evict"]:
             evict(model)
         else:

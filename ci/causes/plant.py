@@ -1,4 +1,4 @@
-"""Plants causes in and beside a run of the engine.
+"""Plants causes in and next to a run of the engine.
 
 A plant is a table with `do`, and:
   at, until   starts after that many calls of the engine, ends after so many (tool `nodes` only); default: before it starts, and with it
@@ -44,7 +44,7 @@ def placed(spec):
 
 
 def second_thread(pid):
-    """The first thread of the engine's team beside the main thread."""
+    """The first thread of the engine's team after the main thread."""
     return sorted(int(name) for name in os.listdir(f"/proc/{pid}/task") if int(name) != pid)[0]
 
 

@@ -157,7 +157,7 @@ def planted_case(expected, result):
         unexplained=unexplained(ladder), sums=sums(ladder),
     )
     row["solved"] = row["solved"] and shows(verdict, expected)
-    # Runs of a small loss are judged one by one: found, whatever comes first beside it.
+    # Runs of a small loss are judged one by one: found, whatever comes first.
     row["found_in"] = sum(wanted(run["verdict"], expected) is not None for run in result["pairs"])
     row["runs"] = len(pairs)
     return row

@@ -15,7 +15,8 @@ runs (quiet only); and those of a setup, which `remedied` replaces:
   agent     options of the agent
   sysfs     files of each CPU that only agent and engine see, by name: one text per CPU
   steal     share of the time by which steal time grows in a stand-in for /proc/stat (standin only)
-  memory    of the weights: `huge_pages`, which is the default of host, small and standin, or `mapped_file`, as engines do by themselves
+  memory    of the weights: `huge_pages`, which is the default of host, small and standin, `mapped_file`, as engines do by themselves,
+            or `huge_file`, the same with a page cache in huge pages
   evict     the model leaves the page cache before the run
   plant     what is planted; see plant.py, and for boards onboard.py
 of boards and guests, whose engine is `nodes`, the build that scripts/board.sh puts on them:
@@ -69,7 +70,7 @@ def case_of(raw, defaults, causes):
         setup |= {"build": "board", "tool": "nodes"} | {key: raw[key] for key in ("model",) if key in raw}
         if not setup["boot"] or any(key in raw for key in HOST_ONLY):
             raise Bad(f"{name}: a board needs `boot`, and has none of {', '.join(HOST_ONLY)}")
-    if setup["memory"] not in ("huge_pages", "mapped_file") or setup["evict"] and setup["memory"] != "mapped_file":
+    if setup["memory"] not in ("huge_pages", "huge_file", "mapped_file") or setup["evict"] and setup["memory"] != "mapped_file":
         raise Bad(f"{name}: memory '{setup['memory']}'")
     case = {"name": name, "kind": kind, "question": question, "setup": setup, "runs": raw.get("runs", 0), "shows": raw.get("shows", {})}
     if kind == "quiet":

@@ -2,11 +2,14 @@
 
 import functools
 import os
+import shutil
 import subprocess
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 REPO = HERE.parent.parent
+#: Kinds of memory that consist of huge pages.
+HUGE = ("huge_pages", "huge_file")
 
 
 def bash(script, *args):
@@ -65,6 +68,23 @@ class Tools:
         return bash('scripts/model.sh "$1"', name)
 
     @functools.cache
+    def in_huge_pages(self, name):
+        """A copy of a model whose page cache consists of huge pages."""
+        folder = self.folder / "huge"
+        if not os.path.ismount(folder):
+            folder.mkdir(exist_ok=True)
+            subprocess.run(["mount", "-t", "tmpfs", "-o", "huge=always", "tmpfs", folder], check=True)
+        return shutil.copy(self.model(name), folder / f"{name.replace('/', '-')}.gguf")
+
+    def file(self, setup):
+        """The model of a setup, where its engine reads it."""
+        return (self.in_huge_pages if setup["memory"] == "huge_file" else self.model)(setup["model"])
+
+    def close(self):
+        if os.path.ismount(self.folder / "huge"):
+            subprocess.run(["umount", self.folder / "huge"], check=True)
+
+    @functools.cache
     def large_file(self):
         """A file of 256 MB that nothing else reads."""
         path = self.folder / "large"
@@ -74,12 +94,12 @@ class Tools:
 
     def allocation(self, setup):
         """Words before the command, which let the C library ask for huge pages."""
-        return ["env", "GLIBC_TUNABLES=glibc.malloc.hugetlb=1"] if setup["memory"] == "huge_pages" else []
+        return ["env", "GLIBC_TUNABLES=glibc.malloc.hugetlb=1"] if setup["memory"] in HUGE else []
 
     def command(self, setup):
         """The engine's command."""
         tool = f"{self.build(setup['build'])}/{setup['tool']}"
-        words = [tool, "-m", self.model(setup["model"]), "-t", str(setup["threads"])]
+        words = [tool, "-m", self.file(setup), "-t", str(setup["threads"])]
         if setup["memory"] == "huge_pages":
             words += ["--no-mmap"] if setup["tool"] == "nodes" else ["--load-mode", "none"]
         if setup["tool"] == "llama-server":

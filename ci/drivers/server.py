@@ -1,6 +1,6 @@
 """server.py -m MODEL -np SLOTS -t THREADS -c CONTEXT --port PORT: llama-server's own server, run from the Python package xllamacpp.
 
-scripts/engine/server.sh fetches the package, and puts this beside it. It ends by SIGINT or SIGTERM.
+scripts/engine/server.sh fetches the package, and puts this next to it. It ends by SIGINT or SIGTERM.
 """
 
 import argparse

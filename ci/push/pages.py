@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
-"""pages.py PAGE --on WORDS --profile NAME [--replace NAME=VALUE]…
+"""pages.py PAGE --on WORDS --get WORDS --profile NAME [--replace NAME=VALUE]…
 
 Types the commands of a page that names ci/push/pages.sh as its test, line by line, as a reader would: `analyze` and `adb` here, all
-others on the board. A capture runs in the background until the engine of the next line has ended. After each capture and each analysis
-the result must be complete: as many tokens as the engine says, nothing lost, the profile of the board.
+others on the board, and on the board all of a block that begins with the comment of ON_BOARD. A capture runs in the background until
+the engine of the next line has ended. After each capture and each analysis the result must be complete: as many tokens as the engine
+says, nothing lost, the profile of the board.
 
 --on WORDS           the words before a command for the board
+--get WORDS          the words before a file of the board and the file of this machine that becomes its copy
 --profile NAME       the profile that the result must have
 --replace NAME=VALUE what a reader puts for a name in capitals
 """
@@ -25,6 +27,7 @@ sys.path.insert(0, str(REPO / "ci/site"))
 import markdown  # noqa: E402
 
 COMMENT = "<!-- runs-in: ci/push/pages.sh -->"
+ON_BOARD = "# on the board:"
 #: The agent records this fact when it waits for the engine: `analyze` tells the reader.
 WAITING = b"agent.no_new_privileges"
 #: Of the engine's log: the number of decode calls.
@@ -34,10 +37,10 @@ LONGEST = 1500
 
 
 def commands(text):
-    """The commands of the page's blocks, in order."""
+    """(command, is it one of a block for the board) of the page's blocks, in order."""
     blocks = [content for _, above, language, content in markdown.blocks(text) if language == "sh" and above == COMMENT]
-    lines = "".join(blocks).replace("\\\n", " ").splitlines()
-    return [line for line in lines if line.strip() and not line.startswith("#")]
+    lines = [(line, block.startswith(ON_BOARD)) for block in blocks for line in block.replace("\\\n", " ").splitlines()]
+    return [(line, on_board) for line, on_board in lines if line.strip() and not line.startswith("#")]
 
 
 def here(command):
@@ -76,14 +79,14 @@ class Page:
     def __init__(self, options):
         self.options, self.folder = options, pathlib.Path.cwd()
 
-    def words(self, command):
-        if here(command):
+    def words(self, command, on_board=False):
+        if here(command) and not on_board:
             return ["bash", "-euc", command]
         return [*shlex.split(self.options.on), f"cd / && {command}"]
 
-    def run(self, command):
+    def run(self, command, on_board=False):
         print(f"  $ {command}", flush=True)
-        done = subprocess.run(self.words(command), stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", timeout=LONGEST)
+        done = subprocess.run(self.words(command, on_board), stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", timeout=LONGEST)
         if done.returncode:
             sys.exit(f"exit status {done.returncode}: {command}\n{done.stdout[-3000:]}{done.stderr[-3000:]}")
         return done.stdout + done.stderr
@@ -104,22 +107,30 @@ class Page:
                 sys.exit(f"exit status {process.returncode}: {command}\n{log_file.read_text()[-3000:]}")
         return said
 
+    def fetch(self, result):
+        """What `complete` reads of a result on the board."""
+        result.mkdir()
+        for name in ("summary.json", "report.html"):
+            subprocess.run([*shlex.split(self.options.get), f"/profile/{name}", result / name], check=True, stdout=subprocess.DEVNULL)
+
     def type(self, all_commands):
         waiting, engine = list(all_commands), ""
         while waiting:
-            command = waiting.pop(0)
+            command, on_board = waiting.pop(0)
             engine = command if "llama-" in command else engine
             result, said = None, ""
             if captures(command):
                 result = self.folder / "profile"
-                if waiting and starts_engine(waiting[0]):
-                    engine = waiting.pop(0)
+                if waiting and starts_engine(waiting[0][0]):
+                    engine, _ = waiting.pop(0)
                     said = self.capture(command, engine)
                 else:
                     self.run(command)
             else:
-                self.run(command)
+                self.run(command, on_board)
                 result = self.folder / "profile" if command.split()[:2] == ["analyze", "trace.pfi"] else None
+                if result and on_board:
+                    self.fetch(result)
             if result:
                 complete(result, n_tokens(engine), said, self.options.profile)
                 result.rename(self.folder / f"profile-{len(waiting)}")
@@ -129,6 +140,7 @@ def main():
     parser = argparse.ArgumentParser(usage=__doc__.split("\n", 1)[0])
     parser.add_argument("page", type=pathlib.Path)
     parser.add_argument("--on", required=True)
+    parser.add_argument("--get", required=True)
     parser.add_argument("--profile", required=True)
     parser.add_argument("--replace", action="append", default=[])
     options = parser.parse_args()
@@ -136,7 +148,7 @@ def main():
     all_commands = commands(text)
     for pair in options.replace:
         name, value = pair.split("=", 1)
-        all_commands = [command.replace(name, value) for command in all_commands]
+        all_commands = [(command.replace(name, value), on_board) for command, on_board in all_commands]
     if not all_commands:
         sys.exit(f"{options.page} has no commands for this script")
     Page(options).type(all_commands)

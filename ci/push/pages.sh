@@ -65,7 +65,7 @@ user() {
 page() {
 	local replace=() pair
 	for pair in "${@:3}"; do replace+=(--replace "$pair"); done
-	(cd "$dir/work" && python3 -B "$REPO/ci/push/pages.py" "$REPO/docs/start/$1.md" --on "$board run" --profile "$2" "${replace[@]}")
+	(cd "$dir/work" && python3 -B "$REPO/ci/push/pages.py" "$REPO/docs/start/$1.md" --on "$board run" --get "$board get" --profile "$2" "${replace[@]}")
 	rm -f "$dir/bin/ssh"
 	switch_off
 }
@@ -73,6 +73,10 @@ page() {
 page_pi5() {
 	device pi5 --device pi5
 	user pi raspberrypi.local
+	# As an archive of a release has them
+	$board run "mkdir -p /opt/profinfer/agents; ln -s /opt/profinfer/analyze /bin/analyze"
+	$board put "$("$REPO/scripts/build-analyze.sh" aarch64-unknown-linux-musl)" /opt/profinfer/analyze
+	$board put "$agent" /opt/profinfer/agents/profinfer-agent-aarch64
 	page pi5 bcm2712
 }
 page_rk3588() {

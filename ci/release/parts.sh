@@ -25,7 +25,7 @@ notices() { python3 -B ci/release/notices.py "$@" >"$work/THIRD-PARTY.md"; }
 # documents DIR: docs/ in DIR, which the help of the programs names
 documents() { git ls-files -z docs | xargs -0 cp --parents -t "$1"; }
 
-# stage PROFILE TARGET SBOM PROGRAM: pages, documents, agents, the list of parts and the notices where cargo-deb looks for them, beside the built program;
+# stage PROFILE TARGET SBOM PROGRAM: pages, documents, agents, the list of parts and the notices where cargo-deb looks for them, next to the built program;
 # TARGET may be empty
 stage() {
 	local dir=$CARGO_TARGET_DIR/${2:+$2/}$1

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """wheel.py OUT VERSION PLATFORM ANALYZE SBOM NOTICES AGENT...      pack analyze and the agents as a Python wheel in OUT; prints its path
 
-A wheel of programs alone: no Python module is in it, and `pip` puts the files where they belong: `analyze` beside python, the
+A wheel of programs alone: no Python module is in it, and `pip` puts the files where they belong: `analyze` next to python, the
 agents below lib/profinfer, where `analyze push` looks, and the documents below share/doc/profinfer. Tags of PLATFORM are separated by dots. The archive itself is made by
 the package `wheel`.
 """

@@ -43,7 +43,7 @@ def lookup(text):
 def lookahead(text):
     """The tool does not count the token that the prompt's call gave."""
     prompt, output = number(text, r"encoded +(\d+) tokens"), number(text, r"n_predict += (\d+)") + 1
-    return Run([Request(0, prompt, output)], None, None)
+    return Run([Request(0, prompt, output)], None, number(text, r"n_accept += (\d+)"))
 
 
 def parallel(text):

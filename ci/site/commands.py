@@ -25,9 +25,9 @@ import places
 COMMENT = re.compile(r"^<!-- (runs|runs-in: (\S+)|untested: (.+)) -->$")
 #: Pages whose commands a newcomer types, or a program.
 FOLDERS = ("docs/start", "docs/cookbook", "docs/programs")
-#: Files of the folder of a page, beside the recording trace.pfi: name, and the variable with the path of the original.
+#: Files of the folder of a page, next to the recording trace.pfi: name, and the variable with the path of the original.
 FILES = {"m.gguf": "MODEL", "moe.gguf": "MODEL_WITH_EXPERTS"}
-#: Longest time of a block, s: beside compilers it takes ten times as long as alone.
+#: Longest time of a block, s: in parallel with compilers it takes ten times as long as alone.
 LONGEST = 900
 #: How a block of each language is executed.
 RUNNERS = {"sh": ["bash", "-euc"], "python": [os.environ.get("PROFINFER_PYTHON", sys.executable), "-c"]}

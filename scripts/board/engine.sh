@@ -52,7 +52,7 @@ arm64_libraries() {
 		mv "$new/libs/bins/linux-arm64" "$new/exe"
 		rm -rf "$new/libs" "$new"/exe/*.node
 	fi
-	# An addon is a whole engine where it lies alone; beside libllama.so it only speaks with Node.js.
+	# An addon is a whole engine where it lies alone; next to libllama.so it only speaks with Node.js.
 	[ ! -f "$new/exe/libllama.so" ] || rm -f "$new"/exe/*.node
 	rm -f "$new/exe/libllama-common.so" "$new"/exe/*.json # the board's files lie in its memory
 }

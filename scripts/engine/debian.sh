@@ -48,7 +48,7 @@ engine_debian() {
 
 	# How the tools run here. Each is started through the loader that came with it, under a hard
 	# link that carries the tool's name: the process is then called llama-bench, not ld-linux.
-	# llama.cpp looks for its CPU variants beside the running program, which is that link: so
+	# llama.cpp looks for its CPU variants next to the running program, which is that link: so
 	# links to all variants lie there too, and the engine chooses the best by itself as ever.
 	lib=usr/lib/x86_64-linux-gnu
 	mkdir "$new/exe"

@@ -93,7 +93,7 @@ npm_libraries() {
 	for dir in "$new/main/llamaBins/$package" "$new/main/bins/$package"; do
 		[ -d "$dir" ] || continue
 		mv "$dir" "$new/exe"
-		# A whole engine where it lies alone; beside libllama.so it only speaks with Node.js.
+		# A whole engine where it lies alone; next to libllama.so it only speaks with Node.js.
 		[ ! -f "$new/exe/libllama.so" ] || rm -f "$new"/exe/*.node
 		return 0
 	done

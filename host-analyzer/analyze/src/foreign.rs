@@ -13,16 +13,16 @@ const KINDS: [(&[u8], &str, &str); 9] = [
         "a program (ELF)",
         "give a recording (.pfi); `analyze engine FILE` shows where an engine can be probed",
     ),
-    (b"PAR1", "a table (Parquet)", BESIDE),
-    (b"<!doctype html", "a web page", BESIDE),
-    (b"<html", "a web page", BESIDE),
-    (b"{", "JSON", BESIDE),
+    (b"PAR1", "a table (Parquet)", IN_FOLDER),
+    (b"<!doctype html", "a web page", IN_FOLDER),
+    (b"<html", "a web page", IN_FOLDER),
+    (b"{", "JSON", IN_FOLDER),
     (b"PK\x03\x04", "an archive (zip)", UNPACK),
     (b"\x1f\x8b", "a compressed file (gzip)", UNPACK),
     (b"\x28\xb5\x2f\xfd", "a compressed file (zstd)", UNPACK),
 ];
 
-const BESIDE: &str = "give the recording: recording.pfi in the same folder, unless it was moved";
+const IN_FOLDER: &str = "give the recording: recording.pfi in the same folder, unless it was moved";
 const UNPACK: &str = "unpack it, and give the recording (.pfi) in it";
 
 /// Bytes from which what is no recording can be recognised.

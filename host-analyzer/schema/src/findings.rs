@@ -124,9 +124,6 @@ pub struct Headline {
     /// Texts that are only read; `null` if the engine generates.
     #[serde(default)]
     pub texts: Option<Texts>,
-    /// The sequences of a context are branches of a search, so its answers are not known.
-    #[serde(default)]
-    pub branches: bool,
     /// The engine guesses tokens, with a draft model or from n-grams: `token_ns` and `tokens_per_s` are
     /// of the tokens that came out. All other figures are of tokens without guesses, of which there may
     /// be none.

@@ -32,7 +32,7 @@ pub struct ServerContext {
     pub batches: Vec<Batches>,
     /// Calls whose batch was recorded incompletely. Requests with tokens in them lack figures.
     pub incomplete_calls: u64,
-    /// Its sequences are branches of a search (lookahead), and no requests.
+    /// Its sequences are branches of one text (lookahead), and one request.
     #[serde(default)]
     pub branches: bool,
 }

@@ -116,8 +116,9 @@ impl Census {
         let in_file = highest.map(|l| l.saturating_add(1)).ok_or(NoCensus::NoLanguageModel)?;
         let tables = || TABLES.iter().filter_map(|name| tensor(name));
         // Layers that predict further tokens are in the file, but in no token's graph.
-        let beside = blueprint.number("nextn_predict_layers").unwrap_or(0);
-        let layers = blueprint.number("block_count").unwrap_or(in_file).min(in_file).saturating_sub(beside);
+        let predicting = blueprint.number("nextn_predict_layers").unwrap_or(0);
+        let layers =
+            blueprint.number("block_count").unwrap_or(in_file).min(in_file).saturating_sub(predicting);
         let mut census = Self {
             architecture: blueprint.architecture.clone(),
             layers,

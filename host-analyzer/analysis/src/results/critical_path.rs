@@ -47,7 +47,7 @@ pub struct Branch {
     /// Sum of the nodes' medians, ns.
     pub time_ns: u64,
     /// Node on the path during which most of these nodes could run.
-    pub beside: Option<String>,
+    pub parallel_to: Option<String>,
 }
 
 /// The path of a graph, and its nodes.
@@ -153,7 +153,7 @@ pub(super) fn find(model: &Model, topology: &Topology, times: &[u64], fused_with
 struct Sum {
     nodes: u64,
     time_ns: u64,
-    beside: HashMap<String, u64>,
+    parallel_to: HashMap<String, u64>,
 }
 
 fn branches(model: &Model, nodes: &[Node], times: &[u64], ends: &[u64], critical: &[bool]) -> Vec<Branch> {
@@ -169,7 +169,7 @@ fn branches(model: &Model, nodes: &[Node], times: &[u64], ends: &[u64], critical
         let first = path.partition_point(|p| ends[*p] <= start);
         for p in path[first..].iter().take_while(|p| ends[**p] - times[**p] < ends[i]) {
             let both = ends[*p].min(ends[i]) - (ends[*p] - times[*p]).max(start);
-            *sum.beside.entry(name(*p)).or_default() += both;
+            *sum.parallel_to.entry(name(*p)).or_default() += both;
         }
     }
     let mut rows: Vec<Branch> = sums
@@ -179,7 +179,11 @@ fn branches(model: &Model, nodes: &[Node], times: &[u64], ends: &[u64], critical
             op: op.to_owned(),
             nodes: sum.nodes,
             time_ns: sum.time_ns,
-            beside: sum.beside.into_iter().max_by(|a, b| (a.1, &b.0).cmp(&(b.1, &a.0))).map(|(name, _)| name),
+            parallel_to: sum
+                .parallel_to
+                .into_iter()
+                .max_by(|a, b| (a.1, &b.0).cmp(&(b.1, &a.0)))
+                .map(|(name, _)| name),
         })
         .collect();
     rows.sort_by(|a, b| (b.time_ns, &a.name, &a.op).cmp(&(a.time_ns, &b.name, &b.op)));

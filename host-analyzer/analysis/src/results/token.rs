@@ -113,7 +113,6 @@ impl Token {
         let calls = calls(model, phases, executions);
         let requests = requests(server);
         let of_text = |c: &Call| c.status == 0 && (c.phase == Phase::Prefill || c.phase.generates());
-        let branches = server.contexts.iter().any(|c| c.branches);
         Self {
             prefill: totals(&calls, Phase::Prefill),
             decode: totals(&calls, Phase::Decode),
@@ -124,7 +123,7 @@ impl Token {
             failed_calls: calls.iter().filter(|c| c.status != 0).map(|_| 1).sum(),
             steps: steps::steps(model, phases),
             context_shifts: steps::context_shifts(model, phases),
-            requests_unknown: requests.is_empty() && !branches && calls.iter().any(of_text),
+            requests_unknown: requests.is_empty() && calls.iter().any(of_text),
             requests,
             calls,
         }

@@ -62,7 +62,8 @@ impl Edits {
         let pos = share.pos?;
         let of = |cut: &Edit| {
             let kept = u32::try_from(cut.from).ok()?.checked_sub(pos)?;
-            let own = share.seq.is_none_or(|own| own == cut.seq);
+            // A negative one stands for all.
+            let own = cut.seq < 0 || share.seq.is_none_or(|own| own == cut.seq);
             (own && cut.to < 0 && (1..=share.n).contains(&kept)).then_some(kept)
         };
         self.after(call, EditKind::Cut).find_map(of)

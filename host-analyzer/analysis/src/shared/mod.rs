@@ -3,6 +3,7 @@
 //! Uses the model and `stats` only, never a result.
 
 pub(crate) mod agent;
+pub(crate) mod branches;
 pub(crate) mod context;
 pub mod cpu_use;
 pub(crate) mod edit;

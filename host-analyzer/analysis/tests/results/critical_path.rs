@@ -68,7 +68,7 @@ fn what_reads_the_cache_waits_for_what_wrote_it() {
     let branches: Vec<_> = path
         .branches
         .iter()
-        .map(|b| (b.name.as_str(), b.nodes, b.time_ns, b.beside.as_deref().unwrap()))
+        .map(|b| (b.name.as_str(), b.nodes, b.time_ns, b.parallel_to.as_deref().unwrap()))
         .collect();
     assert_eq!(branches, [("Qcur", 1, 50, "Kcur"), ("Vcur", 1, 30, "Kcur")]);
 }

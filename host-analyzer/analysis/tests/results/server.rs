@@ -1,9 +1,9 @@
 //! Requests by slot, computed by hand.
 
 use profinfer_analysis::Analysis;
+use profinfer_analysis::ladder::Question;
 use profinfer_analysis::server::{Batches, Begin, Server};
 use profinfer_trace::model::*;
-use profinfer_views::terminal::terminal;
 
 use crate::models::graph::outer_graph;
 
@@ -384,24 +384,51 @@ fn a_warm_up_alone_is_no_request() {
     assert_eq!((analysis.token.prefill.calls, analysis.token.decode.calls), (0, 0));
 }
 
-/// A token that several sequences share, with an output: branches of one text, not requests.
+/// A prompt, and two calls with a token that all sequences share: in sequence 3 four guesses follow it, the others
+/// collect what may be guessed later. Two guesses of the first call are accepted.
+fn lookahead() -> Model {
+    let mut m = model(&[
+        (0, 10, &[(0, 0, 8, 1)]),
+        (20, 10, &[(0, 8, 1, 1), (3, 9, 4, 4), (1, 9, 4, 0), (1, 13, 1, 1)]),
+        (40, 10, &[(0, 11, 1, 1), (3, 12, 4, 4), (1, 12, 4, 0), (1, 16, 1, 1)]),
+    ]);
+    (m.parts.n_seq[1], m.parts.n_seq[5]) = (4, 4);
+    m
+}
+
 #[test]
-fn branches_are_no_requests() {
-    let mut m = model(&[(0, 10, &[(0, 0, 8, 0)]), (20, 10, &[(0, 8, 1, 1), (1, 9, 3, 2), (2, 9, 3, 2)])]);
-    assert_eq!(Analysis::compute(&m).server.requests.len(), 3);
-    // A prompt that all share has one output, at its end.
-    (m.parts.n_seq[0], m.parts.outputs[0]) = (3, Some(1));
-    assert_eq!(Analysis::compute(&m).server.requests.len(), 3);
-    m.parts.n_seq[1] = 3;
-    let analysis = Analysis::compute(&m);
-    assert_eq!(analysis.server.requests, []);
-    let mut text = Vec::new();
-    terminal(&m, &analysis, &mut text).unwrap();
-    let text = String::from_utf8(text).unwrap();
-    assert!(
-        text.contains("branches of a search, so which of their tokens are an answer is not known"),
-        "{text}"
-    );
+fn branches_of_one_text_are_one_request() {
+    let mut m = lookahead();
+    let of = |m: &Model| Analysis::compute(m);
+    // Nothing shows what the last call gives, so the time ends before it.
+    let begins = (0, Begin::Prompt, Some(0), Some(8));
+    let with = |outputs, tpot| {
+        [(begins.0, begins.1, begins.2, begins.3, Some(outputs), Some(10), Some(0), Some(tpot))]
+    };
+    assert_eq!(figures(&of(&m).server), with(5, 7));
+    // The engine cuts all sequences after the accepted ones: two tokens come out.
+    m.edits = vec![edit(52, EditKind::Cut, (-1, 13), 0)];
+    let analysis = of(&m);
+    assert_eq!(figures(&analysis.server), with(6, 8));
+    assert!(analysis.server.contexts[0].branches && analysis.server.contexts[0].slots.len() == 1);
+    let [search] = &analysis.speculative[..] else { panic!("{:?}", analysis.speculative) };
+    let counts = (search.rounds, search.open_rounds, search.drafted, search.accepted, search.emitted);
+    assert_eq!((counts, search.plain, search.wins), ((2, 0, 8, 3, 5), None, None));
+    let decode = analysis.ladder.of(Question::Decode).unwrap();
+    assert_eq!((decode.units, decode.measured_ns), (2, 20));
+    // It ends after the last call, of which it took three outputs.
+    m.edits.clear();
+    m.taken = vec![(LlamaCallId(0), 1), (LlamaCallId(1), 3), (LlamaCallId(2), 3)];
+    assert_eq!(figures(&of(&m).server), with(7, 7));
+}
+
+/// Sequences of their own, and a prompt that all share, which has one output, at its end.
+#[test]
+fn sequences_without_a_common_answer_are_requests() {
+    let mut m = lookahead();
+    (m.parts.n_seq[1], m.parts.n_seq[5], m.parts.n_seq[0]) = (1, 1, 3);
+    let server = Analysis::compute(&m).server;
+    assert!(server.requests.len() > 1 && !server.contexts[0].branches, "{server:?}");
 }
 
 #[test]

@@ -28,9 +28,10 @@ const ANALYZE: &str = "PROFINFER_ANALYZE";
 pub(crate) fn fleet(arguments: &[OsString]) -> Result<ExitCode> {
     let own = env::current_exe().ok();
     let file = format!("{PROGRAM}{}", env::consts::EXE_SUFFIX);
-    let beside = own.as_ref().and_then(|path| Some(path.parent()?.join(&file)));
+    let in_same_folder = own.as_ref().and_then(|path| Some(path.parent()?.join(&file)));
     let in_path = env::var_os("PATH").into_iter().flat_map(|all| env::split_paths(&all).collect::<Vec<_>>());
-    let candidates: Vec<PathBuf> = beside.into_iter().chain(in_path.map(|dir| dir.join(&file))).collect();
+    let candidates: Vec<PathBuf> =
+        in_same_folder.into_iter().chain(in_path.map(|dir| dir.join(&file))).collect();
     let Some(program) = candidates.iter().find(|path| path.is_file()) else {
         if arguments.is_empty() || arguments.iter().any(|word| word == "--help" || word == "-h") {
             let _ = writeln!(anstream::stdout(), "{HELP}");

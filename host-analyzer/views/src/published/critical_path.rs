@@ -7,5 +7,5 @@ fields! {
     critical_path::CriticalPath => CriticalPath {
         graph, nodes, sum_ns, path_ns, path_nodes, width_ratio, saving_ns, branches,
     }
-    critical_path::Branch => Branch { name, op, nodes, time_ns } + { beside => parallel_to }
+    critical_path::Branch => Branch { name, op, nodes, time_ns, parallel_to }
 }

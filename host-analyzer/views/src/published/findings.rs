@@ -8,7 +8,7 @@ use profinfer_schema as schema;
 
 fields! {
     findings::Headline => Headline {
-        question, calls, phase, tokens, sequences, texts, branches, drafted, token_ns, tokens_per_s, median_ns, p95_ns, half_of_time,
+        question, calls, phase, tokens, sequences, texts, drafted, token_ns, tokens_per_s, median_ns, p95_ns, half_of_time,
         prefill_tokens_per_s, threads,
         mbu, probes_share, slowdown,
     }

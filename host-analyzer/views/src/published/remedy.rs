@@ -48,7 +48,7 @@ impl Publish for Remedy {
             Self::SteadyShapes => Published::SteadyShapes,
             Self::NoStops => Published::NoStops,
             Self::NoIdleTeam => Published::NoIdleTeam,
-            Self::LessBeside => Published::LessBeside,
+            Self::LessApplicationWork => Published::LessApplicationWork,
             Self::ReservedCpus => Published::ReservedCpus,
             Self::MoveInterrupts => Published::MoveInterrupts,
             Self::FindSleep => Published::FindSleep,

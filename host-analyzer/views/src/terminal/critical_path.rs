@@ -17,8 +17,8 @@ pub(super) fn write(all: &[&CriticalPath], out: &mut Sheet<'_>) -> io::Result<()
         percent(part),
         duration(path.saving_ns)
     );
-    let named = |b: &Branch| match &b.beside {
-        Some(beside) => format!("{} in parallel with {}", one_line(&b.name), one_line(beside)),
+    let named = |b: &Branch| match &b.parallel_to {
+        Some(parallel_to) => format!("{} in parallel with {}", one_line(&b.name), one_line(parallel_to)),
         None => one_line(&b.name),
     };
     let branches: Vec<String> = path.branches.iter().take(SHOWN).map(named).collect();

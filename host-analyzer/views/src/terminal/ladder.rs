@@ -82,7 +82,7 @@ fn speed(tokens_per_s: Option<f64>, sequences: f64) -> String {
 
 /// `1,200 tokens`
 pub(crate) fn units(question: Question, n: u64) -> String {
-    format!("{} {}{}", count(n), words::ladder::unit(question), if n == 1 { "" } else { "s" })
+    words::counted(n, words::ladder::unit(question))
 }
 
 fn line(step: &Step, ladder: &Ladder, replay: &Replay, out: &mut Sheet<'_>) -> io::Result<()> {

@@ -38,8 +38,7 @@ impl<'a> Sheet<'a> {
         if n == 0 {
             return Ok(());
         }
-        let tables = if n == 1 { "1 table".to_owned() } else { format!("{n} tables") };
-        let line = format!("{tables} shortened to {width} columns");
+        let line = format!("{} shortened to {width} columns", crate::words::counted(n as u64, "table"));
         writeln!(self, "{}", Colour::Dim.paint(&line))
     }
 }

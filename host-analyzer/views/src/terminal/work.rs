@@ -3,7 +3,7 @@
 use std::io;
 
 use super::style::{Sheet, percent};
-use crate::words::{PHASES, date, no_ceiling, read_from, size};
+use crate::words::{PHASES, counted, date, no_ceiling, read_from, size};
 use profinfer_analysis::ceiling::NoCeiling;
 use profinfer_analysis::module::{Module, Sum};
 use profinfer_analysis::phase::Phase;
@@ -35,7 +35,7 @@ fn utilisation(d: &Utilisation, roof: &Roof) -> String {
         Accuracy::Estimated => format!("about {bytes}"),
         Accuracy::AtLeast => format!("at least {bytes}"),
     };
-    let threads = if roof.threads == 1 { "1 thread".to_owned() } else { format!("{} threads", roof.threads) };
+    let threads = counted(u64::from(roof.threads), "thread");
     let from = roof.read.as_ref().map(read_from).unwrap_or_default();
     let part = match (d.mbu, roof.read) {
         (Some(mbu), Some(read)) => {

@@ -9,7 +9,7 @@ use ratatui::widgets::Paragraph;
 use super::screen::{Screen, Seen};
 use super::{BAD, DIM, WARN};
 use crate::terminal::style::{cut, wrapped};
-use crate::words::{self, count, duration, size};
+use crate::words::{self, count, counted, duration, size};
 use profinfer_analysis::health::{Remark, Severity};
 
 /// Maximum number of losses shown here; the pane of findings and health has all.
@@ -97,8 +97,7 @@ pub(super) fn sentence(screen: &Screen, width: u16) -> Vec<Line<'static>> {
     }
     let mut last = vec![Span::styled(of, DIM)];
     if warnings > 0 {
-        let s = if warnings == 1 { "" } else { "s" };
-        last.push(Span::styled(format!(" · {warnings} warning{s}: 6"), WARN));
+        last.push(Span::styled(format!(" · {}: 6", counted(warnings as u64, "warning")), WARN));
     }
     lines.push(Line::from(last));
     lines

@@ -1,6 +1,6 @@
 //! The sentences about profiles of accelerators, and the shapes of operators.
 
-use super::{count, duration, one_line};
+use super::{count, counted, duration, one_line};
 use profinfer_analysis::accelerator::{Part, ProfileJoin, Shape, Why};
 use profinfer_trace::model::ProfileFormat;
 
@@ -39,7 +39,7 @@ pub fn line(p: &ProfileJoin) -> String {
     let joined = format!(
         "{} of {} joined to one shape each; {:.1} % of {} on the device joined or grouped",
         count(p.joined.kernels),
-        kernels_of(p.kernels),
+        counted(p.kernels, "kernel"),
         p.share * 100.0,
         duration(p.device_ns)
     );
@@ -48,11 +48,7 @@ pub fn line(p: &ProfileJoin) -> String {
 }
 
 fn kernels(part: &Part) -> String {
-    format!("{} ({} on the device)", kernels_of(part.kernels), duration(part.device_ns))
-}
-
-fn kernels_of(n: u64) -> String {
-    if n == 1 { "1 kernel".to_owned() } else { format!("{} kernels", count(n)) }
+    format!("{} ({} on the device)", counted(part.kernels, "kernel"), duration(part.device_ns))
 }
 
 fn why(why: Why, format: ProfileFormat) -> String {

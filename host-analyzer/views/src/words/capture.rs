@@ -1,6 +1,6 @@
 //! The sentences about the capture: options, filters, the controller, shares of the tokens.
 
-use super::{count, duration, one_line, phase_name};
+use super::{count, counted, duration, one_line, phase_name};
 use profinfer_analysis::capture::{self, PhaseCoverage, Step, filter_on};
 use profinfer_analysis::duty::{Coverage, Measured, MeasuredEdges, Slowdown};
 use profinfer_analysis::op::OpType;
@@ -9,8 +9,7 @@ use profinfer_trace::model::{CaptureOption, Filter, FilterOn, FilterPlace, Refus
 /// `from 40 of 400 tokens in 5 bursts`.
 #[must_use]
 pub fn from_part(c: &Coverage) -> String {
-    let bursts = if c.bursts == 1 { "1 burst".to_owned() } else { format!("{} bursts", count(c.bursts)) };
-    format!("from {} of {} tokens in {bursts}", count(c.traced), count(c.calls))
+    format!("from {} of {} tokens in {}", count(c.traced), count(c.calls), counted(c.bursts, "burst"))
 }
 
 /// The tokens that the figures of operators come from.
@@ -204,7 +203,7 @@ pub fn steps(steps: &[Step]) -> String {
         0 => String::new(),
         n => format!("; and {} more", count(n as u64)),
     };
-    let changes = if steps.len() == 1 { "1 change".to_owned() } else { format!("{} changes", steps.len()) };
+    let changes = counted(steps.len() as u64, "change");
     format!("controller: {changes} of the duty: {}{more}", shown.join("; "))
 }
 

@@ -1,6 +1,6 @@
 //! The conditions of a session, for people.
 
-use super::{duration, one_line, quantity, size};
+use super::{counted, duration, one_line, quantity, size};
 use profinfer_analysis::fact::Conditions;
 use profinfer_analysis::fact::process::{Cgroup, Process};
 use profinfer_analysis::fact::reading::Limit;
@@ -22,8 +22,7 @@ pub fn others(others: &OtherPrograms, cpus: u16, duration_ns: u64) -> String {
     let named: Vec<String> =
         programs.map(|p| format!("{} {:.2}", one_line(&p.program), used(p.busy_ns))).collect();
     let named = if named.is_empty() { String::new() } else { format!(" ({})", named.join(", ")) };
-    let all = if cpus == 1 { "1 CPU".to_owned() } else { format!("{cpus} CPUs") };
-    format!("other programs used {:.2} of {all}{named}", used(others.busy_ns))
+    format!("other programs used {:.2} of {}{named}", used(others.busy_ns), counted(u64::from(cpus), "CPU"))
 }
 
 /// The conditions of the system: short parts for one line, those that matter most first.

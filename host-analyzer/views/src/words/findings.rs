@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::evidence::{piece, short};
 use super::ladder::unit;
-use super::{count, duration, no_ceiling, per_s, quantity, size};
+use super::{count, counted, duration, no_ceiling, per_s, quantity, size};
 use profinfer_analysis::ceiling::NoCeiling;
 use profinfer_analysis::duty::Slowdown;
 use profinfer_analysis::findings::{
@@ -83,10 +83,6 @@ fn reading(h: &Headline) -> String {
                 text += &format!(". The median text took {}", duration(ns));
             }
             text + "."
-        }
-        (None, _) if h.branches => {
-            "The sequences are branches of a search, so which of their tokens are an answer is not known."
-                .to_owned()
         }
         (None, Some(speed)) => {
             format!("Prompts: {} t/s. No token was generated after them.", per_s(speed))
@@ -367,7 +363,9 @@ fn named(tasks: &[(u32, String)]) -> String {
 
 fn remedy(rule: &Rule, remedy: &Remedy) -> String {
     match remedy {
-        Remedy::Threads { threads } => format!("Give the engine {threads} threads (-t {threads})."),
+        Remedy::Threads { threads } => {
+            format!("Give the engine {} (-t {threads}).", counted(*threads, "thread"))
+        }
         Remedy::MoveTasks { tasks } if !tasks.is_empty() => {
             format!("Stop {}, or keep it off these CPUs (taskset, cpuset).", named(tasks))
         }
@@ -381,11 +379,16 @@ fn remedy(rule: &Rule, remedy: &Remedy) -> String {
             format!("Run {} while the engine is idle, and compare.", named(tasks))
         }
         Remedy::Quota { cpus, threads } => {
-            format!("Raise the quota to {cpus} CPUs, or give the engine {threads} threads (-t {threads}).")
+            let cpus = counted(*cpus, "CPU");
+            format!(
+                "Raise the quota to {cpus}, or give the engine {} (-t {threads}).",
+                counted(*threads, "thread")
+            )
         }
         Remedy::Pin { threads, cpus } => {
             let cpus = cpu_list(cpus);
-            format!("Give the engine {threads} threads on the fast cores (taskset -c {cpus} … -t {threads}).")
+            let of = counted(*threads, "thread");
+            format!("Give the engine {of} on the fast cores (taskset -c {cpus} … -t {threads}).")
         }
         Remedy::ShorterContext { cells, quantize } => {
             let how = if *quantize { rule.remedy } else { SHORTER_CONTEXT };
@@ -407,7 +410,7 @@ fn remedy(rule: &Rule, remedy: &Remedy) -> String {
         Remedy::OneCopy { bytes } => format!("{} Saves {}.", rule.remedy, size(*bytes)),
         Remedy::KeepWindow => KEEP_WINDOW.to_owned(),
         Remedy::KeepState => KEEP_STATE.to_owned(),
-        Remedy::LessBeside => LESS_BESIDE.to_owned(),
+        Remedy::LessApplicationWork => LESS_APPLICATION_WORK.to_owned(),
         Remedy::TableInMemory => TABLE_IN_MEMORY.to_owned(),
         Remedy::MoveTasks { .. }
         | Remedy::MoveNeighbours { .. }
@@ -446,14 +449,14 @@ pub fn remedies() -> impl Iterator<Item = &'static str> {
         KEEP_WINDOW,
         TABLE_IN_MEMORY,
         KEEP_STATE,
-        LESS_BESIDE,
+        LESS_APPLICATION_WORK,
     ])
 }
 
 const SHORTER_CONTEXT: &str = "Keep less context: a smaller -c, shorter prompts and histories, summaries; a sliding window. The KV cache is quantized already.";
 const KEEP_WINDOW: &str = "This model keeps only a window of the context in some layers: keep all of it (--swa-full), or checkpoints (--ctx-checkpoints), and leave the history of a conversation unchanged.";
 const TABLE_IN_MEMORY: &str = "Rows of this table are read from storage when a token needs them: leave memory for it and keep it there (--lazy-mode off; older builds: --mlock), or put the model on faster storage. Fewer bits for other tensors change nothing.";
-const LESS_BESIDE: &str = "Another thread of the program works at the same time: let it write fewer lines (--log-disable), or do its work between tokens.";
+const LESS_APPLICATION_WORK: &str = "Another thread of the program works at the same time: let it write fewer lines (--log-disable), or do its work between tokens.";
 const KEEP_STATE: &str = "This model has a state that cannot be cut back: keep checkpoints of it (--ctx-checkpoints, --checkpoint-min-step), and leave the history of a conversation unchanged.";
 
 fn cpu_list(cpus: &[u16]) -> String {

@@ -71,6 +71,12 @@ pub fn count(n: u64) -> String {
     out
 }
 
+/// A number of things: `1 thread`, `1,234 threads`.
+#[must_use]
+pub fn counted(n: u64, thing: &str) -> String {
+    format!("{} {thing}{}", count(n), if n == 1 { "" } else { "s" })
+}
+
 /// A time with three significant digits and its unit: `12.3 µs`.
 #[must_use]
 pub fn duration(ns: u64) -> String {

@@ -1,6 +1,6 @@
 //! The sentences of a prediction.
 
-use super::{duration, one_line, quantity, read_from, size};
+use super::{counted, duration, one_line, quantity, read_from, size};
 use crate::predict::Answer;
 use profinfer_analysis::predict::{
     Bracket, By, CLOCKS, Census, DECODE_SHARE, Interval, NoCensus, Prediction, Refusal, Speed,
@@ -26,10 +26,6 @@ pub fn speed(per_s: f64) -> String {
     }
 }
 
-fn threads(n: usize) -> String {
-    if n == 1 { "1 thread".to_owned() } else { format!("{n} threads") }
-}
-
 fn ends(interval: &Interval, tokens: f64) -> String {
     let per_s = |ns: f64| speed(tokens * 1e9 / ns.max(1.0));
     format!("{} to {}", per_s(interval.high_ns), per_s(interval.low_ns))
@@ -40,7 +36,7 @@ fn predicted(p: &Prediction) -> Vec<String> {
         "Decode: {} t/s ({}) on {} with {} KV cells; including the application between two tokens: {} t/s.",
         speed(p.decode_per_s()),
         ends(&p.decode.interval, 1.0),
-        threads(p.threads as usize),
+        counted(p.threads.into(), "thread"),
         p.census.cells,
         speed(p.seen_per_s()),
     )];
@@ -96,7 +92,7 @@ fn bracket(census: &Census, bracket: &Bracket) -> Vec<String> {
          depending on types and processors. A recording of any model on the board gives a figure.",
         per_s(bracket.decode_ns.1),
         per_s(bracket.decode_ns.0),
-        threads(bracket.threads),
+        counted(bracket.threads as u64, "thread"),
         size(census.streamed_bytes()),
         DECODE_SHARE.0 * 100.0,
         DECODE_SHARE.1 * 100.0,

@@ -46,8 +46,6 @@ pub struct Headline {
     pub sequences: Option<f64>,
     /// Texts that are only read; `None` if the engine generates.
     pub texts: Option<Texts>,
-    /// The sequences of a context are branches of a search, so its answers are not known.
-    pub branches: bool,
     /// The engine guesses tokens and verifies them. `token_ns` and `tokens_per_s` are those of the tokens
     /// that came out; the other figures are those of single tokens, of which there may be none.
     pub drafted: bool,
@@ -277,7 +275,6 @@ fn headline(
         tokens: n,
         sequences: (of_calls > n).then(|| of_calls as f64 / n as f64),
         texts: Texts::compute(model, analysis, pid),
-        branches: analysis.server.contexts.iter().any(|c| c.pid == pid && c.branches),
         token_ns: out_ns.checked_div(steps),
         tokens_per_s: per_s(out, out_ns).filter(|_| out > 0),
         half_of_time: half_of_time(&times),

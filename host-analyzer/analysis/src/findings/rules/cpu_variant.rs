@@ -14,7 +14,7 @@ pub(super) const RULE: Rule = Rule {
     question: "Why is it several times slower than another program with the same model?",
     condition: "The loaded CPU backend is a variant that uses none of the dot-product or vector instructions that this processor has and a newer variant would use.",
     formula: "A product runs at most as much faster as the better variant does more multiplications in an instruction; the read ceiling, where it was measured, bounds it from above. How much of the time is waiting for memory is not recorded: at least nothing.",
-    remedy: "Put the variant for this processor beside the program (all variants: GGML_CPU_ALL_VARIANTS), or build it for this processor (GGML_NATIVE, GGML_CPU_ARM_ARCH=armv8.2-a+dotprod).",
+    remedy: "Put the variant for this processor next to the program (all variants: GGML_CPU_ALL_VARIANTS), or build it for this processor (GGML_NATIVE, GGML_CPU_ARM_ARCH=armv8.2-a+dotprod).",
     source: "llama-cpp-rs #1067, llama.cpp #11403, #13356; ggml/src/CMakeLists.txt lists the variants and their instructions",
     questions: ANY,
     requires: &[

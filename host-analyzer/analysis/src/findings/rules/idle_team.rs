@@ -45,7 +45,7 @@ fn judge(case: &Case<'_>) -> Verdict {
     match case.judge_caused(&RULE, evidence, Remedy::NoIdleTeam, Confidence::High) {
         // A thread of the application that does something now and then.
         Verdict::Found(found) if !runs && most < RUNS && !case.has_other_team() => Verdict::Found(Found {
-            remedy: Remedy::LessBeside,
+            remedy: Remedy::LessApplicationWork,
             gains: Vec::new(),
             confidence: Confidence::Low,
             ..found

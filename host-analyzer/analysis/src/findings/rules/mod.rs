@@ -215,7 +215,7 @@ pub enum Remedy {
     /// Let threads that compute nothing sleep, or do not start them.
     NoIdleTeam,
     /// Let the application's other threads do less while the engine computes.
-    LessBeside,
+    LessApplicationWork,
     /// Give the virtual machine its CPUs.
     ReservedCpus,
     /// Let other CPUs handle interrupts.

@@ -82,12 +82,12 @@ fn runs(model: &Model, phases: &Phases) -> Vec<Vec<Token>> {
 fn of_run(all: &[Token]) -> Vec<Pair> {
     let run: Vec<Token> = all.iter().filter(|t| t.traced != Traced::Edge).copied().collect();
     let stretches: Vec<&[Token]> = run.chunk_by(|a, b| whole(a) == whole(b)).collect();
-    let beside = |at: Option<usize>| at.and_then(|at| stretches.get(at)).copied().unwrap_or(&[]);
+    let at = |at: Option<usize>| at.and_then(|at| stretches.get(at)).copied().unwrap_or(&[]);
     (0..stretches.len())
         .filter(|i| whole(&stretches[*i][0]))
         .filter_map(|i| {
             let burst = stretches[i];
-            let (before, after) = (beside(i.checked_sub(1)), beside(Some(i + 1)));
+            let (before, after) = (at(i.checked_sub(1)), at(Some(i + 1)));
             // Two bursts share the tokens between them.
             let shared = |gap: &[Token], other: bool| if other { gap.len() / 2 } else { gap.len() };
             let most = burst.len().max(NEIGHBOURS);

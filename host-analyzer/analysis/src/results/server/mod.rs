@@ -15,6 +15,7 @@ mod spread;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::shared::branches::root;
 use crate::shared::edit::Edits;
 use crate::shared::group::context_name;
 use crate::shared::outer::OuterGraphs;
@@ -52,7 +53,7 @@ pub struct ServerContext {
     pub batches: Vec<Batches>,
     /// Calls whose batches were not completely recorded; requests in them lack figures.
     pub calls_not_whole: u64,
-    /// Its sequences are branches of a search, and no requests.
+    /// Its sequences are branches of one text (lookahead), and one request.
     pub branches: bool,
 }
 
@@ -106,6 +107,7 @@ impl Server {
             let since_start = |ns: u64| ns.saturating_sub(model.session.start_ns);
             let Ok(row) = u32::try_from(i) else { break };
             let rows = model.parts.of(LlamaCallId(row));
+            let root = root(&model.parts, rows.clone());
             let call = Call {
                 row,
                 start_ns: since_start(d.start_ns[i]),
@@ -122,7 +124,8 @@ impl Server {
                 lists_sequences: model.parts.has_sequences(i),
                 cells: phases.contexts[i].n_kv,
                 untaken: edits.untaken(i),
-                single: rows.len() <= 1,
+                single: rows.len() <= 1 || root.is_some(),
+                root,
                 edits: &edits,
             };
             let slots = contexts.entry(key).or_default();

@@ -17,6 +17,7 @@ use std::ops::Range;
 
 use super::batch::{Batches, Composition};
 use super::request::SlotRequest;
+use crate::shared::branches::Root;
 use crate::shared::edit::{Copied, Edits};
 use crate::shared::share::SequenceShare;
 use held::Held;
@@ -47,8 +48,10 @@ pub(super) struct Call<'a> {
     pub(super) cells: Option<u64>,
     /// It is known that nobody takes its outputs.
     pub(super) untaken: bool,
-    /// Its tokens are consecutive ones of one sequence.
+    /// Its tokens are consecutive ones of one sequence, or branches after one.
     pub(super) single: bool,
+    /// Its sequences are branches of one text, after this token of it.
+    pub(super) root: Option<Root>,
     /// What the engine did after each call.
     pub(super) edits: &'a Edits,
 }
@@ -93,7 +96,7 @@ pub(super) struct Slots {
     composition: Composition,
     not_whole: u64,
     has_sequences: bool,
-    /// A token of an answer was of several sequences: these are branches of a search.
+    /// Sequences were branches of one text.
     branches: bool,
     /// The context was recorded from its beginning.
     pub(super) from_start: bool,
@@ -116,7 +119,7 @@ impl Slots {
         self.has_sequences
     }
 
-    /// Whether the sequences are branches of a search.
+    /// Whether sequences were branches of one text.
     pub(super) const fn branches(&self) -> bool {
         self.branches
     }
@@ -132,6 +135,13 @@ impl Slots {
             self.not_whole += 1;
             self.slots.values_mut().for_each(|s| s.gap = true);
         }
+        if let Some(root) = call.root {
+            self.search(root, call);
+            if whole {
+                self.composition.add(1, 0, last_token, call.duration_ns);
+            }
+            return;
+        }
         let (mut sequences, mut prompt, mut answer) = (Vec::new(), 0, 0);
         let rows_of_call = rows.clone();
         // Up to a token of the call, so that the shares of its parts sum to its time.
@@ -145,9 +155,6 @@ impl Slots {
             // The other sequences of the tokens are not recorded: a prompt that several sequences
             // share belongs to none.
             if parts.n_seq[i] != 1 {
-                // A prompt that several share has an output at its end.
-                let answer = pos > 0 && parts.outputs[i] == Some(parts.n[i]);
-                self.branches |= parts.n_seq[i] > 1 && answer;
                 continue;
             }
             let n = u64::from(parts.n[i]);
@@ -170,6 +177,15 @@ impl Slots {
             let n = u32::try_from(sequences.len()).unwrap_or(u32::MAX);
             self.composition.add(n, prompt, answer, call.duration_ns);
         }
+    }
+
+    /// Adds a call whose sequences are branches of one text: the request is that of the text.
+    fn search(&mut self, root: Root, call: &Call<'_>) {
+        (self.has_sequences, self.branches) = (true, true);
+        let (pos, n) = (i64::from(root.pos), u64::from(root.longest) + 1);
+        let next = pos + i64::from(root.longest) + 1;
+        let part = SequencePart { pos, next, n, outputs: n, same: false };
+        self.part(root.seq, call, part, true, call.duration_ns);
     }
 
     /// Adds a copy of a sequence, after its last call.
@@ -254,9 +270,6 @@ impl Slots {
     ) -> (Vec<SlotRequest>, Vec<Batches>, u64) {
         let open = self.slots.into_iter().filter_map(|(seq, state)| Some((seq, state.open?)));
         self.done.extend(open);
-        if self.branches {
-            self.done.clear();
-        }
         let requests =
             self.done.into_iter().map(|(seq, open)| open.close(pid, context.cloned(), seq)).collect();
         (requests, self.composition.close(), self.not_whole)

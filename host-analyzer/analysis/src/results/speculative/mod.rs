@@ -29,7 +29,7 @@ pub struct Speculative {
     pub rounds: u64,
     /// Rounds whose outcome is unknown.
     pub open_rounds: u64,
-    /// Verified draft tokens, in all rounds.
+    /// Verified draft tokens, in all rounds; of branches in several sequences, those of the longest one.
     pub drafted: u64,
     /// Accepted draft tokens, in rounds with known outcome.
     pub accepted: u64,
@@ -150,8 +150,9 @@ fn figures(rounds: &[Round], ones: Vec<u64>) -> Speculative {
     let verified_known: u64 = outcomes().map(|(drafted, _)| u64::from(drafted)).sum();
     let drafted: u64 = rounds.iter().map(|r| u64::from(r.drafted())).sum();
     let sizes = sizes(rounds);
-    // A token alone is not what a call of several sequences would be without guesses.
-    let several = rounds.iter().any(|r| r.guesses.len() > 1);
+    // A token alone is not what a call of several sequences would be without guesses. And a search has more
+    // tokens than the longest branch.
+    let several = rounds.iter().any(|r| r.guesses.len() > 1 || r.search);
     let plain = plain::plain(ones, &sizes).filter(|_| !several);
     let guessing = rounds.iter().filter(|r| r.drafted() > 0);
     let mut draft_times: Vec<u64> = guessing.map(|r| r.draft_ns / u64::from(r.drafted())).collect();

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use crate::shared::branches::root;
 use crate::shared::edit::Edits;
 use crate::shared::housekeeping::OfThreads;
 use crate::shared::phase::{Pair, Phase, Phases, Role};
@@ -26,6 +27,8 @@ pub(super) struct Round {
     pub(super) guesses: Vec<Guess>,
     /// The call has nothing else, such as a prompt of another sequence.
     pub(super) alone: bool,
+    /// Its guesses are branches in several sequences, of which the longest one counts.
+    pub(super) search: bool,
     /// Output tokens that are no guesses: the target's own token, and one more where the engine verified
     /// the accepted guesses and that token again.
     pub(super) own: u32,
@@ -40,14 +43,14 @@ pub(super) struct Round {
 }
 
 impl Round {
-    fn new(call: usize, shares: &[SequenceShare], draft_ns: u64, verify_ns: u64) -> Self {
+    fn new(call: usize, (shares, search): (&[SequenceShare], bool), draft_ns: u64, verify_ns: u64) -> Self {
         let guesses: Vec<Guess> = shares
             .iter()
             .filter(|s| s.n == 1 || s.may_verify())
             .map(|s| Guess { share: *s, emitted: None })
             .collect();
         let alone = guesses.len() == shares.len();
-        Self { call, alone, guesses, own: 1, draft_ns, verify_ns, replay_ns: 0, copies_ns: None }
+        Self { call, alone, search, guesses, own: 1, draft_ns, verify_ns, replay_ns: 0, copies_ns: None }
     }
 
     /// Draft tokens that it verified.
@@ -136,6 +139,14 @@ fn copies_after(model: &Model, phases: &Phases, copies: &OfThreads, call: usize)
     phases.llama_calls[next].generates().then(|| times.fold(0, u64::saturating_add))
 }
 
+/// The tokens of a call by sequence, and whether these stand for a search in several sequences.
+fn shares(model: &Model, phases: &Phases, call: usize) -> (Vec<SequenceShare>, bool) {
+    match root(&model.parts, model.parts.of_row(call)) {
+        Some(root) => (vec![root.share()], true),
+        None => (phases.shares(model, call), false),
+    }
+}
+
 /// The rounds of a pair, by start.
 ///
 /// The next call of the target with tokens of a sequence shows the outcome of a round. The last round before
@@ -160,11 +171,11 @@ pub(super) fn rounds(model: &Model, phases: &Phases, edits: &Edits, pair: &Pair)
                 last.replay(model, phases, i);
             }
         } else if d.context[i] == pair.target {
-            let shares = phases.shares(model, i);
+            let (shares, search) = shares(model, phases, i);
             rounds.next(&shares);
             let generates = phases.roles[i] == Role::Verify || shares.iter().all(|s| s.n == 1);
             if generates && draft_calls > 0 {
-                rounds.add(Round::new(i, &shares, draft_ns, d.duration_ns[i]));
+                rounds.add(Round::new(i, (&shares, search), draft_ns, d.duration_ns[i]));
             }
             (draft_calls, draft_ns) = (0, 0);
         }
@@ -193,10 +204,10 @@ pub(super) fn without_draft(
             }
             continue;
         }
-        let shares = phases.shares(model, i);
+        let (shares, search) = shares(model, phases, i);
         rounds.next(&shares);
-        if shares.iter().any(|s| guesses(s, answers.get(&s.seq).copied().flatten())) {
-            rounds.add(Round::new(i, &shares, 0, d.duration_ns[i]));
+        if search || shares.iter().any(|s| guesses(s, answers.get(&s.seq).copied().flatten())) {
+            rounds.add(Round::new(i, (&shares, search), 0, d.duration_ns[i]));
         }
         for share in &shares {
             let next = share.pos.map(|pos| pos.saturating_add(share.n));

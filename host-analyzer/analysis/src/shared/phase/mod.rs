@@ -13,6 +13,7 @@ mod replay;
 mod steps;
 mod warm_up;
 
+use super::branches::root;
 use super::context::{Context, contexts};
 use super::share::{SequenceShare, shares};
 use super::tracing::Tracing;
@@ -45,7 +46,7 @@ pub enum Phase {
 pub enum Evidence {
     /// Rows of logits compared with tokens.
     Logits,
-    /// The positions of this call and of the next one.
+    /// The positions and sequences of this call, and of the next one.
     Positions,
     /// The order of the calls of two contexts.
     Contexts,
@@ -160,6 +161,7 @@ impl Phases {
         let hypotheses = hypotheses::phases(model, &contexts);
         let cached = cached::begin_with_one_token(model, &contexts, &logits);
         let later_parts = parts::later(model, &contexts, &logits);
+        let is_search = |i: usize| root(&model.parts, model.parts.of_row(i)).is_some();
         let classify = |i: usize| {
             let n_tokens = model.llama_calls.n_tokens[i];
             if let Some(phase) = hypotheses[i] {
@@ -170,6 +172,7 @@ impl Phases {
                 (true, ..) => (Phase::WarmUp, Evidence::Positions),
                 (_, Role::Draft, _) => (Phase::Draft, Evidence::Contexts),
                 (_, Role::None, _) if replays[i] => (Phase::BatchDecode, Evidence::Positions),
+                (_, Role::None, _) if is_search(i) => (Phase::BatchDecode, Evidence::Positions),
                 (_, Role::None, _) if cached[i] || later_parts[i] => (Phase::Prefill, Evidence::Positions),
                 (.., Some(rows)) => (Phase::of_logits(n_tokens, rows, contexts[i].n_past), Evidence::Logits),
                 _ => (Phase::new(n_tokens), Evidence::Tokens),

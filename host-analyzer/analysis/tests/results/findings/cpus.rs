@@ -245,7 +245,10 @@ fn threads_that_spin_and_compute_nothing() {
     assert_eq!(answer(&long, "shared_cpu"), RuledOut);
     // For a third of a token, and it has no part in other calls: it works for the application.
     let short = waits(each(|_| Plant { work: DELAY, before: 4_000, ..Plant::default() }));
-    assert_eq!((answer(&short, "idle_team"), remedy(&short, "idle_team")), (Found(0, 0), Remedy::LessBeside));
+    assert_eq!(
+        (answer(&short, "idle_team"), remedy(&short, "idle_team")),
+        (Found(0, 0), Remedy::LessApplicationWork)
+    );
     let mut quiet = tokens(0, 0, 0, false);
     quiet.sched.recorded = true;
     assert_eq!(answer(&quiet, "idle_team"), RuledOut);

@@ -64,7 +64,7 @@ pub(super) fn find(named: Option<&PathBuf>, machine: &str, dry: bool) -> Result<
     Ok(path.clone())
 }
 
-/// Where the agent may be: the folder of the variable; else those of a release beside this program,
+/// Where the agent may be: the folder of the variable; else those of a release in the folder of this program,
 /// and the one of scripts/build-agent.sh.
 fn candidates(
     machine: &str,
@@ -75,10 +75,10 @@ fn candidates(
     if let Some(folder) = variable(VARIABLE).filter(|folder| !folder.as_os_str().is_empty()) {
         return vec![folder.join(name)];
     }
-    // A link to the program, as package managers make them, is not beside the agents.
+    // A link to the program, as package managers make them, is not in the folder of the agents.
     let exe = exe.map(|path| path.canonicalize().unwrap_or(path));
-    let beside = exe.as_deref().and_then(Path::parent);
-    let released = beside.into_iter().flat_map(|dir| {
+    let folder = exe.as_deref().and_then(Path::parent);
+    let released = folder.into_iter().flat_map(|dir| {
         let lib = dir.parent().map(|above| above.join("lib/profinfer/agents").join(&name));
         [dir.join("agents").join(&name)].into_iter().chain(lib)
     });

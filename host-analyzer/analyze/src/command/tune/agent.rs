@@ -35,7 +35,7 @@ impl<'a> Recorder<'a> {
         if !command.contains("{threads}") {
             command.push_str(" -t {threads}");
         }
-        Self { trials, agent: trials.agent.clone().unwrap_or_else(beside), command }
+        Self { trials, agent: trials.agent.clone().unwrap_or_else(in_same_folder), command }
     }
 
     /// Number of CPUs of the machine that runs the engine.
@@ -134,7 +134,7 @@ impl<'a> Recorder<'a> {
 }
 
 /// The agent next to this program, else the one in PATH.
-fn beside() -> PathBuf {
+fn in_same_folder() -> PathBuf {
     const NAME: &str = "profinfer-agent";
     let own = std::env::current_exe().ok().map(|exe| exe.with_file_name(NAME));
     own.filter(|path| path.exists()).unwrap_or_else(|| NAME.into())

@@ -858,7 +858,6 @@ export interface Headline {
   tokens: number;
   sequences: number | null;
   texts: Texts | null;
-  branches: boolean;
   drafted: boolean;
   token_ns: number | null;
   tokens_per_s: number | null;
@@ -1649,7 +1648,7 @@ export type Remedy =
   | { kind: "whole_prompts" }
   | { kind: "larger_batches"; tokens: number }
   | { kind: "no_idle_team" }
-  | { kind: "less_beside" }
+  | { kind: "less_application_work" }
   | { kind: "reserved_cpus" }
   | { kind: "move_interrupts" }
   | { kind: "find_sleep" }
