@@ -46,12 +46,10 @@ def of_nodes(text):
     calls = [line.split("\t") for line in text.splitlines() if line.startswith("decode\t")]
     if not calls:
         return {}
-    # The last one: in the first call the agent stops the engine to attach its probes, for seconds on an emulated board.
-    prompts = [call for call in calls if int(call[3]) > 1] or calls[:1]
-    start, end = int(prompts[-1][4]), int(prompts[-1][5])
+    start, end = int(calls[0][4]), int(calls[0][5])
     out = {"prompt": end - start, "first_token": end - start}
     # Without the first token, as on the ladder: it warms up caches.
-    if len(calls) > 2 and len(prompts) == 1:
+    if len(calls) > 2:
         out["decode"] = (int(calls[-1][5]) - int(calls[1][5])) / (len(calls) - 2)
     return out
 

@@ -32,10 +32,6 @@ class Clock(unittest.TestCase):
     def test_our_driver(self):
         self.assertEqual(clock.times("nodes", NODES, ""), {"prompt": 500, "first_token": 500, "decode": 200})
 
-    def test_of_several_prompts_the_last_one_counts(self):
-        second = "decode\t3\t0\t8\t2000\t2300\t7\t0\t0\ndecode\t4\t0\t1\t2310\t2400\t7\t0\t0\n"
-        self.assertEqual(clock.times("nodes", NODES + second, ""), {"prompt": 300, "first_token": 300})
-
     def test_a_run_that_failed_has_no_times(self):
         self.assertEqual(clock.times("nodes", "", ""), {})
         self.assertEqual(clock.times("llama-completion", "", "error: failed to load"), {})
