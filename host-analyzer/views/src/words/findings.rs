@@ -367,7 +367,8 @@ fn remedy(rule: &Rule, remedy: &Remedy) -> String {
             format!("Give the engine {} (-t {threads}).", counted(*threads, "thread"))
         }
         Remedy::MoveTasks { tasks } if !tasks.is_empty() => {
-            format!("Stop {}, or keep it off these CPUs (taskset, cpuset).", named(tasks))
+            let them = if tasks.len() == 1 { "it" } else { "them" };
+            format!("Stop {}, or keep {them} off these CPUs (taskset, cpuset).", named(tasks))
         }
         Remedy::KernelThreads { tasks } => {
             format!(
