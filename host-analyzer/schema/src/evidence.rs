@@ -157,6 +157,8 @@ pub enum MissingKind {
     ContextSteps,
     /// Rounds of speculative decoding whose outcome is known.
     Rounds,
+    /// Tokens that the engine generates without guesses, for a comparison.
+    PlainTokens,
     /// A record of what delays come from that the ladder shows.
     Culprit,
     /// The speed of another type of weights.

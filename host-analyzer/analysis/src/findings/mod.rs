@@ -114,6 +114,8 @@ pub enum Requirement {
     ContextSteps,
     /// Rounds of speculative decoding with a known outcome.
     Rounds,
+    /// Tokens that the engine generates without guesses, for a comparison.
+    PlainTokens,
     /// A record of what the delays come from that the ladder shows.
     Culprit,
     /// The speed of another type of weights.

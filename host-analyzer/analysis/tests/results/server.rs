@@ -1,6 +1,7 @@
 //! Requests by slot, computed by hand.
 
 use profinfer_analysis::Analysis;
+use profinfer_analysis::findings::{Findings, Requirement};
 use profinfer_analysis::ladder::Question;
 use profinfer_analysis::server::{Batches, Begin, Server};
 use profinfer_trace::model::*;
@@ -414,6 +415,9 @@ fn branches_of_one_text_are_one_request() {
     let [search] = &analysis.speculative[..] else { panic!("{:?}", analysis.speculative) };
     let counts = (search.rounds, search.open_rounds, search.drafted, search.accepted, search.emitted);
     assert_eq!((counts, search.plain, search.wins), ((2, 0, 8, 3, 5), None, None));
+    let findings = Findings::compute(&m, &analysis);
+    let verdict = findings.not_known.iter().find(|(rule, _)| rule.code == "speculation");
+    assert_eq!(verdict.unwrap().1, [Requirement::PlainTokens]);
     let decode = analysis.ladder.of(Question::Decode).unwrap();
     assert_eq!((decode.units, decode.measured_ns), (2, 20));
     // It ends after the last call, of which it took three outputs.

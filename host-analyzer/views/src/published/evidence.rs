@@ -65,6 +65,7 @@ impl Publish for findings::Requirement {
             Self::Gauge(name) => (Kind::Gauge, Some(named(name.publish()))),
             Self::ContextSteps => (Kind::ContextSteps, None),
             Self::Rounds => (Kind::Rounds, None),
+            Self::PlainTokens => (Kind::PlainTokens, None),
             Self::Culprit => (Kind::Culprit, None),
             Self::OtherType => (Kind::OtherType, None),
             Self::OtherKvType => (Kind::OtherKvType, None),

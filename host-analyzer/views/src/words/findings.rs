@@ -278,6 +278,7 @@ fn group(missing: &Requirement) -> (Group, Option<&'static str>, u64) {
         Requirement::AllOperators => (Group::Other, Some("all operators of all threads (no filter)"), 0),
         Requirement::ContextSteps => (Group::Other, Some("a longer text (three steps of the KV cache)"), 0),
         Requirement::Rounds => (Group::Other, Some("rounds of draft and target with a known outcome"), 0),
+        Requirement::PlainTokens => (Group::Other, Some(PLAIN_TOKENS), 0),
         Requirement::Culprit => (Group::Other, Some("a record of what these delays come from"), 0),
         Requirement::OtherType => (Group::Other, Some(OTHER_TYPE), 0),
         Requirement::OtherKvType => (Group::Other, Some(OTHER_KV_TYPE), 0),
@@ -335,6 +336,7 @@ fn needed(missing: &Requirement, calls: &str) -> String {
         Requirement::Gauge(name) => format!("the sensor of {name}"),
         Requirement::ContextSteps => "a longer text (three steps of the KV cache)".to_owned(),
         Requirement::Rounds => "rounds of draft and target whose outcome is known".to_owned(),
+        Requirement::PlainTokens => PLAIN_TOKENS.to_owned(),
         Requirement::Culprit => "a record of what these delays come from".to_owned(),
         Requirement::OtherType => OTHER_TYPE.to_owned(),
         Requirement::OtherKvType => OTHER_KV_TYPE.to_owned(),
@@ -453,6 +455,8 @@ pub fn remedies() -> impl Iterator<Item = &'static str> {
         LESS_APPLICATION_WORK,
     ])
 }
+
+const PLAIN_TOKENS: &str = "a recording without guesses, to compare with";
 
 const SHORTER_CONTEXT: &str = "Keep less context: a smaller -c, shorter prompts and histories, summaries; a sliding window. The KV cache is quantized already.";
 const KEEP_WINDOW: &str = "This model keeps only a window of the context in some layers: keep all of it (--swa-full), or checkpoints (--ctx-checkpoints), and leave the history of a conversation unchanged.";

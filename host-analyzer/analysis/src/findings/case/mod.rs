@@ -149,6 +149,7 @@ impl<'a> Case<'a> {
             // Rules with these requirements check them themselves.
             Requirement::ContextSteps
             | Requirement::Rounds
+            | Requirement::PlainTokens
             | Requirement::Culprit
             | Requirement::OtherType
             | Requirement::OtherKvType

@@ -69,10 +69,11 @@ pub(super) fn verdict(
         let none = Evidence::new("batches_with_guesses", Value::Count(0), Place::Speculative);
         return Verdict::RuledOut(vec![none]);
     };
-    let (Some(ladder), Some(plain), Some(_)) =
-        (case.ladder(Question::Decode), row.plain, row.emitted_per_round)
-    else {
+    let (Some(ladder), Some(_)) = (case.ladder(Question::Decode), row.emitted_per_round) else {
         return Verdict::NotEnoughData(vec![Requirement::Rounds]);
+    };
+    let Some(plain) = row.plain else {
+        return Verdict::NotEnoughData(vec![Requirement::PlainTokens]);
     };
     let evidence = evidence(row, &plain);
     // The application does the same for each token that comes out.

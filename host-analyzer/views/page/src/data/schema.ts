@@ -1169,6 +1169,7 @@ export type MissingKind =
   | "gauge"
   | "context_steps"
   | "rounds"
+  | "plain_tokens"
   | "culprit"
   | "other_type"
   | "other_kv_type"

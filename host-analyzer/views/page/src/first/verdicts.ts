@@ -49,6 +49,8 @@ function needed(missing: Missing, calls: string): string {
       return "needs a longer text";
     case "rounds":
       return "no complete draft rounds";
+    case "plain_tokens":
+      return "needs a recording without guesses";
     case "other_type":
       return "needs a recording with weights of another type";
     case "other_kv_type":
