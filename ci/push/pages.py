@@ -27,6 +27,7 @@ sys.path.insert(0, str(REPO / "ci/site"))
 import markdown  # noqa: E402
 
 COMMENT = "<!-- runs-in: ci/push/pages.sh -->"
+#: How a block begins whose lines are all typed on the board.
 ON_BOARD = "# on the board:"
 #: The agent records this fact when it waits for the engine: `analyze` tells the reader.
 WAITING = b"agent.no_new_privileges"

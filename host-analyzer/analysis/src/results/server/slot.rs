@@ -182,8 +182,8 @@ impl Slots {
     /// Adds a call whose sequences are branches of one text: the request is that of the text.
     fn search(&mut self, root: Root, call: &Call<'_>) {
         (self.has_sequences, self.branches) = (true, true);
-        let (pos, n) = (i64::from(root.pos), u64::from(root.longest) + 1);
-        let next = pos + i64::from(root.longest) + 1;
+        let (pos, n) = (i64::from(root.pos), root.share().n);
+        let (next, n) = (pos + i64::from(n), u64::from(n));
         let part = SequencePart { pos, next, n, outputs: n, same: false };
         self.part(root.seq, call, part, true, call.duration_ns);
     }
