@@ -65,7 +65,7 @@ def group(limits):
 
 def script(setup):
     """The script of a run. It leaves pid, pids, text, log, agent.json and t.pfi in /tmp."""
-    engine = ["taskset", mask(setup["cpus"]), "nodes", "-m", "/model.gguf", "-t", str(setup["threads"]), "-p", str(setup["prompt"]), "-n", str(setup["tokens"])]
+    engine = ["taskset", mask(setup["cpus"]), "nodes", "--warm-up", "-m", "/model.gguf", "-t", str(setup["threads"]), "-p", str(setup["prompt"]), "-n", str(setup["tokens"])]
     if setup["nice"]:
         engine = niced(setup["nice"], engine)
     engine = [*(f"{key}={value}" for key, value in setup["env"].items()), *engine]

@@ -227,8 +227,8 @@ static void list_into(llama_context_params & p, Lister & lister) {
 }
 #endif
 
-// Decodes the tokens at the end of the context and returns the likeliest next one.
-static llama_token decode(Session & s, int which, const std::vector<llama_token> & tokens, Lister & lister) {
+// Tokens for the end of the context, of which the last one has logits.
+static llama_batch batch_of(const Session & s, const std::vector<llama_token> & tokens) {
     llama_batch batch = llama_batch_init((int) tokens.size(), 0, 1);
     for (size_t i = 0; i < tokens.size(); i++) {
         batch.token[i]     = tokens[i];
@@ -238,7 +238,12 @@ static llama_token decode(Session & s, int which, const std::vector<llama_token>
         batch.logits[i]    = i + 1 == tokens.size();
     }
     batch.n_tokens = (int) tokens.size();
+    return batch;
+}
 
+// Decodes the tokens at the end of the context and returns the likeliest next one.
+static llama_token decode(Session & s, int which, const std::vector<llama_token> & tokens, Lister & lister) {
+    llama_batch batch = batch_of(s, tokens);
     lister.index    = 0;
     lister.choice.clear();
     if (lister.evict) {
@@ -267,6 +272,17 @@ static llama_token decode(Session & s, int which, const std::vector<llama_token>
     printf("decode\t%d\t%d\t%zu\t%lld\t%lld\t%d\t%ld\t%ld\n", lister.call++, which, tokens.size(), start, end, best,
            after.ru_minflt - before.ru_minflt, after.ru_majflt - before.ru_majflt);
     return best;
+}
+
+// A call that is not printed, and a context that is empty again. Programs of llama.cpp begin with one.
+static void warm_up(Session & s) {
+    llama_batch batch = batch_of(s, { s.prompt[0] });
+    if (llama_decode(s.ctx, batch) != 0) {
+        fputs("nodes: the warm-up failed\n", stderr);
+        exit(1);
+    }
+    llama_batch_free(batch);
+    forget(s.ctx);
 }
 
 static std::vector<llama_token> tokenize(const llama_model * m, const char * text) {
@@ -306,13 +322,14 @@ static void quiet(ggml_log_level level, const char * text, void *) {
 
 static void usage(FILE * out) {
     fputs("nodes -m MODEL.gguf [-m OTHER.gguf ...] [-t THREADS] [-p PROMPT_TOKENS] [-n TOKENS]\n"
-          "      [-c CONTEXT] [-g LAYERS] [-r ROUNDS [--fresh]] [--prompt TEXT] [--list | --experts] [--pause] [--no-mmap] [--evict HOW] [--verbose]\n"
+          "      [-c CONTEXT] [-g LAYERS] [-r ROUNDS [--fresh]] [--warm-up] [--prompt TEXT] [--list | --experts] [--pause] [--no-mmap] [--evict HOW] [--verbose]\n"
           "\n"
           "  -m  model; with several, each decode call is made for all of them in turn\n"
           "  -t  threads (1)      -p  tokens in the prompt (8)      -n  tokens to generate (8)\n"
           "  -c  context size (512, or more if needed)\n"
           "  -g  layers on an accelerator, where the build has one (its own default)\n"
           "  -r  how often to decode prompt and tokens, each time further on in the context (1)\n"
+          "  --warm-up  decode one token first, and empty the context\n"
           "  --fresh  empty the context before each round, so that all rounds are alike\n"
           "  --prompt TEXT  decode this instead of -p tokens, and write the text to stderr\n"
           "  --no-mmap  copy the weights instead of mapping the file\n"
@@ -327,17 +344,18 @@ struct Options {
     std::vector<const char *> models;
     const char * text = nullptr;
     int  n_threads = 1, n_prompt = 8, n_gen = 8, n_ctx = 512, rounds = 1, evict = 0, gpu_layers = -1;
-    bool list = false, experts = false, pause = false, verbose = false, fresh = false, no_mmap = false;
+    bool list = false, experts = false, pause = false, verbose = false, fresh = false, no_mmap = false, warm_up = false;
 };
 
 static bool parse(int argc, char ** argv, Options & o) {
-    enum { LIST = 256, PAUSE, VERBOSE, PROMPT, FRESH, EVICT, EXPERTS, NO_MMAP };
+    enum { LIST = 256, PAUSE, VERBOSE, PROMPT, FRESH, EVICT, EXPERTS, NO_MMAP, WARM_UP };
     const option longs[] = {
         { "list", no_argument, nullptr, LIST },       { "pause", no_argument, nullptr, PAUSE },
         { "verbose", no_argument, nullptr, VERBOSE }, { "prompt", required_argument, nullptr, PROMPT },
         { "help", no_argument, nullptr, 'h' },        { "fresh", no_argument, nullptr, FRESH },
         { "evict", required_argument, nullptr, EVICT },  { "experts", no_argument, nullptr, EXPERTS },
-        { "no-mmap", no_argument, nullptr, NO_MMAP }, { nullptr, 0, nullptr, 0 },
+        { "no-mmap", no_argument, nullptr, NO_MMAP }, { "warm-up", no_argument, nullptr, WARM_UP },
+        { nullptr, 0, nullptr, 0 },
     };
     for (int c; (c = getopt_long(argc, argv, "m:t:p:n:c:r:g:h", longs, nullptr)) != -1;) {
         switch (c) {
@@ -354,6 +372,7 @@ static bool parse(int argc, char ** argv, Options & o) {
             case PAUSE: o.pause = true; break;
             case EVICT: o.evict = strcmp(optarg, "cold") ? 1 : 2; break;
             case NO_MMAP: o.no_mmap = true; break;
+            case WARM_UP: o.warm_up = true; break;
             case FRESH: o.fresh = true; break;
             case VERBOSE: o.verbose = true; break;
             case 'h': usage(stdout); exit(0);
@@ -456,6 +475,9 @@ int main(int argc, char ** argv) {
     }
     if (o.pause) {
         wait_for_a_line();
+    }
+    for (size_t k = 0; o.warm_up && k < sessions.size(); k++) {
+        warm_up(sessions[k]);
     }
     if (o.text) {
         fputs(o.text, stderr);

@@ -1,4 +1,4 @@
-use crate::tree::{Tree, of_process};
+use crate::tree::{PID, Tree, of_process};
 
 const V1: &str = "31 23 0:28 / /sys/fs/cgroup rw - tmpfs tmpfs rw\n\
                   32 31 0:29 / /sys/fs/cgroup/cpu rw - cgroup cgroup rw,cpu,cpuacct\n\
@@ -67,6 +67,63 @@ fn version_2_and_the_quota_of_a_container() {
     assert_eq!(of_process(&model, "cgroup.throttled_ns"), "2500000");
     assert_eq!(of_process(&model, "cgroup.memory.limit"), "4096");
     assert_eq!(of_process(&model, "cgroup.cpuset"), "2-3");
+}
+
+/// Android moves an application that goes to the background to another group.
+#[test]
+fn another_group_and_other_limits() {
+    let tree = Tree::new();
+    tree.put("proc/self/mountinfo", V2);
+    tree.put("proc/42/cgroup", "0::/top\n");
+    let group = |name: &str, quota: &str, clamp: &str, throttled: u64| {
+        let folder = format!("sys/fs/cgroup/{name}");
+        tree.put(&format!("{folder}/cpu.max"), format!("{quota}\n"));
+        tree.put(&format!("{folder}/cpu.uclamp.max"), format!("{clamp}\n"));
+        tree.put(&format!("{folder}/cpuset.cpus.effective"), if name == "top" { "0-3\n" } else { "0\n" });
+        tree.put(&format!("{folder}/memory.high"), "max\n");
+        let stat = format!("nr_periods 9\nnr_throttled {throttled}\nthrottled_usec 0\n");
+        tree.put(&format!("{folder}/cpu.stat"), stat);
+    };
+    group("top", "max 100000", "max", 1);
+    group("back", "50000 100000", "30.50", 1000);
+    let (model, _) = tree.read(&mut |_, round| {
+        match round {
+            1 => group("top", "max 100000", "max", 2),
+            2 => tree.put("proc/42/cgroup", "0::/back\n"),
+            3 => group("back", "20000 100000", "7", 1005),
+            4 => tree.put("sys/fs/cgroup/back/memory.high", "7\n"),
+            // It exits, and the kernel takes it out of its group.
+            5 => {
+                tree.stat_with(PID, "42", (5, 1), 0x40_0004);
+                tree.put("proc/42/cgroup", "0::/\n");
+            }
+            _ => {}
+        }
+        round < 7
+    });
+    let of = |name: &str| of_process(&model, &format!("cgroup.{name}"));
+    assert_eq!(of("path"), "/top /back /back /back");
+    assert_eq!(of("memory.high"), "none none none 7");
+    assert_eq!(of("quota_us"), "none 50000 20000 20000");
+    assert_eq!(of("uclamp_max"), "none 3050 700 700");
+    assert_eq!(of("cpuset"), "0-3 0 0 0");
+    let changed = "!the process came to another control group, or a limit of its group changed";
+    assert_eq!(of("throttled_periods"), format!("1 2 {changed} 1000 1005 {changed} 1005 {changed} 1005"));
+}
+
+#[test]
+fn clamps_of_parents_and_what_is_no_percentage() {
+    let tree = Tree::new();
+    tree.put("proc/self/mountinfo", V2);
+    tree.put("proc/42/cgroup", "0::/a/b\n");
+    tree.put("sys/fs/cgroup/a/cpu.uclamp.max", "25.00\n");
+    tree.put("sys/fs/cgroup/a/b/cpu.uclamp.max", "60.5\n");
+    let clamp = || of_process(&tree.read_once(), "cgroup.uclamp_max");
+    assert_eq!(clamp(), "2500");
+    for text in ["", "x", "5.001", "-1", "99999999999999999999", "1.x"] {
+        tree.put("sys/fs/cgroup/a/b/cpu.uclamp.max", text);
+        assert!(clamp().starts_with('!'), "{text}: {}", clamp());
+    }
 }
 
 #[test]

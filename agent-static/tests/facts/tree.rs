@@ -37,7 +37,12 @@ impl Tree {
 
     /// The stat file of a process or, as `42/task/43`, of a thread, with page faults.
     pub(crate) fn stat(&self, tid: u32, folder: &str, minor: u64, major: u64) {
-        let before = format!("{tid} (a) b) R 1 1 1 0 -1 0 {minor} 0 {major} 0 1 1 0 0 20 -5 2");
+        self.stat_with(tid, folder, (minor, major), 0);
+    }
+
+    /// The same with flags of the kernel.
+    pub(crate) fn stat_with(&self, tid: u32, folder: &str, (minor, major): (u64, u64), flags: u64) {
+        let before = format!("{tid} (a) b) R 1 1 1 0 -1 {flags} {minor} 0 {major} 0 1 1 0 0 20 -5 2");
         let after = "0 ".repeat(19);
         self.put(&format!("proc/{folder}/stat"), format!("{before} {after}50 1 0"));
     }

@@ -78,6 +78,9 @@ pub struct Cgroup {
     /// Tightest CPU quota of the group and its ancestors; the text `none` if no quota is set,
     /// `null` if unknown.
     pub quota: Option<Limit<Quota>>,
+    /// Lowest `cpu.uclamp.max` of the group and its ancestors, 1/100 %: the most of a CPU's capacity for which
+    /// the scheduler chooses a clock and a core; the text `none` if none is set, `null` if unknown.
+    pub uclamp_max: Option<Limit<u64>>,
     /// Quota periods in which the group with the quota ran.
     pub periods: Option<Rise>,
     /// Quota periods in which the group was throttled.

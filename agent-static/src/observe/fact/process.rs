@@ -24,6 +24,9 @@ const STAT: [(&str, usize); 4] =
 /// Clock ticks that its threads spent in the kernel.
 const KERNEL: usize = 12;
 const NICE: usize = 16;
+const FLAGS: usize = 6;
+/// `PF_EXITING` of include/linux/sched.h.
+const EXITING: u64 = 4;
 const IO: (&str, &str) = ("io.read_bytes", "read_bytes:");
 const SMAPS: [(&str, &str); 2] = [("huge.anonymous", "AnonHugePages:"), ("huge.file", "FilePmdMapped:")];
 
@@ -127,13 +130,19 @@ impl Process {
         Some(process)
     }
 
+    /// It has ended, or is about to.
+    fn exits(&self, buffer: &mut [u8]) -> bool {
+        let flags = self.stat.read(buffer).and_then(|text| read::stat(text, FLAGS)).and_then(number);
+        flags.is_none_or(|flags| flags & EXITING != 0)
+    }
+
     /// False if the affinity is unknown.
     fn send_affinity(&mut self, buffer: &mut [u8], out: &mut Sender<'_>) -> bool {
         let list = self.status.read(buffer).and_then(affinity::of);
         if let Some(list) = list
             && self.affinity.changed(list)
         {
-            out.text(FactScope::Process(self.pid), "affinity", list);
+            out.essential().text(FactScope::Process(self.pid), "affinity", list);
         }
         list.is_some()
     }
@@ -143,6 +152,10 @@ impl Process {
         let scope = FactScope::Process(self.pid);
         // The group's counters continue for a moment after the end of the process.
         self.cgroup.sample(scope, buffer, out);
+        // The kernel takes a process that exits out of its groups.
+        if self.cgroup.has_changed(buffer) && !self.exits(buffer) {
+            self.cgroup.begin_again(scope, buffer, &mut out.essential());
+        }
         let Some(text) = self.status.read(buffer) else { return false };
         for (i, (changing, (name, _))) in self.status.sent.iter_mut().zip(STATUS).enumerate() {
             changing.send(out, scope, name, of_status(text, i));

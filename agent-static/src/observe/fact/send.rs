@@ -27,6 +27,11 @@ impl<'e> Sender<'e> {
         Self { emit, at_ns: clock::monotonic_ns(), weight }
     }
 
+    /// The same for facts that nothing may drop: they are sent once.
+    pub(super) fn essential(&mut self) -> Sender<'_> {
+        Sender { emit: self.emit, at_ns: self.at_ns, weight: Weight::Essential }
+    }
+
     /// False if it was dropped.
     fn send(&mut self, scope: FactScope, name: &str, value: FactValue<'_>) -> bool {
         let name = &name[..name.floor_char_boundary(MAX_NAME)];

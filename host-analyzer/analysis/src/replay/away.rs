@@ -8,7 +8,7 @@ use std::collections::HashMap;
 
 use super::cause::{Amounts, Cause};
 use super::computing::{Computing, Newcomers};
-use super::holders::{HeldCpu, Holder, Holders};
+use super::holders::{HeldCpu, Holder, Holders, WaitedFor};
 use super::programs::Programs;
 use crate::results::fact::Conditions;
 use crate::results::sched::pieces::{Piece, pieces};
@@ -162,16 +162,16 @@ impl<'a, 'p> Blame<'a, 'p> {
                         one(self.holder(Holder::Task(id), piece.cpu))
                     }
                     None => {
-                        let held = self.holders.of(pid, piece.cpu, (piece.start_ns, piece.end_ns));
-                        let of = |(holder, ns)| match holder {
-                            Holder::Own(thread) => {
-                                let tid = self.model.threads.get(thread).tid;
-                                let piece = Piece { end_ns: piece.start_ns.saturating_add(ns), ..*piece };
-                                self.behind_own_thread(pid, tid, &piece)
-                            }
-                            holder => vec![(self.holder(holder, piece.cpu), ns)],
-                        };
-                        held.into_iter().flat_map(of).collect()
+                        let WaitedFor { others, own } =
+                            self.holders.of(pid, piece.cpu, (piece.start_ns, piece.end_ns));
+                        let other = |(holder, ns)| (self.holder(holder, piece.cpu), ns);
+                        let mut causes: Vec<_> = others.into_iter().map(other).collect();
+                        if let Some((thread, ns)) = own {
+                            let tid = self.model.threads.get(thread).tid;
+                            let piece = Piece { end_ns: piece.start_ns.saturating_add(ns), ..*piece };
+                            causes.extend(self.behind_own_thread(pid, tid, &piece));
+                        }
+                        causes
                     }
                 }
             }
@@ -221,9 +221,7 @@ impl<'a, 'p> Blame<'a, 'p> {
                 }
                 Cause::Program(self.programs.of_task(task, cpu))
             }
-            Holder::Engine(thread) | Holder::Own(thread) => {
-                Cause::Program(self.programs.of_engine(thread, cpu))
-            }
+            Holder::Engine(thread) => Cause::Program(self.programs.of_engine(thread, cpu)),
         }
     }
 }

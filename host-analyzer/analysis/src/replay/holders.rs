@@ -5,6 +5,7 @@ use std::collections::{HashMap, HashSet};
 use super::cause::Cause;
 use super::computing::Computing;
 use super::missed::MissedSwitches;
+use super::runs::{Run, Runs};
 use super::stays::{Stay, Stays};
 use crate::shared::cpu_use::{CpuUseIndex, part};
 use profinfer_trace::model::{Model, TaskId, ThreadId, ThreadState};
@@ -16,10 +17,17 @@ pub(super) enum Holder {
     Task(TaskId),
     /// A thread of another traced engine.
     Engine(ThreadId),
-    /// Another thread of the same process.
-    Own(ThreadId),
     /// Known without a look-up.
     Known(Cause),
+}
+
+/// Who had the CPU for which a thread waited, with their times in ns, which sum to the wait.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct WaitedFor {
+    /// Tasks of other processes.
+    pub(super) others: Vec<(Holder, u64)>,
+    /// Another thread of the same process.
+    pub(super) own: Option<(ThreadId, u64)>,
 }
 
 /// The holders of one CPU in some time, with their times in ns, which sum to it.
@@ -30,14 +38,6 @@ pub(super) struct HeldCpu {
     pub(super) holders: Vec<(Holder, u64)>,
 }
 
-/// Time in which a thread of an engine ran, ns.
-#[derive(Debug, Clone, Copy)]
-struct Run {
-    start: u64,
-    end: u64,
-    thread: ThreadId,
-}
-
 /// Nobody is known to have had the CPU.
 const UNKNOWN: Holder = Holder::Known(Cause::UnknownHolder);
 /// Longest time for which the kernel leaves two threads on one CPU although another one is free, ns. It
@@ -46,41 +46,6 @@ const UNKNOWN: Holder = Holder::Known(Cause::UnknownHolder);
 const BALANCED_NS: u64 = 128_000_000;
 /// Whoever had the CPU that a thread left is seen in this time, ns.
 const LEFT_NS: u64 = 1_000_000;
-
-/// Runs on one CPU, by start.
-#[derive(Debug, Default)]
-struct Runs {
-    /// They do not overlap, so their ends are in order too.
-    rows: Vec<Run>,
-    /// Sum of the times before each of them, ns.
-    before: Vec<u64>,
-}
-
-impl Runs {
-    /// Those that have a part between two times, with the part's length in ns.
-    fn between(&self, from: u64, to: u64) -> impl Iterator<Item = (ThreadId, u64)> {
-        let first = self.rows.partition_point(|r| r.end <= from);
-        let rows = self.rows[first..].iter().take_while(move |r| r.start < to);
-        rows.map(move |r| (r.thread, r.end.min(to).saturating_sub(r.start.max(from))))
-    }
-
-    /// Their time up to `at`, ns.
-    fn until(&self, at: u64) -> u64 {
-        let behind = self.rows.partition_point(|r| r.start < at);
-        let last = behind.checked_sub(1).map(|i| (self.before[i], self.rows[i]));
-        last.map_or(0, |(before, r)| before.saturating_add(r.end.min(at).saturating_sub(r.start)))
-    }
-
-    fn sort(&mut self) {
-        self.rows.sort_by_key(|r| r.start);
-        let mut sum = 0u64;
-        let mut next = |r: &Run| {
-            let after = sum.saturating_add(r.end.saturating_sub(r.start));
-            std::mem::replace(&mut sum, after)
-        };
-        self.before = self.rows.iter().map(&mut next).collect();
-    }
-}
 
 pub(super) struct Holders<'a> {
     model: &'a Model,
@@ -196,31 +161,24 @@ impl<'a> Holders<'a> {
     }
 
     /// Who had `cpu` from `from` to `to`, while a thread of process `pid` waited for it and no recorded switch
-    /// names the task that ran. The times sum to the length of the wait. A CPU that a thread waits for is not
+    /// names the task that ran. A CPU that a thread waits for is not
     /// idle, so it was that of the tasks that had it around that time, in proportion.
-    pub(super) fn of(&self, pid: u32, cpu: u16, (from, to): (u64, u64)) -> Vec<(Holder, u64)> {
+    pub(super) fn of(&self, pid: u32, cpu: u16, (from, to): (u64, u64)) -> WaitedFor {
         let held = self.tasks.as_ref().map(|t| self.held(t, cpu, (pid, &|_| false), (from, to)));
         let Held { foreign, own, .. } = held.unwrap_or_default();
         let length = to.saturating_sub(from);
-        let own = own.min(length);
-        let (others, all) = (length - own, foreign.iter().map(|(_, ns)| *ns).sum());
-        let mut holders: Vec<_> =
-            foreign.into_iter().map(|(holder, ns)| (holder, part(ns, others, all))).collect();
-        let given: u64 = holders.iter().map(|(_, ns)| *ns).sum();
-        let unknown = match holders.iter_mut().max_by_key(|(_, ns)| *ns) {
-            Some((_, most)) => {
-                *most += others.saturating_sub(given);
-                0
-            }
-            None => others,
-        };
-        if own > 0 {
-            holders.push((self.own(pid, cpu, (from, to)).map_or(UNKNOWN, Holder::Own), own));
+        let thread = self.own(pid, cpu, (from, to));
+        let own = thread.map(|thread| (thread, own.min(length))).filter(|(_, ns)| *ns > 0);
+        let (left, all) = (length - own.map_or(0, |(_, ns)| ns), foreign.iter().map(|(_, ns)| *ns).sum());
+        let mut others: Vec<_> =
+            foreign.into_iter().map(|(holder, ns)| (holder, part(ns, left, all))).collect();
+        let given: u64 = others.iter().map(|(_, ns)| *ns).sum();
+        match others.iter_mut().max_by_key(|(_, ns)| *ns) {
+            Some((_, most)) => *most += left.saturating_sub(given),
+            None if left > 0 => others.push((UNKNOWN, left)),
+            None => {}
         }
-        if unknown > 0 {
-            holders.push((UNKNOWN, unknown));
-        }
-        holders
+        WaitedFor { others, own }
     }
 
     /// The thread of process `pid` that had `cpu` longest in some time.
@@ -354,7 +312,7 @@ mod tests {
                 sched.cpu_use.duration_ns.push(100);
                 sched.cpu_use.busy_ns.push(busy_ns);
             }
-            Holders::new(&model).of(1, cpu, (10, 20))
+            Holders::new(&model).of(1, cpu, (10, 20)).others
         };
         let (seven, eight) = (Holder::Task(TaskId(1)), Holder::Task(TaskId(2)));
         assert_eq!(of(3, true), [(seven, 8), (eight, 2)]);
@@ -401,7 +359,7 @@ mod tests {
             sched.cpu_use.task.push(TaskId(0));
             sched.cpu_use.busy_ns.push(busy * MS);
         }
-        let held = Holders::new(&model).of(1, 3, (30 * MS, 40 * MS));
+        let held = Holders::new(&model).of(1, 3, (30 * MS, 40 * MS)).others;
         assert_eq!(held, [(Holder::Task(TaskId(0)), 10 * MS)]);
     }
 

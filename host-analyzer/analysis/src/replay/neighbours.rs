@@ -97,7 +97,7 @@ fn of_process(
         }
     }
     // Not those of the replay, whose programs took time from the engine.
-    let mut beside_it = Programs::new(busy.model);
+    let mut beside_it = programs.another();
     let mut times: BTreeMap<CulpritId, u64> = BTreeMap::new();
     let mut cpus: BTreeSet<u16> = BTreeSet::new();
     for (cpu, task, ns) in alongside.iter().flat_map(|b| &b.tasks) {

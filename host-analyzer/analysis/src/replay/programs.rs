@@ -1,6 +1,7 @@
 //! The programs that took time from the engine: which tasks are one program.
 
 use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
 
 use super::cause::{Culprit, CulpritId};
 use profinfer_trace::model::{Model, TaskId, Thread, ThreadId};
@@ -19,17 +20,22 @@ enum Key {
     Task(u32),
 }
 
-/// Culprits by their key, in order of first appearance.
-pub(super) struct Programs<'a> {
-    model: &'a Model,
-    rows: Vec<Culprit>,
-    by_key: HashMap<Key, CulpritId>,
-    /// By task.
-    known: Vec<Option<CulpritId>>,
+/// What is known of the tasks of a recording.
+struct Tasks<'a> {
     /// Names of tasks of many processes.
     storms: HashSet<&'a str>,
     /// Time that each task had CPUs, as far as it was recorded, ns.
     had_ns: Vec<u64>,
+}
+
+/// Culprits by their key, in order of first appearance.
+pub(super) struct Programs<'a> {
+    model: &'a Model,
+    tasks: Rc<Tasks<'a>>,
+    rows: Vec<Culprit>,
+    by_key: HashMap<Key, CulpritId>,
+    /// By task.
+    known: Vec<Option<CulpritId>>,
 }
 
 impl<'a> Programs<'a> {
@@ -41,7 +47,6 @@ impl<'a> Programs<'a> {
             pids.entry(model.texts.get(task.name)).or_default().insert(pid);
         }
         let storms = pids.into_iter().filter(|(_, p)| p.len() >= MANY).map(|(name, _)| name).collect();
-        let known = vec![None; model.sched.tasks.len()];
         let mut had_ns = vec![0_u64; model.sched.tasks.len()];
         let (turns, windows) = (&model.sched.turns, &model.sched.cpu_use);
         let turns = turns.task.iter().zip(&turns.duration_ns);
@@ -50,7 +55,17 @@ impl<'a> Programs<'a> {
                 *sum = sum.saturating_add(*ns);
             }
         }
-        Self { model, rows: Vec::new(), by_key: HashMap::new(), known, storms, had_ns }
+        Self::without_culprits(model, Rc::new(Tasks { storms, had_ns }))
+    }
+
+    /// Other culprits among the same tasks.
+    pub(super) fn another(&self) -> Self {
+        Self::without_culprits(self.model, Rc::clone(&self.tasks))
+    }
+
+    fn without_culprits(model: &'a Model, tasks: Rc<Tasks<'a>>) -> Self {
+        let known = vec![None; model.sched.tasks.len()];
+        Self { model, tasks, rows: Vec::new(), by_key: HashMap::new(), known }
     }
 
     pub(super) fn into_culprits(self) -> Vec<Culprit> {
@@ -86,7 +101,7 @@ impl<'a> Programs<'a> {
     fn new_task(&mut self, id: TaskId) -> CulpritId {
         let task = &self.model.sched.tasks[id.0 as usize];
         let name = self.model.texts.get(task.name);
-        let storm = self.storms.contains(name);
+        let storm = self.tasks.storms.contains(name);
         let key = match (storm, task.pid) {
             (true, _) => Key::Name(name.to_owned()),
             (false, 0) => Key::Task(task.tid),
@@ -94,7 +109,7 @@ impl<'a> Programs<'a> {
         };
         let new = || {
             // A process may become another program: a shell that starts it in its own place.
-            let tasks = self.model.sched.tasks.iter().zip(&self.had_ns);
+            let tasks = self.model.sched.tasks.iter().zip(&self.tasks.had_ns);
             let same = tasks.filter(|(t, _)| (t.tid, t.pid) == (task.tid, task.pid));
             let longest = same.max_by_key(|(_, ns)| **ns).map_or(task, |(t, _)| t);
             let of_task = Culprit::of_task(self.model, longest);

@@ -4,7 +4,9 @@
 //! [`Ending`]. Promises: `traced` is false only where no call ended in the recording. For an agent
 //! that sends no such rows, the ending is derived from the tables.
 
-use profinfer_trace::model::{EndReason, EndingKind, EndingRow, FactScope, FactValue, Level, Model, Probe};
+use profinfer_trace::model::{
+    EndReason, EndingKind, EndingRow, FactScope, FactValue, Level, Model, Probe, rises,
+};
 
 /// Number of kept lines of an engine's output.
 const LINES: usize = 5;
@@ -311,8 +313,10 @@ fn numbers(model: &Model, pid: u32, name: &str) -> Vec<u64> {
 
 /// Rise of a counter of a process's control group.
 fn rise(model: &Model, pid: u32, name: &str) -> Option<u64> {
-    let all = numbers(model, pid, name);
-    all.first().zip(all.last()).map(|(first, last)| last.saturating_sub(*first))
+    let name = model.texts.find(name)?;
+    let facts = || model.facts.of(FactScope::Process(pid), name);
+    facts().find(|fact| matches!(fact.value, FactValue::Number(_)))?;
+    Some(rises(facts()).map(|(_, rise)| rise).fold(0, u64::saturating_add))
 }
 
 /// A process that ended in the session, and in whose control group the kernel killed one because memory ran

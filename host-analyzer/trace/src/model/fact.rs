@@ -47,6 +47,25 @@ pub struct Facts {
     pub rows: Vec<Fact>,
 }
 
+/// How much a counter rose at each reading after its first: the time of the reading, and the rise. A counter that
+/// fell was reset. One that was absent in between counts something else from then on.
+pub fn rises<'f>(facts: impl IntoIterator<Item = &'f Fact>) -> impl Iterator<Item = (u64, u64)> {
+    let mut before = None;
+    let mut absent = false;
+    facts.into_iter().filter_map(move |fact| match fact.value {
+        FactValue::Number(number) => {
+            let rise = before.map(|before| if absent { 0 } else { number.saturating_sub(before) });
+            (before, absent) = (Some(number), false);
+            rise.map(|rise| (fact.at_ns, rise))
+        }
+        FactValue::Absent(_) => {
+            absent = true;
+            None
+        }
+        FactValue::Text(_) => None,
+    })
+}
+
 impl Facts {
     /// The readings of one fact, in order of time.
     pub fn of(&self, scope: FactScope, name: Text) -> impl DoubleEndedIterator<Item = &Fact> + '_ {
@@ -57,5 +76,23 @@ impl Facts {
     #[must_use]
     pub fn latest(&self, scope: FactScope, name: Text) -> Option<FactValue> {
         self.of(scope, name).next_back().map(|fact| fact.value)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_counter_begins_anew_after_a_reset_and_after_a_time_without_it() {
+        let (none, number) = (FactValue::Absent(Text::default()), FactValue::Number);
+        let values = [none, number(5), number(9), number(2), number(3), none, number(1000), number(1004)];
+        let name = Text::default();
+        let facts: Vec<Fact> = (0..)
+            .zip(values)
+            .map(|(at_ns, value)| Fact { at_ns, scope: FactScope::System, name, value })
+            .collect();
+        let all: Vec<(u64, u64)> = rises(&facts).collect();
+        assert_eq!(all, [(2, 4), (3, 0), (4, 1), (6, 0), (7, 4)]);
     }
 }

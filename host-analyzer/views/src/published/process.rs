@@ -12,7 +12,7 @@ fields! {
     fact::reading::FileRead => FileRead { file, bytes }
     fact::process::Variable => Variable { name, value }
     fact::process::Cgroup => Cgroup {
-        path, version, quota, periods, throttled_periods, throttled_ns, cpuset, memory_limit_bytes,
+        path, version, quota, uclamp_max, periods, throttled_periods, throttled_ns, cpuset, memory_limit_bytes,
         memory_high_bytes, memory_high_events, memory_stalled_ns,
     }
     fact::process::Quota => Quota { quota_us, period_us, milli_cpus, level }

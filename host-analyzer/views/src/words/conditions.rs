@@ -100,6 +100,9 @@ pub fn process(p: &Process) -> Vec<String> {
     let mut parts = Vec::new();
     parts.extend(p.affinity.value().map(|cpus| format!("may run on CPUs {}", list(cpus))));
     parts.extend(quota(&p.cgroup));
+    if let Some(Limit::At(clamp)) = p.cgroup.uclamp_max.value() {
+        parts.push(format!("cpu.uclamp.max is {:.2} %", *clamp as f64 / 100.0));
+    }
     if let Some(Limit::At(bytes)) = p.cgroup.memory_limit_bytes.value() {
         parts.push(format!("memory limited to {}", size(*bytes)));
     }

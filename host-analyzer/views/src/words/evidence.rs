@@ -106,6 +106,9 @@ const NAMES: &[(&str, &str)] = &[
     ("tokens_read_again", "tokens read again"),
     ("type_of_cache", "type of the KV cache"),
     ("type_of_weights", "type of the weights"),
+    ("uclamp_max", "cpu.uclamp.max"),
+    ("value_after", "became"),
+    ("value_before", "was"),
     ("wait_slower_core_ns", "waiting for slower cores"),
     ("working_set", "for a working set of"),
 ];

@@ -34,6 +34,42 @@ pub(super) fn quota(group: &Group) -> Result<Option<Quota>, String> {
     Ok(tightest)
 }
 
+/// Files that limit the CPU time and the clock of a group.
+pub(super) const fn cpu_files(version: u64) -> &'static [&'static str] {
+    match version {
+        1 => &["cpu.cfs_quota_us", "cpu.cfs_period_us", CLAMP],
+        _ => &["cpu.max", CLAMP],
+    }
+}
+
+/// The most of a CPU's capacity that the scheduler assumes a task to use, in percent with two decimals: Android
+/// lowers it for applications in the background.
+const CLAMP: &str = "cpu.uclamp.max";
+
+/// The lowest `cpu.uclamp.max` of the group and its parents, in 1/100 %; `None` if no group has one.
+pub(super) fn clamp(group: &Group) -> Result<Option<u64>, String> {
+    let mut lowest: Option<u64> = None;
+    for folder in &group.levels {
+        let Some(limit) = text(folder, CLAMP)?.filter(|limit| limit != "max") else { continue };
+        let of = hundredths(&limit)
+            .ok_or_else(|| format!("{}/{CLAMP} is no percentage: {limit}", folder.display()))?;
+        lowest = Some(lowest.map_or(of, |l| l.min(of)));
+    }
+    Ok(lowest)
+}
+
+/// 1/100 of a number with up to two decimals.
+fn hundredths(text: &str) -> Option<u64> {
+    let (whole, part) = text.split_once('.').unwrap_or((text, ""));
+    let part: u64 = match part.len() {
+        0 => 0,
+        1 => part.parse::<u64>().ok()? * 10,
+        2 => part.parse().ok()?,
+        _ => return None,
+    };
+    whole.parse::<u64>().ok()?.checked_mul(100)?.checked_add(part)
+}
+
 /// Quota and period of one group.
 fn own_quota(folder: &Path, version: u64) -> Result<Option<(u64, u64)>, String> {
     let (quota, period) = match version {
@@ -62,9 +98,17 @@ pub(super) struct Memory {
     pub(super) level: usize,
 }
 
+/// Files that limit the memory of a group: the limit, and in version 2 `memory.high`.
+pub(super) const fn memory_files(version: u64) -> &'static [&'static str] {
+    match version {
+        1 => &["memory.limit_in_bytes"],
+        _ => &["memory.max", "memory.high"],
+    }
+}
+
 /// The tightest memory limit; `None` if no group has one.
 pub(super) fn memory(group: &Group) -> Result<Option<Memory>, String> {
-    tightest(group, if group.version == 1 { "memory.limit_in_bytes" } else { "memory.max" })
+    tightest(group, memory_files(group.version)[0])
 }
 
 /// The tightest limit above which a group is slowed down; `None` if no group has one, always so in
@@ -104,14 +148,18 @@ pub(super) fn memory_left(group: &Group) -> Option<u64> {
     group.levels.iter().filter_map(left).min()
 }
 
-/// The CPUs that the group may use: those of the nearest group that lists them.
-pub(super) fn cpuset(group: &Group) -> Result<String, String> {
-    let names: &[&str] = match group.version {
+/// Files that list the CPUs of a group.
+pub(super) const fn cpuset_files(version: u64) -> &'static [&'static str] {
+    match version {
         1 => &["cpuset.effective_cpus", "cpuset.cpus"],
         _ => &["cpuset.cpus.effective"],
-    };
+    }
+}
+
+/// The CPUs that the group may use: those of the nearest group that lists them.
+pub(super) fn cpuset(group: &Group) -> Result<String, String> {
     for folder in &group.levels {
-        for name in names {
+        for name in cpuset_files(group.version) {
             if let Some(list) = text(folder, name)?.filter(|list| !list.is_empty()) {
                 return Ok(list);
             }

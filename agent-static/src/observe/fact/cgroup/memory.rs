@@ -19,6 +19,9 @@ const COUNTS: [(&str, Option<&str>, &str); 4] = [
     ("cgroup.memory.oom_kills", Some("/memory.oom_control"), "/memory.events"),
 ];
 
+/// Names of the facts that are sampled.
+pub(super) const NAMES: [&str; COUNTS.len()] = [COUNTS[0].0, COUNTS[1].0, COUNTS[2].0, COUNTS[3].0];
+
 /// The counts of the group with the tightest `memory.high`, or else of that with the tightest
 /// limit, or else of the process's own group.
 #[derive(Debug)]

@@ -3,19 +3,25 @@
 mod find;
 mod limit;
 mod memory;
+mod watched;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use profinfer_wire::record::fact::FactScope;
 
 use super::read::{Open, field, number};
 use super::send::{Changing, Sender};
 use find::{Group, Groups};
+use watched::Watched;
 
 /// Value of a limit that no group sets.
 const NO_LIMIT: &str = "none";
 /// ns in the unit of version 2's throttled time.
 const MICROSECOND_NS: u64 = 1000;
+/// Why a counter has no value between those of two groups.
+const CHANGED: &str = "the process came to another control group, or a limit of its group changed";
+/// The most of a CPU's capacity for which the scheduler chooses a clock and a core, in 1/100 %.
+const CLAMP: &str = "cgroup.uclamp_max";
 /// Facts of `cpu.stat`.
 const COUNTS: [&str; 3] = ["cgroup.periods", "cgroup.throttled_periods", "cgroup.throttled_ns"];
 
@@ -30,6 +36,10 @@ struct Throttling {
 /// The sampled values of a process's control group.
 #[derive(Debug)]
 pub(super) struct Cgroup {
+    root: PathBuf,
+    pid: u32,
+    /// The list of its groups, and their limits.
+    watched: Watched,
     throttling: Option<Throttling>,
     memory: memory::Memory,
 }
@@ -41,17 +51,35 @@ impl Cgroup {
         let groups = Groups::new(root, pid);
         let group =
             |controller| groups.as_ref().map_err(Clone::clone).and_then(|g| g.of_controller(controller));
-        out.text_or(scope, "cgroup.cpuset", group("cpuset").and_then(|g| limit::cpuset(&g)));
-        let memory = memory::Memory::begin(group("memory"), scope, buffer, out);
+        let mut watched = Watched::default();
+        watched.add(root, &format!("/proc/{pid}/cgroup"), buffer);
+        let cpuset = group("cpuset");
+        if let Ok(group) = &cpuset {
+            watched.add_levels(group, limit::cpuset_files(group.version), buffer);
+        }
+        out.text_or(scope, "cgroup.cpuset", cpuset.and_then(|g| limit::cpuset(&g)));
+        let of_memory = group("memory");
+        if let Ok(group) = &of_memory {
+            watched.add_levels(group, limit::memory_files(group.version), buffer);
+        }
+        let memory = memory::Memory::begin(of_memory, scope, buffer, out);
         let throttling = match group("cpu") {
-            Ok(group) => Throttling::new(&group, scope, buffer, out),
+            Ok(group) => {
+                watched.add_levels(&group, limit::cpu_files(group.version), buffer);
+                match limit::clamp(&group) {
+                    Ok(Some(limit)) => out.number(scope, CLAMP, limit),
+                    Ok(None) => out.text(scope, CLAMP, NO_LIMIT),
+                    Err(why) => out.absent(scope, CLAMP, &why),
+                }
+                Throttling::new(&group, scope, buffer, out)
+            }
             Err(why) => {
-                let names = ["cgroup.path", "cgroup.version", "cgroup.quota_us", "cgroup.period_us"];
+                let names = ["cgroup.path", "cgroup.version", "cgroup.quota_us", "cgroup.period_us", CLAMP];
                 names.iter().chain(&COUNTS).for_each(|name| out.absent(scope, name, &why));
                 None
             }
         };
-        Self { throttling, memory }
+        Self { root: root.to_owned(), pid, watched, throttling, memory }
     }
 
     pub(super) fn sample(&mut self, scope: FactScope, buffer: &mut [u8], out: &mut Sender<'_>) {
@@ -59,6 +87,17 @@ impl Cgroup {
             throttling.sample(scope, buffer, out);
         }
         self.memory.sample(scope, buffer, out);
+    }
+
+    /// Whether the process came to another group, or a limit changed.
+    pub(super) fn has_changed(&mut self, buffer: &mut [u8]) -> bool {
+        self.watched.changed(buffer)
+    }
+
+    /// Sends all settings again. Counters of another group do not continue those of this one.
+    pub(super) fn begin_again(&mut self, scope: FactScope, buffer: &mut [u8], out: &mut Sender<'_>) {
+        COUNTS.iter().chain(&memory::NAMES).for_each(|name| out.absent(scope, name, CHANGED));
+        *self = Self::begin(&self.root, self.pid, buffer, out);
     }
 }
 

@@ -13,8 +13,8 @@ pub(super) const RULE: Rule = Rule {
     question: "Why do the CPUs run at a low clock while tokens are generated?",
     condition: "On the CPUs that compute, the governor's upper limit is below the hardware's highest clock, or the clock that was measured meanwhile is more than 5 % below that limit.",
     formula: "At most all of the time shrinks by the ratio of clocks. Memory has a clock of its own, and what waits for it is not recorded: at least nothing.",
-    remedy: "Set the governor to performance and raise scaling_max_freq; then look at power supply and cooling.",
-    source: "koboldcpp #318, rknn-llm #29 (408 MHz); Documentation/admin-guide/pm/cpufreq.rst",
+    remedy: "Set the governor to performance and raise scaling_max_freq; raise cpu.uclamp.max of the control group, which Android lowers for applications in the background; then look at power supply and cooling.",
+    source: "koboldcpp #318, rknn-llm #29 (408 MHz); Documentation/admin-guide/pm/cpufreq.rst; Documentation/scheduler/sched-util-clamp.rst",
     questions: ANY,
     requires: &[
         Requirement::Calls(MIN_CALLS),
@@ -48,6 +48,9 @@ fn judge(case: &Case<'_>) -> Verdict {
     if let Some(governor) = governor {
         evidence.push(Evidence::new("governor", Value::Name(governor.clone()), Place::Conditions));
     }
+    let clamp = case.process().and_then(|p| p.cgroup.uclamp_max.value()?.get().copied());
+    evidence
+        .extend(clamp.map(|n| Evidence::new("uclamp_max", Value::Share(n as f64 / 1e4), Place::Conditions)));
     if clock as f64 >= highest as f64 * LOW {
         return Verdict::RuledOut(evidence);
     }

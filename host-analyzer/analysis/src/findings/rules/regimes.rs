@@ -9,18 +9,19 @@ use super::{ANY, Remedy};
 use crate::ladder::{IGNORED, NAMED, StepKind};
 use crate::replay::{CallReplay, Cause, CulpritId};
 use crate::results::budget::TokenBudget;
+use crate::results::fact::list;
 use crate::stats::mean::Mean;
-use profinfer_trace::model::{Fact, FactScope, FactValue};
+use profinfer_trace::model::{Fact, FactScope, FactValue, Model};
 
 pub(super) const RULE: Rule = Rule {
     code: "regimes",
     topic: "changed conditions",
     title: "The conditions changed in the middle",
     question: "Why does it become slow all at once?",
-    condition: "The CPUs that the engine may use, its quota, or the limit of a clock changed between two of the judged calls, or a program came that then held up the calls until the end, in the mean for a tenth of their time. The calls before the change took at least a tenth less time than those after it, and 3 % less than the mean; calls that read prompts, per token.",
+    condition: "The CPUs that the engine may use, its quota, the capacity that the scheduler assumes for it (cpu.uclamp.max), or the limit of a clock changed between two of the judged calls, or a program came that then held up the calls until the end, in the mean for a tenth of their time. The calls before the change took at least a tenth less time than those after it, and 3 % less than the mean; calls that read prompts, per token.",
     formula: "The mean time of the session less the mean before the change, with the 95 % interval of the latter. What a program takes is in the finding about it.",
-    remedy: "Undo the change, and find what made it: a cpuset or quota of a container manager, taskset, a power or thermal policy; or the program that came.",
-    source: "Documentation/admin-guide/cgroup-v2.rst, cpuset.cpus, cpu.max; sched_setaffinity(2)",
+    remedy: "Undo the change, and find what made it: a cpuset or quota of a container manager, an application that went to the background, taskset, a power or thermal policy; or the program that came.",
+    source: "Documentation/admin-guide/cgroup-v2.rst, cpuset.cpus, cpu.max, cpu.uclamp.max; sched_setaffinity(2)",
     questions: ANY,
     requires: &[Requirement::Calls(MIN_CALLS)],
     steps: |_, kind| {
@@ -34,7 +35,8 @@ pub(super) const RULE: Rule = Rule {
 };
 
 /// Facts that slow an engine down when they change.
-const FACTS: [&str; 4] = ["affinity", "cgroup.cpuset", "cgroup.quota_us", "cpu.frequency.limit"];
+const FACTS: [&str; 5] =
+    ["affinity", "cgroup.cpuset", "cgroup.quota_us", "cgroup.uclamp_max", "cpu.frequency.limit"];
 /// Calls before the change take this part less.
 const SHORTER: f64 = 0.9;
 /// Fewest calls before it.
@@ -44,6 +46,8 @@ const CALLS: usize = 8;
 pub(super) struct Change<'a> {
     name: &'a str,
     at_ns: u64,
+    /// What the fact was before and is after; `None` for a program.
+    values: Option<[Value; 2]>,
     before: Mean,
     after: Mean,
 }
@@ -62,23 +66,46 @@ pub(super) fn slowest<'a>(case: &'a Case<'_>) -> Option<Change<'a>> {
         let rows: Vec<&Fact> = rows.collect();
         let changed = |(i, fact): (usize, &&Fact)| {
             let before = rows[..i].iter().rev().find(|f| f.scope == fact.scope)?;
-            let known = |v: FactValue| !matches!(v, FactValue::Absent(_));
-            let changed = before.value != fact.value && known(before.value) && known(fact.value);
-            changed.then_some(fact.at_ns)
+            let values = [value(model, before)?, value(model, fact)?];
+            (values[0] != values[1]).then_some((fact.at_ns, values))
         };
-        let at: Vec<u64> = rows.iter().enumerate().filter_map(changed).collect();
-        at.into_iter().map(move |at| (model.texts.get(name), at))
+        let changes: Vec<(u64, [Value; 2])> = rows.iter().enumerate().filter_map(changed).collect();
+        changes.into_iter().map(move |(at, values)| (model.texts.get(name), at, values))
     });
     let times = case.calls.comparable(model);
-    let effect = |(name, at_ns): (&'a str, u64)| {
+    let effect = |(name, at_ns, values): (&'a str, u64, [Value; 2])| {
         let split = split(&case.calls.all, &times, at_ns.saturating_sub(model.session.start_ns));
         let (before, after) = times.split_at(split);
         let mean = |times: &[u64]| case.calls.per_unit(Mean::new(times));
         let enough = before.len() >= CALLS && !after.is_empty();
-        enough.then(|| Change { name, at_ns, before: mean(before), after: mean(after) })
+        let values = Some(values);
+        enough.then(|| Change { name, at_ns, values, before: mean(before), after: mean(after) })
     };
     let slower = changes.filter_map(effect).filter(|c| c.before.mean <= c.after.mean * SHORTER);
     slower.max_by(|a, b| a.after.mean.total_cmp(&b.after.mean))
+}
+
+/// What a fact says, with its unit; `None` if it could not be read.
+fn value(model: &Model, fact: &Fact) -> Option<Value> {
+    let number = match fact.value {
+        FactValue::Absent(_) => return None,
+        FactValue::Text(text) => {
+            let text = model.texts.get(text);
+            return Some(list::cpus(text).map_or_else(|| Value::Name(text.to_owned()), Value::Cpus));
+        }
+        FactValue::Number(number) => number,
+    };
+    Some(match model.texts.get(fact.name) {
+        "cgroup.quota_us" => {
+            let period = model.texts.find("cgroup.period_us")?;
+            let until = model.facts.of(fact.scope, period).take_while(|f| f.at_ns <= fact.at_ns).last();
+            let Some(FactValue::Number(period_us)) = until.map(|f| f.value) else { return None };
+            Value::MilliCpus(number.saturating_mul(1000).checked_div(period_us)?)
+        }
+        "cgroup.uclamp_max" => Value::Share(number as f64 / 1e4),
+        "cpu.frequency.limit" => Value::Hertz(number),
+        _ => Value::Count(number),
+    })
 }
 
 /// The first call after a change that a reading at `at_ns` shows. Facts are read once a second: of
@@ -115,7 +142,7 @@ fn came<'a>(case: &'a Case<'_>) -> Option<Change<'a>> {
         let (before, after) = (mean(&times[..at]), mean(&times[at..]));
         let name = case.analysis.replay.culprit(id)?.program();
         let at_ns = case.model.session.start_ns.saturating_add(case.calls.all[at].start_ns);
-        (before.mean <= after.mean * SHORTER).then_some(Change { name, at_ns, before, after })
+        (before.mean <= after.mean * SHORTER).then_some(Change { name, at_ns, values: None, before, after })
     };
     programs.into_iter().filter_map(change).max_by(|a, b| a.after.mean.total_cmp(&b.after.mean))
 }
@@ -157,17 +184,20 @@ const READING_NS: u64 = 1_000_000_000;
 fn judge(case: &Case<'_>) -> Verdict {
     let fact = slowest(case);
     let of_program = fact.is_none();
-    let Some(Change { name, at_ns, before, after }) = fact.or_else(|| came(case)) else {
+    let Some(Change { name, at_ns, values, before, after }) = fact.or_else(|| came(case)) else {
         return Verdict::DoesNotApply;
     };
     let at = Value::Nanoseconds(at_ns.saturating_sub(case.model.session.start_ns));
     let ns = |mean: Mean| Value::Nanoseconds(mean.mean as u64);
-    let evidence = vec![
-        Evidence::new("changed", Value::Name(name.to_owned()), Place::Conditions),
+    let mut evidence = vec![Evidence::new("changed", Value::Name(name.to_owned()), Place::Conditions)];
+    let values =
+        values.into_iter().flat_map(|values| ["value_before", "value_after"].into_iter().zip(values));
+    evidence.extend(values.map(|(key, value)| Evidence::new(key, value, Place::Conditions)));
+    evidence.extend([
         Evidence::new("changed_at", at, Place::Tokens),
         case.per_unit("time_ns_before", ns(before), Place::Tokens),
         case.per_unit("time_ns_after", ns(after), Place::Tokens),
-    ];
+    ]);
     let unit = case.calls.unit_ns as f64;
     if case.share(unit - before.mean) < NAMED {
         return Verdict::RuledOut(evidence);

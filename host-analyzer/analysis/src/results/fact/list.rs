@@ -4,7 +4,7 @@
 const MAX_CPUS: usize = 8192;
 
 /// The CPUs of `0-3,6`, in order; `None` for anything else.
-pub(super) fn cpus(list: &str) -> Option<Vec<u16>> {
+pub(crate) fn cpus(list: &str) -> Option<Vec<u16>> {
     let mut cpus = Vec::new();
     for part in list.trim().split(',').filter(|part| !part.is_empty()) {
         let (first, last) = part.split_once('-').unwrap_or((part, part));

@@ -5,7 +5,7 @@
 //! The rise of a counter is the difference of readings, never an extrapolation.
 
 mod decode;
-mod list;
+pub(crate) mod list;
 pub mod process;
 pub mod reading;
 pub mod system;

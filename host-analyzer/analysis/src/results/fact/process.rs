@@ -64,6 +64,9 @@ pub struct Cgroup {
     pub version: Reading<u64>,
     /// The tightest CPU quota of this group and its ancestors.
     pub quota: Reading<Limit<Quota>>,
+    /// The lowest `cpu.uclamp.max` of this group and its ancestors, 1/100 %: the most of a CPU's capacity for
+    /// which the scheduler chooses a clock and a core.
+    pub uclamp_max: Reading<Limit<u64>>,
     /// Periods in which the group with the quota ran.
     pub periods: Reading<Rise>,
     /// Periods in which the group was throttled, because it had used up the quota.
@@ -183,6 +186,7 @@ impl Cgroup {
             path: table.text(scope, "cgroup.path"),
             version: table.number(scope, "cgroup.version"),
             quota: limit(table, scope, "cgroup.quota_us").and_then(|quota_us| quota(table, scope, quota_us)),
+            uclamp_max: limit(table, scope, "cgroup.uclamp_max"),
             periods: table.rise(scope, "cgroup.periods"),
             throttled_periods: table.rise(scope, "cgroup.throttled_periods"),
             throttled_ns: table.rise(scope, "cgroup.throttled_ns"),

@@ -6,7 +6,7 @@ use super::decode::Decode;
 use super::list;
 use super::reading::{Course, FileRead, Reading, Rise};
 use crate::shared::phase::Phases;
-use profinfer_trace::model::{Fact, FactScope, FactValue, Model};
+use profinfer_trace::model::{Fact, FactScope, FactValue, Model, rises};
 
 /// Name of the fact that the agent sends when it first sees a process, at a time when it reads
 /// nothing else.
@@ -188,7 +188,7 @@ impl<'m> Table<'m> {
 
     pub(super) fn rise(&self, scope: FactScope, name: &'m str) -> Reading<Rise> {
         let numbers = self.numbers(scope, name);
-        let Some((begun, mut before)) = numbers.first().copied() else {
+        let Some((begun, _)) = numbers.first().copied() else {
             return self.number(scope, name).and_then(|_| Reading::Unrecorded);
         };
         let mut rise = Rise { whole: 0, whole_ns: 0, decode: None, decode_ns: 0 };
@@ -203,13 +203,11 @@ impl<'m> Table<'m> {
         let of_first = if first_covered { next - begun } else { 0 };
         rise.decode_ns = of_first + (self.covered_ns[last] - self.covered_ns[first]);
         let mut in_decode = 0_u64;
-        for (at, value) in numbers.iter().skip(1) {
-            // A counter that fell was reset.
-            let step = value.saturating_sub(before);
-            before = *value;
+        let facts = self.rows.get(&(scope, name)).into_iter().flatten();
+        for (at, step) in rises(facts.copied()) {
             rise.whole = rise.whole.saturating_add(step);
-            let of_first = self.times.partition_point(|time| time < at) == first;
-            let covered = if of_first { first_covered } else { self.in_decode(*at) };
+            let of_first = self.times.partition_point(|time| *time < at) == first;
+            let covered = if of_first { first_covered } else { self.in_decode(at) };
             if covered {
                 in_decode = in_decode.saturating_add(step);
             }

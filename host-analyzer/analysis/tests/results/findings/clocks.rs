@@ -4,7 +4,7 @@ use profinfer_analysis::findings::{Remedy, Requirement, Value};
 use profinfer_trace::model::*;
 
 use super::Answer::{Found, NotKnown, RuledOut, Silent};
-use super::{answer, evidence, number, remedy, text};
+use super::{PROCESS, answer, evidence, number, remedy, text};
 use crate::models::planted::{Plant, TOKENS, each, tokens};
 
 /// Highest clock of both CPUs, and the governor's limit, MHz.
@@ -42,6 +42,10 @@ fn a_limit_of_the_clock() {
     let said = ["clock_limit", "highest_clock", "governor"].map(|key| evidence(&m, "clock_limit", key));
     let name = Value::Name("powersave".to_owned());
     assert_eq!(said, [Value::Hertz(1_000_000_000), Value::Hertz(2_000_000_000), name].map(Some));
+    assert_eq!(evidence(&m, "clock_limit", "uclamp_max"), None);
+    let mut clamped = m;
+    number(&mut clamped, PROCESS, "cgroup.uclamp_max", 2_500);
+    assert_eq!(evidence(&clamped, "clock_limit", "uclamp_max"), Some(Value::Share(0.25)));
     assert_eq!([1_880, 1_920].map(|limit| answer(&limited(limit), "clock_limit")), [Found(0, 27), RuledOut]);
     let fact = Requirement::Fact("cpu.frequency.max");
     assert_eq!(answer(&tokens(0, 0, 0, false), "clock_limit"), NotKnown(vec![fact]));

@@ -294,9 +294,46 @@ fn a_change_in_the_middle() {
     // 19 tokens of 450 ns and 20 of 1450: 962 in the mean. Other sessions differ by 7.8 % of 450, and of 512.
     assert_eq!(answer(&m, "regimes"), Found(459, 565));
     assert_eq!(evidence(&m, "regimes", "time_ns_after"), Some(Value::Nanoseconds(1_450)));
+    let values = ["value_before", "value_after"].map(|key| evidence(&m, "regimes", key));
+    assert_eq!(values, [vec![0, 1], vec![0]].map(|cpus| Some(Value::Cpus(cpus))));
     // Two threads on one CPU are what the change made of them.
     assert_eq!(answer(&m, "too_many_threads"), Silent);
     assert_eq!(answer(&changed("0-1"), "regimes"), Silent);
+}
+
+/// A group's quota and clamp are lowered in the middle, or the process is moved to a group with others.
+#[test]
+fn limits_of_the_group_that_change_in_the_middle() {
+    let changed = |facts: &[(&str, Option<u64>, u64)]| {
+        let mut m = each(|token| Plant { work: if token >= 20 { 1_000 } else { 0 }, ..Plant::default() });
+        let at = m.llama_calls.start_ns[25];
+        for (name, before, after) in facts {
+            match before {
+                Some(before) => number(&mut m, PROCESS, name, *before),
+                None => text(&mut m, PROCESS, name, "none"),
+            }
+            tell(&mut m, at, PROCESS, name, FactValue::Number(*after));
+        }
+        ["changed", "value_before", "value_after"].map(|key| evidence(&m, "regimes", key))
+    };
+    let name = |name: &str| Some(Value::Name(name.to_owned()));
+    let period = |to| ("cgroup.period_us", Some(100_000), to);
+    assert_eq!(
+        changed(&[("cgroup.quota_us", Some(150_000), 50_000), period(100_000)]),
+        [name("cgroup.quota_us"), Some(Value::MilliCpus(1_500)), Some(Value::MilliCpus(500))]
+    );
+    // The same time in longer periods.
+    assert_eq!(
+        changed(&[("cgroup.quota_us", Some(50_000), 50_000), period(200_000)])[1..],
+        [500, 250].map(|n| Some(Value::MilliCpus(n)))
+    );
+    assert_eq!(
+        changed(&[("cgroup.uclamp_max", None, 3_050)]),
+        [name("cgroup.uclamp_max"), name("none"), Some(Value::Share(0.305))]
+    );
+    // Nothing changes.
+    let same = [("cgroup.quota_us", Some(50_000), 50_000), period(100_000)];
+    assert_eq!(changed(&same), [None, None, None]);
 }
 
 /// A program has the worker's CPU in some of the tokens.

@@ -224,6 +224,7 @@ export interface Cgroup {
   path: string | null;
   version: number | null;
   quota: "none" | Quota | null;
+  uclamp_max: "none" | number | null;
   periods: Rise | null;
   throttled_periods: Rise | null;
   throttled_ns: Rise | null;
