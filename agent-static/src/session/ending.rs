@@ -75,22 +75,28 @@ pub(super) struct Endings {
     /// Children that had their parent's command line at the last check: forked, and perhaps about to
     /// call exec.
     alike: BTreeSet<u32>,
+    /// Processes that existed at the last check.
+    known: BTreeSet<u32>,
     begun: Instant,
     looked: Option<Instant>,
 }
 
 impl Endings {
     pub(super) fn new() -> Self {
-        Self { noted: Vec::new(), alike: BTreeSet::new(), begun: Instant::now(), looked: None }
+        let (alike, known) = (BTreeSet::new(), BTreeSet::new());
+        Self { noted: Vec::new(), alike, known, begun: Instant::now(), looked: None }
     }
 
-    /// Checks processes that have computed nothing yet, if the interval has passed.
+    /// Checks processes that have computed nothing yet, if the interval has passed or one is new: it may end before the
+    /// interval does.
     pub(super) fn look(&mut self, tracer: &Tracer<'_, '_>, lower: &Lower) {
         let pause = if self.begun.elapsed() < OFTEN_FOR { OFTEN } else { SELDOM };
-        if self.looked.is_some_and(|at| at.elapsed() < pause) {
+        let new = tracer.processes().any(|attached| !self.known.contains(&attached.pid));
+        if !new && self.looked.is_some_and(|at| at.elapsed() < pause) {
             return;
         }
         self.looked = Some(Instant::now());
+        self.known = tracer.processes().map(|attached| attached.pid).collect();
         for attached in tracer.processes() {
             if lower.hits(attached.pid) == Hits::default() {
                 self.look_at(attached, tracer);

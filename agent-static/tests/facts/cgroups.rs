@@ -112,6 +112,33 @@ fn another_group_and_other_limits() {
 }
 
 #[test]
+fn a_group_that_is_frozen() {
+    let tree = Tree::new();
+    let freezer = "35 31 0:32 / /sys/fs/cgroup/freezer rw - cgroup cgroup rw,freezer\n";
+    let unified = "41 31 0:38 / /sys/fs/cgroup/unified rw - cgroup2 cgroup2 rw\n";
+    let put = |one: &str, two: u64| {
+        tree.put("sys/fs/cgroup/freezer/a/freezer.state", format!("{one}\n"));
+        tree.put("sys/fs/cgroup/unified/b/cgroup.events", format!("populated 1\nfrozen {two}\n"));
+    };
+    let frozen = || {
+        put("THAWED", 0);
+        let (model, _) = tree.read(&mut |_, round| {
+            let (one, two) = [("THAWED", 0), ("FROZEN", 0), ("THAWED", 0), ("THAWED", 1)][round as usize];
+            put(one, two);
+            round < 3
+        });
+        of_process(&model, "cgroup.frozen")
+    };
+    tree.put("proc/42/cgroup", "1:freezer:/a\n0::/b\n");
+    tree.put("proc/self/mountinfo", format!("{freezer}{unified}"));
+    assert_eq!(frozen(), "0 1 0 1");
+    tree.put("proc/42/cgroup", "0::/b\n");
+    assert_eq!(frozen(), "0 1");
+    tree.put("proc/42/cgroup", "0::/\n");
+    assert_eq!(frozen(), "!no control group of the process can be frozen");
+}
+
+#[test]
 fn clamps_of_parents_and_what_is_no_percentage() {
     let tree = Tree::new();
     tree.put("proc/self/mountinfo", V2);
@@ -212,9 +239,10 @@ fn no_control_groups() {
     tree.put("proc/42/cgroup", "");
     assert_eq!(group_facts(&tree)[2], why[1]);
     tree.put("proc/self/mountinfo", "23 1 0:2 / / rw - ext4 /dev/vda rw\n");
-    assert_eq!(group_facts(&tree)[2], "!no control group has the controller cpu");
+    let why = "!no control group of version 2 has the process, and none has the controller cpu";
+    assert_eq!(group_facts(&tree)[2], why);
     tree.put("proc/42/cgroup", "0::/a\n");
-    assert!(group_facts(&tree)[2].ends_with("are not mounted"));
+    assert!(group_facts(&tree)[2].contains("of version 2 are not mounted"));
     for text in ["nonsense", ":::::", "\u{0}\u{ff}", "1:cpu"] {
         tree.put("proc/42/cgroup", text);
         tree.put("proc/self/mountinfo", format!("{text}\n - \n{V1}"));

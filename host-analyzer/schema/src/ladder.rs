@@ -165,7 +165,7 @@ pub enum StepKind {
     Blocked,
     /// Voluntary sleep in an operator.
     Asleep,
-    /// Stopped by a signal or a debugger.
+    /// Stopped by a signal or a debugger, or frozen with the control group.
     Stopped,
     /// A program on another CPU shared memory, caches or the clock.
     SharedMemory,

@@ -8,7 +8,9 @@ use std::collections::HashMap;
 
 use super::cause::{Amounts, Cause};
 use super::computing::{Computing, Newcomers};
+use super::frozen::Frozen;
 use super::holders::{HeldCpu, Holder, Holders, WaitedFor};
+use super::offline::Offline;
 use super::programs::Programs;
 use crate::results::fact::Conditions;
 use crate::results::sched::pieces::{Piece, pieces};
@@ -92,6 +94,8 @@ struct Blame<'a, 'p> {
     cpus: HashMap<u32, Option<Vec<u16>>>,
     computing: Computing,
     holders: Holders<'a>,
+    frozen: Frozen,
+    offline: Offline,
     /// Ends of the first calls of processes that the agent started or waited for, ns.
     first_calls: HashMap<u32, u64>,
     /// Start of the first captured operator of each process, ns.
@@ -112,6 +116,8 @@ impl<'a, 'p> Blame<'a, 'p> {
             cpus: computing.teams.keys().map(|pid| (*pid, conditions.cpus_ever_of(model, *pid))).collect(),
             computing,
             holders: Holders::new(model),
+            frozen: Frozen::new(model),
+            offline: Offline::new(model),
             first_calls: first_calls(model),
             first_operators: first_operators(model),
         }
@@ -140,12 +146,17 @@ impl<'a, 'p> Blame<'a, 'p> {
     fn causes(&mut self, piece: &Piece) -> Vec<(Cause, u64)> {
         let length = piece.end_ns - piece.start_ns;
         let one = |cause| vec![(cause, length)];
+        let pid = self.model.threads.get(piece.thread).pid;
         match piece.state {
+            ThreadState::Sleeping | ThreadState::Blocked
+                if self.frozen.covers(pid, (piece.start_ns, piece.end_ns)) =>
+            {
+                one(Cause::Stopped)
+            }
             ThreadState::Sleeping => one(Cause::Asleep),
             ThreadState::Blocked => one(Cause::Blocked),
             ThreadState::Stopped => one(self.stopped(piece)),
             ThreadState::Running | ThreadState::Preempted | ThreadState::Woken => {
-                let pid = self.model.threads.get(piece.thread).pid;
                 match piece.task(self.model) {
                     Some(id) => {
                         let task = &self.model.sched.tasks[id.0 as usize];
@@ -184,9 +195,10 @@ impl<'a, 'p> Blame<'a, 'p> {
         if self.computing.task_is_idle(tid, piece.thread, time.0) {
             return vec![(Cause::IdleTeam, time.1 - time.0)];
         }
-        let Some(cpus) = self.cpus.get(&pid).cloned().flatten() else {
+        let Some(mut cpus) = self.cpus.get(&pid).cloned().flatten() else {
             return vec![(Cause::SharedCpu, time.1 - time.0)];
         };
+        cpus.retain(|cpu| !self.offline.meets(*cpu, time));
         if self.computing.teams.get(&pid).copied().unwrap_or(0) > cpus.len() {
             return vec![(Cause::TooManyThreads, time.1 - time.0)];
         }

@@ -32,7 +32,7 @@ pub enum Cause {
     Blocked,
     /// A thread slept voluntarily inside an operator.
     Asleep,
-    /// A thread was stopped by a signal or a debugger.
+    /// A thread was stopped by a signal or a debugger, or frozen with its control group.
     Stopped,
     /// A program on another CPU shared memory, caches or the clock: row of [`Replay::culprits`](super::Replay::culprits).
     SharedMemory(CulpritId),

@@ -41,6 +41,13 @@ pub enum Lacking {
     },
     /// Ceilings of a second setting: there is nothing else to predict.
     Settings,
+    /// The same, because a ceiling of another setting is doubtful.
+    DoubtfulSetting {
+        kind: CeilingKind,
+        /// Threads of the other setting.
+        threads: u32,
+        why: NoCeiling,
+    },
 }
 
 impl Lacking {
@@ -53,7 +60,7 @@ impl Lacking {
             Self::AllOperators => "all_operators",
             Self::Ceilings => "ceilings",
             Self::Ceiling { .. } => "ceiling",
-            Self::Settings => "settings",
+            Self::Settings | Self::DoubtfulSetting { .. } => "settings",
         }
     }
 }

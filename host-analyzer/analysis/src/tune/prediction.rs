@@ -17,7 +17,7 @@
 use super::makeup::{Lacking, Makeup, Share};
 use super::speeds::{Speed, Speeds};
 use crate::Analysis;
-use crate::results::ceiling::{Ceilings, Fit};
+use crate::results::ceiling::{Ceilings, Fit, NoCeiling};
 use crate::results::roof::Top;
 use crate::shared::phase::Phases;
 use profinfer_trace::model::{CeilingKind, Model};
@@ -140,9 +140,9 @@ impl Prediction {
         // A token of any setting reads the same bytes, all threads together.
         let reads = (bytes >= 1.0).then_some(bytes as u64);
         let now = Speeds::new(ceilings, makeup.threads, &makeup.cpus, reads)?;
-        let mut settings = settings(ceilings, reads);
+        let (mut settings, doubtful) = settings(ceilings, reads);
         if settings.len() < 2 {
-            return Err(Lacking::Settings);
+            return Err(doubtful.unwrap_or(Lacking::Settings));
         }
         settings.sort_by_key(|(s, _, then)| (then.threads, s.clone()));
         let work: f64 = makeup.operators.iter().map(|o| o.ns).sum();
@@ -177,23 +177,32 @@ impl Prediction {
     }
 }
 
-/// CPUs, core types and speeds of every set of CPUs with all required measurements, one thread per
-/// CPU.
-fn settings(ceilings: &Ceilings, reads: Option<u64>) -> Vec<(Vec<u16>, Option<String>, Speeds)> {
-    let mut found: Vec<(Vec<u16>, Option<String>, Speeds)> = Vec::new();
+/// CPUs, core types and speeds of a setting.
+type Setting = (Vec<u16>, Option<String>, Speeds);
+
+/// Every set of CPUs with all required measurements, one thread per CPU; and a set that has a doubtful one.
+fn settings(ceilings: &Ceilings, reads: Option<u64>) -> (Vec<Setting>, Option<Lacking>) {
+    let mut found: Vec<Setting> = Vec::new();
+    let mut doubtful = None;
     for c in ceilings.all.iter().filter(|c| c.kind == CeilingKind::Read && c.median.is_some()) {
         let cpus = sorted(&c.cpus);
         let Ok(threads) = u32::try_from(c.threads) else { continue };
         let own = |kind| ceilings.on(kind, c.threads, &cpus, reads).is_some_and(|f| f.fit == Fit::SameCpus);
-        let known = cpus.len() == c.threads && own(CeilingKind::Read) && own(CeilingKind::Int8);
-        if !known || found.iter().any(|(other, ..)| *other == cpus) {
+        let lacks = [CeilingKind::Read, CeilingKind::Int8].into_iter().find(|kind| !own(*kind));
+        if let Some(kind) = lacks {
+            let why = ceilings.lack(kind, c.threads);
+            if matches!(why, NoCeiling::Doubtful(_)) {
+                doubtful = Some(Lacking::DoubtfulSetting { kind, threads, why });
+            }
+        }
+        if cpus.len() != c.threads || lacks.is_some() || found.iter().any(|(other, ..)| *other == cpus) {
             continue;
         }
         if let Ok(speeds) = Speeds::new(ceilings, threads, &cpus, reads) {
             found.push((cpus, c.core.clone(), speeds));
         }
     }
-    found
+    (found, doubtful)
 }
 
 fn sorted(cpus: &[u16]) -> Vec<u16> {

@@ -171,8 +171,19 @@ fn by_the_working_set_of_a_token() {
         lacking,
         Lacking::Ceiling { kind: CeilingKind::Read, threads: 2, why: NoCeiling::Doubtful(Doubt::Unstable) }
     );
-    let (answer, help) = words::lacking(&lacking);
-    assert!(answer.contains("differ too much") && !help.contains("--bench"), "{answer} {help}");
+    let of_recorded = words::lacking(&lacking);
+    // Doubtful in the only other setting.
+    let mut m = session([PRODUCT, NORM], &[0, 1]);
+    m.ceilings = [set("a", &[0], [10, 100, 50, 0]), set("a", &[0, 1], [15, 200, 100, 20])].concat();
+    let other = m.ceilings.iter_mut().find(|c| c.kind == CeilingKind::Read && c.cpus == [0]).unwrap();
+    other.points = crate::ceilings::points(&[(1 << 30, other.median)]);
+    other.points[0].doubts = vec![Doubt::Unstable];
+    let lacking = Prediction::compute(&m, PRACTICAL, WARM_UP).unwrap_err();
+    let why = NoCeiling::Doubtful(Doubt::Unstable);
+    assert_eq!(lacking, Lacking::DoubtfulSetting { kind: CeilingKind::Read, threads: 1, why });
+    for (answer, help) in [of_recorded, words::lacking(&lacking)] {
+        assert!(answer.contains("differ too much") && !help.contains("--bench"), "{answer} {help}");
+    }
 }
 
 /// If one thread saturates the memory, both settings are equal except for barriers, and one thread

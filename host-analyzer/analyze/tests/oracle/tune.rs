@@ -2,7 +2,7 @@
 //! for the recorded setting matches the recording.
 
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Output};
 
 use serde_json::Value;
 
@@ -104,7 +104,7 @@ fn a_recording_is_estimated_as_it_was() {
         .arg(path("r.pfi"))
         .arg("--")
         .arg(bin.join("nodes"))
-        .args(["-m", &model(&parts, "dense-q8"), "-t", "1", "-p", "8", "-n", "60", "-c", "128"])
+        .args(["-m", &model(&parts, "smollm2"), "-t", "1", "-p", "8", "-n", "60", "-c", "128"])
         .stdout(log.try_clone().unwrap())
         .stderr(log)
         .status()
@@ -124,9 +124,19 @@ fn a_recording_is_estimated_as_it_was() {
         "{said}"
     );
 
-    let bench = Command::new(&parts.agent).args(["bench", "--out"]).arg(path("c.pfi")).output().unwrap();
-    assert!(bench.status.success(), "{}", String::from_utf8_lossy(&bench.stderr));
-    let output = foresee(&["--ceilings", "c.pfi"]);
+    let measured = || {
+        let bench = Command::new(&parts.agent).args(["bench", "--out"]).arg(path("c.pfi")).output().unwrap();
+        assert!(bench.status.success(), "{}", String::from_utf8_lossy(&bench.stderr));
+        foresee(&["--ceilings", "c.pfi"])
+    };
+    // On a virtual machine, whose caches others share, the repetitions of a measurement may differ too much.
+    let doubtful = |o: &Output| String::from_utf8_lossy(&o.stderr).contains("differ too much");
+    let mut output = measured();
+    for _ in 0..3 {
+        if doubtful(&output) {
+            output = measured();
+        }
+    }
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let json: Value = serde_json::from_slice(&std::fs::read(path("out").join("tune.json")).unwrap()).unwrap();
     assert_eq!(json["status"], "estimated");

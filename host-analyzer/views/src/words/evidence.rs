@@ -41,6 +41,7 @@ const NAMES: &[(&str, &str)] = &[
     ("decode_token_ns", "time of a token"),
     ("emitted_per_round", "tokens per round"),
     ("file", "file"),
+    ("frozen_at", "control group frozen at"),
     ("gomp_cpu_affinity", "GOMP_CPU_AFFINITY"),
     ("governor", "governor"),
     ("graph_preparation_ns", "building the graph"),

@@ -145,7 +145,7 @@ fn caused(cause: Cause, program: impl FnOnce(CulpritId) -> String) -> String {
         Cause::WakeUp => "threads slept at barriers and were woken".to_owned(),
         Cause::Blocked => "blocked in an operator: page read from storage or kernel lock".to_owned(),
         Cause::Asleep => "asleep in an operator".to_owned(),
-        Cause::Stopped => "stopped by a signal or a debugger".to_owned(),
+        Cause::Stopped => "stopped by a signal, a debugger or a freezer".to_owned(),
         Cause::SharedMemory(id) => format!("{} next to the engine: operators took longer", program(id)),
     }
 }

@@ -53,14 +53,26 @@ impl Groups {
         let lines = || self.memberships.lines().filter_map(|l| Some((l, l.splitn(3, ':').nth(2)?)));
         let own =
             |line: &str| line.split(':').nth(1).is_some_and(|list| list.split(',').any(|c| c == controller));
-        let one = lines().find(|(line, _)| own(line)).map(|(_, path)| (1, path));
-        let two = lines().find(|(line, _)| line.starts_with("0::")).map(|(_, path)| (2, path));
-        let (version, path) =
-            one.or(two).ok_or_else(|| format!("no control group has the controller {controller}"))?;
-        let mut mounts = mounts(&self.mounts, (version == 1).then_some(controller)).peekable();
-        if mounts.peek().is_none() {
-            return Err(format!("the control groups of the controller {controller} are not mounted"));
+        match lines().find(|(line, _)| own(line)) {
+            Some((_, path)) => self.group(path, Some(controller)),
+            None => self.unified().map_err(|why| format!("{why}, and none has the controller {controller}")),
         }
+    }
+
+    /// The process's group in the hierarchy of version 2.
+    pub(super) fn unified(&self) -> Result<Group, String> {
+        let path = self.memberships.lines().find_map(|line| line.strip_prefix("0::"));
+        self.group(path.ok_or_else(|| "no control group of version 2 has the process".to_owned())?, None)
+    }
+
+    /// The group at `path` in the hierarchy of version 2, or in that of a controller of version 1.
+    fn group(&self, path: &str, controller: Option<&str>) -> Result<Group, String> {
+        let mut mounts = mounts(&self.mounts, controller).peekable();
+        if mounts.peek().is_none() {
+            let of = controller.map_or_else(|| "version 2".to_owned(), |c| format!("the controller {c}"));
+            return Err(format!("the control groups of {of} are not mounted"));
+        }
+        let version = if controller.is_some() { 1 } else { 2 };
         let levels = mounts.find_map(|mount| levels(&self.root, &mount, path));
         let why = || format!("the control group {path} is not in the hierarchy that is mounted here");
         Ok(Group { version, path: path.to_owned(), levels: levels.ok_or_else(why)? })

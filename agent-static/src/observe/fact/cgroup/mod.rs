@@ -1,6 +1,7 @@
 //! The control group of a process: its limits, and how often it was throttled.
 
 mod find;
+mod frozen;
 mod limit;
 mod memory;
 mod watched;
@@ -12,6 +13,7 @@ use profinfer_wire::record::fact::FactScope;
 use super::read::{Open, field, number};
 use super::send::{Changing, Sender};
 use find::{Group, Groups};
+use frozen::Frozen;
 use watched::Watched;
 
 /// Value of a limit that no group sets.
@@ -42,6 +44,7 @@ pub(super) struct Cgroup {
     watched: Watched,
     throttling: Option<Throttling>,
     memory: memory::Memory,
+    frozen: Frozen,
 }
 
 impl Cgroup {
@@ -79,7 +82,8 @@ impl Cgroup {
                 None
             }
         };
-        Self { root: root.to_owned(), pid, watched, throttling, memory }
+        let frozen = Frozen::begin(groups.as_ref().map_err(Clone::clone), scope, buffer, out);
+        Self { root: root.to_owned(), pid, watched, throttling, memory, frozen }
     }
 
     pub(super) fn sample(&mut self, scope: FactScope, buffer: &mut [u8], out: &mut Sender<'_>) {
@@ -87,6 +91,7 @@ impl Cgroup {
             throttling.sample(scope, buffer, out);
         }
         self.memory.sample(scope, buffer, out);
+        self.frozen.sample(scope, buffer, out);
     }
 
     /// Whether the process came to another group, or a limit changed.

@@ -5,12 +5,20 @@ use std::collections::BTreeSet;
 use super::Case;
 use crate::findings::evidence::{Evidence, Place, Value};
 use crate::results::fact::process::Process;
-use profinfer_trace::model::Role;
+use profinfer_trace::model::{FactScope, FactValue, Role};
 
 impl<'a> Case<'a> {
     /// The decoding process.
     pub(in crate::findings) fn process(&self) -> Option<&'a Process> {
         self.analysis.conditions.process(self.pid)
+    }
+
+    /// When its control group was first seen frozen, ns after the start of the session.
+    pub(in crate::findings) fn first_frozen_ns(&self) -> Option<u64> {
+        let name = self.model.texts.find("cgroup.frozen")?;
+        let mut facts = self.model.facts.of(FactScope::Process(self.pid), name);
+        let first = facts.find(|fact| fact.value == FactValue::Number(1))?;
+        Some(first.at_ns.saturating_sub(self.model.session.start_ns))
     }
 
     /// The CPUs on which the engine may run, as far as known.

@@ -9,7 +9,7 @@ use super::{ANY, Remedy};
 use crate::ladder::{IGNORED, NAMED, StepKind};
 use crate::replay::{CallReplay, Cause, CulpritId};
 use crate::results::budget::TokenBudget;
-use crate::results::fact::list;
+use crate::results::fact::{READING_NS, list};
 use crate::stats::mean::Mean;
 use profinfer_trace::model::{Fact, FactScope, FactValue, Model};
 
@@ -18,9 +18,9 @@ pub(super) const RULE: Rule = Rule {
     topic: "changed conditions",
     title: "The conditions changed in the middle",
     question: "Why does it become slow all at once?",
-    condition: "The CPUs that the engine may use, its quota, the capacity that the scheduler assumes for it (cpu.uclamp.max), or the limit of a clock changed between two of the judged calls, or a program came that then held up the calls until the end, in the mean for a tenth of their time. The calls before the change took at least a tenth less time than those after it, and 3 % less than the mean; calls that read prompts, per token.",
+    condition: "The CPUs that the engine may use, its quota, the capacity that the scheduler assumes for it (cpu.uclamp.max), or the limit of a clock changed, or a CPU went offline, between two of the judged calls, or a program came that then held up the calls until the end, in the mean for a tenth of their time. The calls before the change took at least a tenth less time than those after it, and 3 % less than the mean; calls that read prompts, per token.",
     formula: "The mean time of the session less the mean before the change, with the 95 % interval of the latter. What a program takes is in the finding about it.",
-    remedy: "Undo the change, and find what made it: a cpuset or quota of a container manager, an application that went to the background, taskset, a power or thermal policy; or the program that came.",
+    remedy: "Undo the change, and find what made it: a cpuset or quota of a container manager, an application that went to the background, taskset, a power or thermal policy that lowers clocks or takes CPUs offline; or the program that came.",
     source: "Documentation/admin-guide/cgroup-v2.rst, cpuset.cpus, cpu.max, cpu.uclamp.max; sched_setaffinity(2)",
     questions: ANY,
     requires: &[Requirement::Calls(MIN_CALLS)],
@@ -35,8 +35,14 @@ pub(super) const RULE: Rule = Rule {
 };
 
 /// Facts that slow an engine down when they change.
-const FACTS: [&str; 5] =
-    ["affinity", "cgroup.cpuset", "cgroup.quota_us", "cgroup.uclamp_max", "cpu.frequency.limit"];
+const FACTS: [&str; 6] = [
+    "affinity",
+    "cgroup.cpuset",
+    "cgroup.quota_us",
+    "cgroup.uclamp_max",
+    "cpu.frequency.limit",
+    "cpu.online",
+];
 /// Calls before the change take this part less.
 const SHORTER: f64 = 0.9;
 /// Fewest calls before it.
@@ -46,8 +52,8 @@ const CALLS: usize = 8;
 pub(super) struct Change<'a> {
     name: &'a str,
     at_ns: u64,
-    /// What the fact was before and is after; `None` for a program.
-    values: Option<[Value; 2]>,
+    /// What the fact was and became; empty for a program.
+    details: Vec<Evidence>,
     before: Mean,
     after: Mean,
 }
@@ -63,26 +69,51 @@ pub(super) fn slowest<'a>(case: &'a Case<'_>) -> Option<Change<'a>> {
     };
     let changes = FACTS.iter().filter_map(|name| model.texts.find(name)).flat_map(|name| {
         let rows = model.facts.rows.iter().filter(move |f| f.name == name && own(f.scope));
-        let rows: Vec<&Fact> = rows.collect();
-        let changed = |(i, fact): (usize, &&Fact)| {
+        let rows: Vec<&'a Fact> = rows.collect();
+        let changed = |(i, fact): (usize, &'a Fact)| {
             let before = rows[..i].iter().rev().find(|f| f.scope == fact.scope)?;
             let values = [value(model, before)?, value(model, fact)?];
-            (values[0] != values[1]).then_some((fact.at_ns, values))
+            is_less(&values).then_some((fact, values))
         };
-        let changes: Vec<(u64, [Value; 2])> = rows.iter().enumerate().filter_map(changed).collect();
-        changes.into_iter().map(move |(at, values)| (model.texts.get(name), at, values))
+        rows.iter().copied().enumerate().filter_map(changed).collect::<Vec<_>>()
     });
     let times = case.calls.comparable(model);
-    let effect = |(name, at_ns, values): (&'a str, u64, [Value; 2])| {
+    let effect = |(fact, values): (&'a Fact, [Value; 2])| {
+        let (name, at_ns) = (model.texts.get(fact.name), fact.at_ns);
         let split = split(&case.calls.all, &times, at_ns.saturating_sub(model.session.start_ns));
         let (before, after) = times.split_at(split);
         let mean = |times: &[u64]| case.calls.per_unit(Mean::new(times));
         let enough = before.len() >= CALLS && !after.is_empty();
-        let values = Some(values);
-        enough.then(|| Change { name, at_ns, values, before: mean(before), after: mean(after) })
+        enough.then(|| {
+            let details = details(fact, values);
+            Change { name, at_ns, details, before: mean(before), after: mean(after) }
+        })
     };
     let slower = changes.filter_map(effect).filter(|c| c.before.mean <= c.after.mean * SHORTER);
     slower.max_by(|a, b| a.after.mean.total_cmp(&b.after.mean))
+}
+
+fn details(fact: &Fact, values: [Value; 2]) -> Vec<Evidence> {
+    let of = |(key, value)| Evidence::new(key, value, Place::Conditions);
+    let cpu = match fact.scope {
+        FactScope::Cpu(cpu) => Some(("cpus", Value::Cpus(vec![cpu]))),
+        _ => None,
+    };
+    let values = ["value_before", "value_after"].into_iter().zip(values);
+    cpu.into_iter().chain(values).map(of).collect()
+}
+
+/// Whether a fact changed to something that can make calls slower. Other CPUs may be slower ones.
+fn is_less(values: &[Value; 2]) -> bool {
+    match values {
+        [Value::MilliCpus(before), Value::MilliCpus(after)]
+        | [Value::Hertz(before), Value::Hertz(after)]
+        | [Value::Count(before), Value::Count(after)] => after < before,
+        [Value::Share(before), Value::Share(after)] => after < before,
+        // No limit.
+        [_, Value::Name(_)] => false,
+        [before, after] => before != after,
+    }
 }
 
 /// What a fact says, with its unit; `None` if it could not be read.
@@ -142,7 +173,13 @@ fn came<'a>(case: &'a Case<'_>) -> Option<Change<'a>> {
         let (before, after) = (mean(&times[..at]), mean(&times[at..]));
         let name = case.analysis.replay.culprit(id)?.program();
         let at_ns = case.model.session.start_ns.saturating_add(case.calls.all[at].start_ns);
-        (before.mean <= after.mean * SHORTER).then_some(Change { name, at_ns, values: None, before, after })
+        (before.mean <= after.mean * SHORTER).then_some(Change {
+            name,
+            at_ns,
+            details: Vec::new(),
+            before,
+            after,
+        })
     };
     programs.into_iter().filter_map(change).max_by(|a, b| a.after.mean.total_cmp(&b.after.mean))
 }
@@ -178,21 +215,16 @@ fn came_at(shares: &[f64]) -> Option<usize> {
     (mean(before) < IGNORED && mean(after) >= PRESENT && stays).then_some(most.1)
 }
 
-/// Time between two readings of a fact, ns.
-const READING_NS: u64 = 1_000_000_000;
-
 fn judge(case: &Case<'_>) -> Verdict {
     let fact = slowest(case);
     let of_program = fact.is_none();
-    let Some(Change { name, at_ns, values, before, after }) = fact.or_else(|| came(case)) else {
+    let Some(Change { name, at_ns, details, before, after }) = fact.or_else(|| came(case)) else {
         return Verdict::DoesNotApply;
     };
     let at = Value::Nanoseconds(at_ns.saturating_sub(case.model.session.start_ns));
     let ns = |mean: Mean| Value::Nanoseconds(mean.mean as u64);
     let mut evidence = vec![Evidence::new("changed", Value::Name(name.to_owned()), Place::Conditions)];
-    let values =
-        values.into_iter().flat_map(|values| ["value_before", "value_after"].into_iter().zip(values));
-    evidence.extend(values.map(|(key, value)| Evidence::new(key, value, Place::Conditions)));
+    evidence.extend(details);
     evidence.extend([
         Evidence::new("changed_at", at, Place::Tokens),
         case.per_unit("time_ns_before", ns(before), Place::Tokens),

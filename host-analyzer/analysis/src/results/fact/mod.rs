@@ -17,6 +17,9 @@ use profinfer_trace::model::{FactScope, FactValue, Model};
 use system::{Cpu, System};
 use table::Table;
 
+/// Time between two readings of a fact, ns: the agent reads once a second.
+pub(crate) const READING_NS: u64 = 1_000_000_000;
+
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Conditions {
     pub system: System,

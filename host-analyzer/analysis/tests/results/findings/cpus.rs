@@ -331,9 +331,30 @@ fn limits_of_the_group_that_change_in_the_middle() {
         changed(&[("cgroup.uclamp_max", None, 3_050)]),
         [name("cgroup.uclamp_max"), name("none"), Some(Value::Share(0.305))]
     );
-    // Nothing changes.
+    // A limit that is raised or goes away makes nothing slower; nothing changes.
+    assert_eq!(changed(&[("cgroup.quota_us", Some(50_000), 90_000), period(100_000)]), [None, None, None]);
     let same = [("cgroup.quota_us", Some(50_000), 50_000), period(100_000)];
     assert_eq!(changed(&same), [None, None, None]);
+}
+
+/// Tokens take longer from the twentieth on. A reading finds a CPU offline, which comes back later.
+#[test]
+fn a_cpu_that_goes_offline() {
+    let with = |offline: bool| {
+        let mut m = each(|token| Plant { work: if token >= 20 { 1_000 } else { 0 }, ..Plant::default() });
+        text(&mut m, PROCESS, "affinity", "0-1");
+        for cpu in [0, 1] {
+            number(&mut m, FactScope::Cpu(cpu), "cpu.online", 1);
+        }
+        let at = m.llama_calls.start_ns[25];
+        tell(&mut m, at, FactScope::Cpu(1), "cpu.online", FactValue::Number(u64::from(!offline)));
+        let last = *m.llama_calls.start_ns.last().unwrap();
+        tell(&mut m, last, FactScope::Cpu(1), "cpu.online", FactValue::Number(1));
+        ["changed", "cpus", "value_after"].map(|key| evidence(&m, "regimes", key))
+    };
+    let name = Value::Name("cpu.online".to_owned());
+    assert_eq!(with(true), [name, Value::Cpus(vec![1]), Value::Count(0)].map(Some));
+    assert_eq!(with(false), [None, None, None]);
 }
 
 /// A program has the worker's CPU in some of the tokens.

@@ -6,7 +6,7 @@ use profinfer_analysis::ladder::Question;
 use profinfer_trace::model::*;
 
 use super::Answer::{Found, NotKnown, RuledOut, Silent};
-use super::{PROCESS, answer, confidence, evidence, findings, number, remedy, text};
+use super::{PROCESS, answer, confidence, evidence, findings, number, remedy, tell, text};
 use crate::models::planted::{Plant, TOKENS, each, prompts, state, tokens};
 use crate::models::small::{PID, call};
 
@@ -49,6 +49,28 @@ fn threads_that_sleep_at_barriers() {
     assert_eq!(evidence(&asleep, "passive_wait", "sleeps"), Some(Value::Mean(2.0)));
     let needed = [Requirement::Level("sched"), Requirement::Fact("environment.read")];
     assert_eq!(answer(&tokens(0, 0, 0, false), "passive_wait"), NotKnown(needed.to_vec()));
+}
+
+/// A frozen thread seems to sleep. A reading in each token finds the control group frozen, or none does.
+#[test]
+fn a_frozen_control_group() {
+    let with = |frozen| {
+        let mut m = late(10_000, "active");
+        number(&mut m, PROCESS, "cgroup.frozen", 0);
+        for call in 0..TOKENS as usize {
+            let at = m.llama_calls.start_ns[call] + 25;
+            tell(&mut m, at + 5_000, PROCESS, "cgroup.frozen", FactValue::Number(frozen));
+            tell(&mut m, at + 10_000, PROCESS, "cgroup.frozen", FactValue::Number(0));
+        }
+        m
+    };
+    let m = with(1);
+    assert_eq!(answer(&m, "stopped"), Found(9_219, 10_038));
+    assert_eq!(answer(&m, "passive_wait"), RuledOut);
+    let first = m.llama_calls.start_ns[0] + 5_025 - m.session.start_ns;
+    assert_eq!(evidence(&m, "stopped", "frozen_at"), Some(Value::Nanoseconds(first)));
+    assert_eq!(answer(&with(0), "stopped"), RuledOut);
+    assert_eq!(evidence(&with(0), "stopped", "frozen_at"), None);
 }
 
 /// The same, and thread 102 of the application has the engine read a prompt after the tokens, with thread 103, which lives

@@ -2,7 +2,7 @@
 
 use super::super::one_line;
 use super::{cpus, figure};
-use crate::words::{duration, no_ceiling, read_from};
+use crate::words::{counted, duration, no_ceiling, read_from};
 use profinfer_analysis::ceiling::NoCeiling;
 use profinfer_analysis::compare::DISTURBED;
 use profinfer_analysis::tune::{EstimatedSetting, Lacking, Prediction};
@@ -28,6 +28,15 @@ pub fn lacking(lacking: &Lacking) -> (String, String) {
         Lacking::Settings => (
             "peak rates were measured for one setting only, so there is no other to estimate".to_owned(),
             BENCH,
+        ),
+        Lacking::DoubtfulSetting { kind, threads, why } => (
+            format!(
+                "reliable peak rates were measured for one setting only, so there is no other to estimate; `{}` of {}: {}",
+                kind.name(),
+                counted(u64::from(*threads), "thread"),
+                no_ceiling(*why),
+            ),
+            AGAIN,
         ),
         Lacking::Ends => (
             "it has no ends of operators, so waits cannot be distinguished from work".to_owned(),

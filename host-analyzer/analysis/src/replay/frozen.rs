@@ -1,0 +1,63 @@
+//! When the kernel had frozen the control group of a process.
+//!
+//! The scheduler calls a frozen thread sleeping (version 2) or blocked (version 1). Whether the group is frozen is
+//! read once a second, so a shorter freeze may be missed.
+
+use std::collections::HashMap;
+
+use crate::results::fact::READING_NS;
+use profinfer_trace::model::{FactScope, FactValue, Model};
+
+/// By process: from the reading that found it frozen to the next one that did not, ns.
+#[derive(Debug, Default)]
+pub(super) struct Frozen(HashMap<u32, Vec<(u64, u64)>>);
+
+impl Frozen {
+    pub(super) fn new(model: &Model) -> Self {
+        let mut times: HashMap<u32, Vec<(u64, u64)>> = HashMap::new();
+        let Some(name) = model.texts.find("cgroup.frozen") else { return Self::default() };
+        for fact in model.facts.rows.iter().filter(|fact| fact.name == name) {
+            let FactScope::Process(pid) = fact.scope else { continue };
+            let of_process = times.entry(pid).or_default();
+            let frozen = fact.value == FactValue::Number(1);
+            match of_process.last_mut().filter(|(_, until)| *until == u64::MAX) {
+                Some((_, until)) if !frozen => *until = fact.at_ns,
+                None if frozen => of_process.push((fact.at_ns, u64::MAX)),
+                _ => {}
+            }
+        }
+        Self(times)
+    }
+
+    /// Whether a thread of the process that was off the CPU in this time was frozen.
+    pub(super) fn covers(&self, pid: u32, (from, to): (u64, u64)) -> bool {
+        let long = to.saturating_sub(from) >= READING_NS;
+        let of =
+            |(read, until): &(u64, u64)| from <= *read && *read < to || long && from < *until && *read < to;
+        self.0.get(&pid).is_some_and(|times| times.iter().any(of))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use profinfer_trace::model::Fact;
+
+    const S: u64 = READING_NS;
+
+    #[test]
+    fn what_a_reading_meets_and_what_is_long() {
+        let mut model = Model::default();
+        let name = model.texts.intern("cgroup.frozen");
+        for (at, frozen) in [(1, 0), (5, 1), (9, 0), (12, 1)] {
+            let (scope, value) = (FactScope::Process(7), FactValue::Number(frozen));
+            model.facts.rows.push(Fact { at_ns: at * S, scope, name, value });
+        }
+        let frozen = Frozen::new(&model);
+        let covers = |from, to| frozen.covers(7, (from, to));
+        assert!(covers(4 * S + 1, 5 * S + 1) && covers(6 * S, 7 * S) && covers(30 * S, 32 * S));
+        // Too short to be sure; it is frozen from the end on; between both times.
+        assert!(!covers(6 * S, 6 * S + 1) && !covers(4 * S, 5 * S) && !covers(9 * S, 11 * S));
+        assert!(!frozen.covers(8, (4 * S, 6 * S)));
+    }
+}
