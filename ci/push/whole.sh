@@ -104,7 +104,7 @@ resumes() {
 	ssh) pkill -f "ssh -S $XDG_STATE_HOME" ;;
 	adb) adb disconnect "$adb_serial" ;;
 	esac
-	port_closed || { echo "the link is still there"; return 1; }
+	ready $capture port_closed >/dev/null || { echo "the link is still there"; return 1; }
 	"push_$1" --resume >"$dir/next" 2>"$dir/push.err" || { cat "$dir/push.err"; return 1; }
 	says "$dir/push.err" "a capture is in progress" || return 1
 	$board run "${ENGINE[*]} >/dev/null" || return 1
