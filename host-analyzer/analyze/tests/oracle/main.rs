@@ -45,6 +45,7 @@ mod gauges;
 mod group;
 mod keys;
 mod kv;
+mod limits;
 mod links;
 mod metrics;
 mod mishaps;
