@@ -76,15 +76,15 @@ pub(super) struct Endings {
     /// call exec.
     alike: BTreeSet<u32>,
     /// Processes that existed at the last check.
-    known: BTreeSet<u32>,
+    known: Vec<u32>,
     begun: Instant,
     looked: Option<Instant>,
 }
 
 impl Endings {
     pub(super) fn new() -> Self {
-        let (alike, known) = (BTreeSet::new(), BTreeSet::new());
-        Self { noted: Vec::new(), alike, known, begun: Instant::now(), looked: None }
+        let (noted, alike, known) = (Vec::new(), BTreeSet::new(), Vec::new());
+        Self { noted, alike, known, begun: Instant::now(), looked: None }
     }
 
     /// Checks processes that have computed nothing yet, if the interval has passed or one is new: it may end before the
@@ -96,7 +96,8 @@ impl Endings {
             return;
         }
         self.looked = Some(Instant::now());
-        self.known = tracer.processes().map(|attached| attached.pid).collect();
+        self.known.clear();
+        self.known.extend(tracer.processes().map(|attached| attached.pid));
         for attached in tracer.processes() {
             if lower.hits(attached.pid) == Hits::default() {
                 self.look_at(attached, tracer);

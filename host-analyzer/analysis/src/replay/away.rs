@@ -148,13 +148,8 @@ impl<'a, 'p> Blame<'a, 'p> {
         let one = |cause| vec![(cause, length)];
         let pid = self.model.threads.get(piece.thread).pid;
         match piece.state {
-            ThreadState::Sleeping | ThreadState::Blocked
-                if self.frozen.covers(pid, (piece.start_ns, piece.end_ns)) =>
-            {
-                one(Cause::Stopped)
-            }
-            ThreadState::Sleeping => one(Cause::Asleep),
-            ThreadState::Blocked => one(Cause::Blocked),
+            ThreadState::Sleeping => self.or_frozen(pid, Cause::Asleep, piece),
+            ThreadState::Blocked => self.or_frozen(pid, Cause::Blocked, piece),
             ThreadState::Stopped => one(self.stopped(piece)),
             ThreadState::Running | ThreadState::Preempted | ThreadState::Woken => {
                 match piece.task(self.model) {
@@ -187,6 +182,14 @@ impl<'a, 'p> Blame<'a, 'p> {
                 }
             }
         }
+    }
+
+    /// A sleep, or a stop as far as the control group was frozen.
+    fn or_frozen(&self, pid: u32, sleep: Cause, piece: &Piece) -> Vec<(Cause, u64)> {
+        let (from, to) = (piece.start_ns, piece.end_ns);
+        let (start, end) = self.frozen.part(pid, (from, to)).unwrap_or((to, to));
+        let parts = [(sleep, start - from), (Cause::Stopped, end - start), (sleep, to - end)];
+        parts.into_iter().filter(|(_, ns)| *ns > 0).collect()
     }
 
     /// A wait behind a thread of the same engine: whoever had the other CPUs is to blame.

@@ -29,12 +29,14 @@ impl Frozen {
         Self(times)
     }
 
-    /// Whether a thread of the process that was off the CPU in this time was frozen.
-    pub(super) fn covers(&self, pid: u32, (from, to): (u64, u64)) -> bool {
+    /// The part of a time off the CPU in which a thread of the process was frozen. It may have slept before and after:
+    /// the kernel freezes some sleeping threads where they are.
+    pub(super) fn part(&self, pid: u32, (from, to): (u64, u64)) -> Option<(u64, u64)> {
         let long = to.saturating_sub(from) >= READING_NS;
         let of =
             |(read, until): &(u64, u64)| from <= *read && *read < to || long && from < *until && *read < to;
-        self.0.get(&pid).is_some_and(|times| times.iter().any(of))
+        let (read, until) = self.0.get(&pid)?.iter().find(|time| of(time))?;
+        Some((from.max(read.saturating_sub(READING_NS)), to.min(*until)))
     }
 }
 
@@ -54,10 +56,14 @@ mod tests {
             model.facts.rows.push(Fact { at_ns: at * S, scope, name, value });
         }
         let frozen = Frozen::new(&model);
-        let covers = |from, to| frozen.covers(7, (from, to));
-        assert!(covers(4 * S + 1, 5 * S + 1) && covers(6 * S, 7 * S) && covers(30 * S, 32 * S));
-        // Too short to be sure; it is frozen from the end on; between both times.
-        assert!(!covers(6 * S, 6 * S + 1) && !covers(4 * S, 5 * S) && !covers(9 * S, 11 * S));
-        assert!(!frozen.covers(8, (4 * S, 6 * S)));
+        let part = |from, to| frozen.part(7, (from, to));
+        for whole in [(4 * S + 1, 5 * S + 1), (6 * S, 7 * S), (30 * S, 32 * S)] {
+            assert_eq!(part(whole.0, whole.1), Some(whole));
+        }
+        // It slept for longer than the group was frozen.
+        assert_eq!(part(2 * S, 10 * S), Some((4 * S, 9 * S)));
+        // Too short to be sure; it is frozen from the end on; between both times; another process.
+        assert_eq!([part(6 * S, 6 * S + 1), part(4 * S, 5 * S), part(9 * S, 11 * S)], [None; 3]);
+        assert_eq!(frozen.part(8, (4 * S, 6 * S)), None);
     }
 }

@@ -55,7 +55,7 @@ impl Groups {
             |line: &str| line.split(':').nth(1).is_some_and(|list| list.split(',').any(|c| c == controller));
         match lines().find(|(line, _)| own(line)) {
             Some((_, path)) => self.group(path, Some(controller)),
-            None => self.unified().map_err(|why| format!("{why}, and none has the controller {controller}")),
+            None => self.unified(),
         }
     }
 
@@ -69,7 +69,7 @@ impl Groups {
     fn group(&self, path: &str, controller: Option<&str>) -> Result<Group, String> {
         let mut mounts = mounts(&self.mounts, controller).peekable();
         if mounts.peek().is_none() {
-            let of = controller.map_or_else(|| "version 2".to_owned(), |c| format!("the controller {c}"));
+            let of = controller.unwrap_or("version 2");
             return Err(format!("the control groups of {of} are not mounted"));
         }
         let version = if controller.is_some() { 1 } else { 2 };
