@@ -3,30 +3,17 @@
 //! The scheduler calls a frozen thread sleeping (version 2) or blocked (version 1). Whether the group is frozen is
 //! read once a second, so a shorter freeze may be missed.
 
-use std::collections::HashMap;
-
+use super::fact_times::FactTimes;
 use crate::results::fact::READING_NS;
-use profinfer_trace::model::{FactScope, FactValue, Model};
+use profinfer_trace::model::{FactScope, Model};
 
-/// By process: from the reading that found it frozen to the next one that did not, ns.
+/// By process.
 #[derive(Debug, Default)]
-pub(super) struct Frozen(HashMap<u32, Vec<(u64, u64)>>);
+pub(super) struct Frozen(FactTimes);
 
 impl Frozen {
     pub(super) fn new(model: &Model) -> Self {
-        let mut times: HashMap<u32, Vec<(u64, u64)>> = HashMap::new();
-        let Some(name) = model.texts.find("cgroup.frozen") else { return Self::default() };
-        for fact in model.facts.rows.iter().filter(|fact| fact.name == name) {
-            let FactScope::Process(pid) = fact.scope else { continue };
-            let of_process = times.entry(pid).or_default();
-            let frozen = fact.value == FactValue::Number(1);
-            match of_process.last_mut().filter(|(_, until)| *until == u64::MAX) {
-                Some((_, until)) if !frozen => *until = fact.at_ns,
-                None if frozen => of_process.push((fact.at_ns, u64::MAX)),
-                _ => {}
-            }
-        }
-        Self(times)
+        Self(FactTimes::new(model, "cgroup.frozen", 1))
     }
 
     /// The part of a time off the CPU in which a thread of the process was frozen. It may have slept before and after:
@@ -35,7 +22,7 @@ impl Frozen {
         let long = to.saturating_sub(from) >= READING_NS;
         let of =
             |(read, until): &(u64, u64)| from <= *read && *read < to || long && from < *until && *read < to;
-        let (read, until) = self.0.get(&pid)?.iter().find(|time| of(time))?;
+        let (read, until) = self.0.of(FactScope::Process(pid)).iter().find(|time| of(time))?;
         Some((from.max(read.saturating_sub(READING_NS)), to.min(*until)))
     }
 }
@@ -43,7 +30,7 @@ impl Frozen {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use profinfer_trace::model::Fact;
+    use profinfer_trace::model::{Fact, FactValue};
 
     const S: u64 = READING_NS;
 

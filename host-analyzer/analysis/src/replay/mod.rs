@@ -16,6 +16,7 @@ mod class;
 mod coming_back;
 mod computing;
 mod crowded;
+mod fact_times;
 mod frozen;
 mod holders;
 mod inner;

@@ -2,44 +2,30 @@
 //!
 //! It is read once a second, so a CPU counts as offline from a second before the reading that found it so.
 
-use std::collections::HashMap;
-
+use super::fact_times::FactTimes;
 use crate::results::fact::READING_NS;
-use profinfer_trace::model::{FactScope, FactValue, Model};
+use profinfer_trace::model::{FactScope, Model};
 
-/// By CPU: times in which it was offline, ns.
+/// By CPU.
 #[derive(Debug, Default)]
-pub(super) struct Offline(HashMap<u16, Vec<(u64, u64)>>);
+pub(super) struct Offline(FactTimes);
 
 impl Offline {
     pub(super) fn new(model: &Model) -> Self {
-        let mut times: HashMap<u16, Vec<(u64, u64)>> = HashMap::new();
-        let Some(name) = model.texts.find("cpu.online") else { return Self::default() };
-        for fact in model.facts.rows.iter().filter(|fact| fact.name == name) {
-            let FactScope::Cpu(cpu) = fact.scope else { continue };
-            let of_cpu = times.entry(cpu).or_default();
-            match (of_cpu.last_mut().filter(|(_, until)| *until == u64::MAX), fact.value) {
-                (Some((_, until)), FactValue::Number(1)) => *until = fact.at_ns,
-                (None, FactValue::Number(0)) => {
-                    of_cpu.push((fact.at_ns.saturating_sub(READING_NS), u64::MAX));
-                }
-                _ => {}
-            }
-        }
-        times.retain(|_, of_cpu| !of_cpu.is_empty());
-        Self(times)
+        Self(FactTimes::new(model, "cpu.online", 0))
     }
 
     /// Whether the CPU was offline in some part of this time.
     pub(super) fn meets(&self, cpu: u16, (from, to): (u64, u64)) -> bool {
-        self.0.get(&cpu).is_some_and(|times| times.iter().any(|(start, end)| from < *end && *start < to))
+        let meets = |(read, until): &(u64, u64)| from < *until && read.saturating_sub(READING_NS) < to;
+        self.0.of(FactScope::Cpu(cpu)).iter().any(meets)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use profinfer_trace::model::Fact;
+    use profinfer_trace::model::{Fact, FactValue};
 
     const S: u64 = READING_NS;
 

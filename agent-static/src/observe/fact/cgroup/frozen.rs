@@ -9,7 +9,7 @@ use super::find::{Group, Groups};
 
 const NAME: &str = "cgroup.frozen";
 
-/// Files that tell it, of each hierarchy with a freezer.
+/// Files that state it, of each hierarchy with a freezer.
 #[derive(Debug)]
 pub(super) struct Frozen {
     files: Vec<Open>,

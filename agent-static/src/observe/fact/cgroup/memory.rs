@@ -6,7 +6,7 @@ use profinfer_wire::record::fact::FactScope;
 use super::super::read::{Open, field, number, words};
 use super::super::send::{Changing, Sender};
 use super::find::Group;
-use super::{NO_LIMIT, limit};
+use super::{limit, send_limit};
 
 /// ns in the unit of the kernel's pressure values.
 const MICROSECOND_NS: u64 = 1000;
@@ -38,11 +38,7 @@ impl Memory {
         let high = limits.clone().and_then(limit::memory_high);
         let limit = limits.and_then(limit::memory);
         for (name, limit) in [("cgroup.memory.limit", &limit), ("cgroup.memory.high", &high)] {
-            match limit {
-                Ok(Some(limit)) => out.number(scope, name, limit.bytes),
-                Ok(None) => out.text(scope, name, NO_LIMIT),
-                Err(why) => out.absent(scope, name, why),
-            }
+            send_limit(scope, name, limit.as_ref().map(|limit| limit.map(|l| l.bytes)), out);
         }
         let level = |limit: Result<Option<limit::Memory>, String>| limit.ok().flatten().map(|l| l.level);
         let level = level(high).or(level(limit)).unwrap_or(0);

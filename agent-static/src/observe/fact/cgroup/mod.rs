@@ -69,11 +69,7 @@ impl Cgroup {
         let throttling = match group("cpu") {
             Ok(group) => {
                 watched.add_levels(&group, limit::cpu_files(group.version), buffer);
-                match limit::clamp(&group) {
-                    Ok(Some(limit)) => out.number(scope, CLAMP, limit),
-                    Ok(None) => out.text(scope, CLAMP, NO_LIMIT),
-                    Err(why) => out.absent(scope, CLAMP, &why),
-                }
+                send_limit(scope, CLAMP, limit::clamp(&group).as_ref().copied(), out);
                 Throttling::new(&group, scope, buffer, out)
             }
             Err(why) => {
@@ -148,6 +144,15 @@ impl Throttling {
 #[cfg(feature = "bench")]
 pub(super) fn memory_left(root: &Path, pid: u32) -> Option<u64> {
     limit::memory_left(&Groups::new(root, pid).ok()?.of_controller("memory").ok()?)
+}
+
+/// Sends a limit, `none` where no group sets one, or why it is unknown.
+fn send_limit(scope: FactScope, name: &str, limit: Result<Option<u64>, &String>, out: &mut Sender<'_>) {
+    match limit {
+        Ok(Some(limit)) => out.number(scope, name, limit),
+        Ok(None) => out.text(scope, name, NO_LIMIT),
+        Err(why) => out.absent(scope, name, why),
+    }
 }
 
 const NOT_COUNTED: &str = "the control group does not count it: its controller cpu is off";

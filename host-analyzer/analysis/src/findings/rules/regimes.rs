@@ -116,7 +116,7 @@ fn is_less(values: &[Value; 2]) -> bool {
     }
 }
 
-/// What a fact says, with its unit; `None` if it could not be read.
+/// The value of a fact, with its unit; `None` if it could not be read.
 fn value(model: &Model, fact: &Fact) -> Option<Value> {
     let number = match fact.value {
         FactValue::Absent(_) => return None,
