@@ -37,18 +37,34 @@ struct Parts {
     /// By [`Does`].
     on_cpu: [OnCpu; 3],
     wait: u64,
-    /// It slept while another thread waited for a CPU.
+    /// It slept or was stopped while another thread waited for a CPU.
     wait_of_others: u64,
     page_in: u64,
     asleep: u64,
+    frozen: u64,
     reading: u64,
     not_recorded: u64,
 }
 
 impl Parts {
-    /// Time in which it, or a thread for which it slept, had no CPU, ns.
+    /// Time in which it, or a thread for which it slept, might not use a CPU, ns.
     const fn waits(&self) -> u64 {
-        self.wait.saturating_add(self.wait_of_others)
+        self.wait.saturating_add(self.wait_of_others).saturating_add(self.frozen)
+    }
+
+    /// Moves time in which it did nothing to the reason, by what the scheduler level saw.
+    fn divide(&mut self, waits: &StartWaits) {
+        let take = |from: &mut u64, ns: u64| {
+            let taken = ns.min(*from);
+            *from -= taken;
+            taken
+        };
+        // At a stop it waits for the agent, which counts from when it sees the stop.
+        self.held += take(&mut self.asleep, waits.stopped_ns.saturating_sub(self.held));
+        self.frozen = take(&mut self.asleep, waits.frozen_ns);
+        let (stopped, all) = (waits.stopped_for_others_ns, waits.of_others.total());
+        self.wait_of_others = take(&mut self.held, stopped);
+        self.wait_of_others += take(&mut self.asleep, all.saturating_sub(stopped));
     }
 }
 
@@ -125,11 +141,9 @@ pub(super) fn ladder(sources: &Sources<'_>, pid: u32) -> Option<Ladder> {
 
     let waits = replay.start_waits.iter().find(|w| w.pid == pid && w.exec_ns == exec_ns);
     let mut parts = parts(&samples, exec_ns, first_ns, waits);
-    // At a stop it waits for the agent, which counts from when it sees the stop.
-    let unseen = waits.map_or(0, |w| w.stopped_ns.saturating_sub(parts.held)).min(parts.asleep);
-    (parts.held, parts.asleep) = (parts.held + unseen, parts.asleep - unseen);
-    parts.wait_of_others = waits.map_or(0, |w| w.of_others.total()).min(parts.asleep);
-    parts.asleep -= parts.wait_of_others;
+    if let Some(waits) = waits {
+        parts.divide(waits);
+    }
     let called_ns = rows.iter().map(|c| c.time_ns).fold(0, u64::saturating_add);
     let measured_ns = called_ns.saturating_add(first_ns - exec_ns);
     let removal = Removal::new(&rows, called_ns, 0);
@@ -213,10 +227,11 @@ fn between(a: &StartSample, b: &StartSample, time: u64, does: Option<Does>, part
         left -= taken;
         taken
     };
-    parts.held += take(b.held_ns.saturating_sub(a.held_ns));
     let (run, wait) = (grown(|s| s.run_ns), grown(|s| s.wait_ns));
     let on_cpu = take(run.unwrap_or(0));
     parts.wait += take(wait.unwrap_or(0));
+    // The agent also counts stops of other threads, during which this one may go on.
+    parts.held += take(b.held_ns.saturating_sub(a.held_ns));
     if run.is_none() {
         // Without the time on the CPU it is not known whether it slept.
         parts.not_recorded += left;
@@ -252,6 +267,7 @@ fn of_parts(parts: &Parts, waits: Option<&StartWaits>) -> Vec<Step> {
         step(StepKind::Probes, parts.held, None),
         step(StepKind::NotRecorded, parts.not_recorded, None),
         step(StepKind::Caused(Cause::Asleep), parts.asleep, None),
+        step(StepKind::Caused(Cause::Stopped), parts.frozen, Some(exact(parts.frozen))),
     ];
     let mut shares = Amounts::default();
     let of = |amounts: fn(&StartWaits) -> &Amounts| waits.map(amounts).cloned().unwrap_or_default();

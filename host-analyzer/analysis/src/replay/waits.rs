@@ -3,7 +3,7 @@
 use super::away::{Away, AwayTimes};
 use super::cause::{Amounts, Cause};
 use crate::shared::session::first_call;
-use profinfer_trace::model::Model;
+use profinfer_trace::model::{Model, ThreadId, ThreadState};
 
 /// The waits of one start.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -13,10 +13,15 @@ pub struct StartWaits {
     /// Times in which the main thread was runnable and had no CPU; empty if the scheduler level did not
     /// record them.
     pub amounts: Amounts,
-    /// Times in which it slept while another thread of the process was runnable and had no CPU.
+    /// Times in which it did nothing while another thread of the process was runnable and had no CPU: it slept, or it
+    /// was stopped, for the agent waits until all threads are stopped.
     pub of_others: Amounts,
-    /// Time in which it was stopped, by the agent in most cases, ns.
+    /// Part of them in which it was stopped, ns.
+    pub stopped_for_others_ns: u64,
+    /// Time in which it was stopped by the agent, ns.
     pub stopped_ns: u64,
+    /// Time in which its control group was frozen, ns.
+    pub frozen_ns: u64,
     /// When it slept uninterruptibly, as a thread does that waits for storage: starts and ends, ns. `None` if
     /// the scheduler level did not see the thread.
     pub blocked: Option<Vec<(u64, u64)>>,
@@ -27,8 +32,7 @@ impl StartWaits {
     #[must_use]
     pub fn storage_ns(&self, asleep_ns: u64, (from, to): (u64, u64)) -> u64 {
         let Some(blocked) = &self.blocked else { return asleep_ns };
-        let overlap = |(start, end): &(u64, u64)| end.min(&to).saturating_sub(*start.max(&from));
-        blocked.iter().map(overlap).fold(0, u64::saturating_add).min(asleep_ns)
+        within(blocked, (from, to)).fold(0, u64::saturating_add).min(asleep_ns)
     }
 }
 
@@ -50,28 +54,61 @@ fn before_first_call(model: &Model, away: &AwayTimes, pid: u32, exec_ns: u64) ->
         return waits;
     };
     let others = model.threads.iter().filter(|(_, t)| t.pid == pid && t.tid != pid);
-    let others = apart(others.flat_map(|(thread, _)| away.of(thread)), (exec_ns, first));
+    let waiting = others.flat_map(|(thread, _)| {
+        let stops = stops(model, thread, (exec_ns, first));
+        away.of(thread).iter().filter(move |a| within(&stops, (a.start, a.end)).next().is_none())
+    });
+    let others = apart(waiting, (exec_ns, first));
+    let of_others = |time: (u64, u64)| {
+        let mut amounts = Amounts::default();
+        let from = others.partition_point(|o| o.end <= time.0);
+        for other in others[from..].iter().take_while(|o| o.start < time.1) {
+            let overlap = other.end.min(time.1).saturating_sub(other.start.max(time.0));
+            amounts.add(other.cause, overlap);
+        }
+        amounts
+    };
     for (thread, _) in model.threads.iter().filter(|(_, t)| t.tid == pid) {
+        let stops = stops(model, thread, (exec_ns, first));
+        for stop in &stops {
+            let amounts = of_others(*stop);
+            waits.stopped_for_others_ns += amounts.total();
+            waits.of_others.add_all(&amounts);
+        }
         for a in away.of(thread).iter().filter(|a| a.start < first) {
             let (start, end) = (a.start.max(exec_ns), a.end.min(first));
             let ns = end.saturating_sub(start);
             let blocked = waits.blocked.get_or_insert_default();
             match a.cause {
-                Cause::Stopped => waits.stopped_ns += ns,
+                Cause::Stopped => waits.frozen_ns += ns,
                 Cause::Blocked => blocked.push((start, end)),
-                Cause::Asleep => {
-                    let from = others.partition_point(|o| o.end <= start);
-                    for other in others[from..].iter().take_while(|o| o.start < end) {
-                        let overlap = other.end.min(end).saturating_sub(other.start.max(start));
-                        waits.of_others.add(other.cause, overlap);
-                    }
-                }
+                Cause::Asleep => waits.of_others.add_all(&of_others((start, end))),
                 Cause::Interrupts => {}
+                // The agent stopped it, or had the CPU.
+                Cause::Agent => {
+                    let stopped = within(&stops, (start, end)).sum();
+                    waits.stopped_ns += stopped;
+                    waits.amounts.add(Cause::Agent, ns.saturating_sub(stopped));
+                }
                 cause => waits.amounts.add(cause, ns),
             }
         }
     }
     waits
+}
+
+/// When a thread was stopped between two times: starts and ends, ns.
+fn stops(model: &Model, thread: ThreadId, (from, to): (u64, u64)) -> Vec<(u64, u64)> {
+    let states = &model.sched.states;
+    let rows = (0..states.len()).filter(|i| states.thread[*i] == thread);
+    let stopped = rows.filter(|i| states.state[*i] == ThreadState::Stopped);
+    let times = stopped.map(|i| (states.start_ns[i], states.start_ns[i].saturating_add(states.duration_ns[i])));
+    times.map(|(start, end)| (start.max(from), end.min(to))).filter(|(start, end)| start < end).collect()
+}
+
+/// The parts of a time that are in some others, ns; none that is empty.
+fn within(times: &[(u64, u64)], (from, to): (u64, u64)) -> impl Iterator<Item = u64> {
+    times.iter().map(move |(start, end)| end.min(&to).saturating_sub(*start.max(&from))).filter(|ns| *ns > 0)
 }
 
 /// When at least one of some threads lacked a CPU between two times, by the cause of the first of them: in order,

@@ -1,0 +1,93 @@
+//! Waits of a program until its first call, where the scheduler level saw its threads.
+
+use profinfer_analysis::Analysis;
+use profinfer_analysis::ladder::{Question, StepKind};
+use profinfer_analysis::replay::Cause;
+use profinfer_trace::model::*;
+
+use super::questions::sample;
+use super::sums_are_exact;
+use crate::models::planted::{state, tokens};
+use crate::models::small::PID;
+
+/// CPU 1 or 2 is idle for a time.
+fn idle(m: &mut Model, cpu: u16, start: u64, length: u64) {
+    if m.sched.tasks.is_empty() {
+        let none = Text::default();
+        m.sched.tasks.push(Task { tid: 0, pid: 0, name: none, command: none, cgroup: none });
+    }
+    let turns = &mut m.sched.turns;
+    turns.cpu.push(cpu);
+    turns.start_ns.push(start);
+    turns.duration_ns.push(length);
+    turns.task.push(TaskId(0));
+}
+
+/// Steps of the start: a kind and its time, ns.
+fn steps(m: &Model) -> Vec<(StepKind, i64)> {
+    sums_are_exact(m);
+    let rows = Analysis::compute(m).ladder.rows;
+    let start = rows.into_iter().find(|l| l.question == Question::StartUp).unwrap();
+    start.steps.iter().filter(|s| s.ns > 0).map(|s| (s.kind, s.ns)).collect()
+}
+
+/// A start with a main thread that has a CPU for 300 ns and waits for one for 200.
+fn start(held_ns: u64) -> Model {
+    let mut m = tokens(0, 0, 0, false);
+    let main = m.threads.find_or_add(PID);
+    m.threads.describe(main, PID, Text::default());
+    let of = |s| StartSample { pid: PID, exec_ns: 0, ..s };
+    m.start_ups = vec![
+        of(sample(0, StartMoment::EngineLoaded, 0, 0, 0, 0)),
+        of(sample(1_000, StartMoment::FirstCall, 300, 200, 0, held_ns)),
+    ];
+    m
+}
+
+/// The agent sees a stop when the last thread is stopped, and that one has no CPU.
+#[test]
+fn a_stop_that_lasts_because_a_thread_has_no_cpu_is_no_probe() {
+    let mut m = start(150);
+    state(&mut m, 1, 400, 50, ThreadState::Preempted);
+    state(&mut m, 1, 450, 150, ThreadState::Stopped);
+    state(&mut m, 1, 700, 60, ThreadState::Preempted);
+    state(&mut m, 2, 100, 200, ThreadState::Preempted);
+    state(&mut m, 2, 400, 200, ThreadState::Stopped);
+    state(&mut m, 2, 700, 200, ThreadState::Sleeping);
+    idle(&mut m, 1, 400, 50);
+    idle(&mut m, 1, 700, 60);
+    idle(&mut m, 2, 100, 200);
+    let steps = steps(&m);
+    let of = |kind| steps.iter().filter(|(k, _)| *k == kind).map(|(_, ns)| *ns).sum::<i64>();
+    assert_eq!(of(StepKind::Caused(Cause::Throttled)), 200 + 50 + 60, "{steps:?}");
+    assert_eq!(of(StepKind::Probes), 150, "{steps:?}");
+    assert_eq!(of(StepKind::Caused(Cause::Agent)), 0, "{steps:?}");
+    assert_eq!(of(StepKind::Caused(Cause::Asleep)), 1_000 - 300 - 310 - 150, "{steps:?}");
+}
+
+/// The agent counts the stop of another thread, while the main thread goes on.
+#[test]
+fn time_on_a_cpu_is_no_stop() {
+    let m = start(900);
+    let steps = steps(&m);
+    let of = |kind| steps.iter().filter(|(k, _)| *k == kind).map(|(_, ns)| *ns).sum::<i64>();
+    assert_eq!(of(StepKind::Probes), 500, "{steps:?}");
+    assert_eq!(of(StepKind::Loading) + of(StepKind::PageFaults), 300, "{steps:?}");
+}
+
+/// Its control group is frozen before the first call.
+#[test]
+fn a_frozen_start_is_stopped() {
+    let mut m = start(0);
+    state(&mut m, 2, 400, 300, ThreadState::Sleeping);
+    let name = m.texts.intern("cgroup.frozen");
+    for (at_ns, value) in [(100, 0), (450, 1), (650, 0)] {
+        let value = FactValue::Number(value);
+        m.facts.rows.push(Fact { at_ns, scope: FactScope::Process(PID), name, value });
+    }
+    let steps = steps(&m);
+    let of = |kind| steps.iter().filter(|(k, _)| *k == kind).map(|(_, ns)| *ns).sum::<i64>();
+    // From the sleep in which the first reading finds it to the reading that does no longer.
+    assert_eq!(of(StepKind::Caused(Cause::Stopped)), 250, "{steps:?}");
+    assert_eq!(of(StepKind::Caused(Cause::Asleep)), 1_000 - 500 - 250, "{steps:?}");
+}
