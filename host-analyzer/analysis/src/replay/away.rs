@@ -16,6 +16,7 @@ use crate::results::fact::Conditions;
 use crate::results::sched::pieces::{Piece, pieces};
 use crate::shared::agent::is_agent;
 use crate::shared::session::first_call;
+use crate::shared::throttled::ThrottledTimes;
 use crate::shared::tracing::Tracing;
 use profinfer_trace::model::{Model, ProbeSwitch, ThreadId, ThreadState};
 
@@ -96,6 +97,7 @@ struct Blame<'a, 'p> {
     holders: Holders<'a>,
     frozen: Frozen,
     offline: Offline,
+    throttled: ThrottledTimes,
     /// Ends of the first calls of processes that the agent started or waited for, ns.
     first_calls: HashMap<u32, u64>,
     /// Start of the first captured operator of each process, ns.
@@ -118,6 +120,7 @@ impl<'a, 'p> Blame<'a, 'p> {
             holders: Holders::new(model),
             frozen: Frozen::new(model),
             offline: Offline::new(model),
+            throttled: ThrottledTimes::new(model),
             first_calls: first_calls(model),
             first_operators: first_operators(model),
         }
@@ -157,7 +160,8 @@ impl<'a, 'p> Blame<'a, 'p> {
                         let task = &self.model.sched.tasks[id.0 as usize];
                         if task.tid == 0 {
                             let woken = piece.state == ThreadState::Woken;
-                            return one(if woken { Cause::WakeUp } else { Cause::Throttled });
+                            let throttled = || self.throttled.has(pid, (piece.start_ns, piece.end_ns));
+                            return one(if woken && !throttled() { Cause::WakeUp } else { Cause::Throttled });
                         }
                         if task.pid != 0 && task.pid == pid {
                             return self.behind_own_thread(pid, task.tid, piece);

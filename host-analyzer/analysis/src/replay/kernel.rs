@@ -8,8 +8,8 @@
 use std::collections::BTreeMap;
 
 use super::away::{Away, AwayTimes, union};
-use super::rise::rises;
 use super::{CallReplay, Cause};
+use crate::shared::rise::rises;
 use profinfer_trace::model::{FactScope, Model};
 
 pub(super) fn assign(model: &Model, away: &AwayTimes, calls: &mut [CallReplay]) {

@@ -31,7 +31,6 @@ mod opening;
 mod outside;
 mod programs;
 mod returning;
-mod rise;
 mod runs;
 mod split;
 mod stays;

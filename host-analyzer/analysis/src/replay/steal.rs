@@ -7,10 +7,10 @@
 
 use std::collections::HashMap;
 
-use super::rise::{Rises, rises};
 use super::{CallReplay, Cause};
 use crate::results::fact::Conditions;
 use crate::shared::cpu_use::part;
+use crate::shared::rise::{Rises, rises};
 use profinfer_trace::model::{FactScope, Model};
 
 /// Of the time between two readings, calls have at least one part in this; else nothing shows whether they lost

@@ -102,7 +102,8 @@ fn stops(model: &Model, thread: ThreadId, (from, to): (u64, u64)) -> Vec<(u64, u
     let states = &model.sched.states;
     let rows = (0..states.len()).filter(|i| states.thread[*i] == thread);
     let stopped = rows.filter(|i| states.state[*i] == ThreadState::Stopped);
-    let times = stopped.map(|i| (states.start_ns[i], states.start_ns[i].saturating_add(states.duration_ns[i])));
+    let times =
+        stopped.map(|i| (states.start_ns[i], states.start_ns[i].saturating_add(states.duration_ns[i])));
     times.map(|(start, end)| (start.max(from), end.min(to))).filter(|(start, end)| start < end).collect()
 }
 

@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use super::class::Class;
 use crate::shared::seek::seek;
+use crate::shared::throttled::ThrottledTimes;
 use profinfer_trace::model::{Model, ThreadId, ThreadState};
 
 /// Time of a thread without its CPU, ns.
@@ -56,6 +57,7 @@ pub(super) struct Scheduler<'a> {
     /// Rows of the turns and of the interrupts, by CPU.
     turns: Vec<Range<usize>>,
     interrupts: Vec<Range<usize>>,
+    throttled: ThrottledTimes,
     /// Where the last search ended, by thread, and of interrupts by CPU: the next one is close to it.
     last_states: Vec<Cell<usize>>,
     last_interrupts: Vec<Cell<usize>>,
@@ -94,6 +96,7 @@ impl<'a> Scheduler<'a> {
             turns: ranges(s.turns.cpu.iter().map(|c| usize::from(*c))),
             last_states: vec![Cell::new(0); states.len()],
             last_interrupts: vec![Cell::new(0); interrupts.len()],
+            throttled: ThrottledTimes::new(model),
             states,
             interrupts,
         }
@@ -115,21 +118,21 @@ impl<'a> Scheduler<'a> {
         let first = first_after(&states.start_ns, rows, &self.last_states[thread], from);
         // The stretch that contains the start began before it.
         for i in first.saturating_sub(1).max(rows.start)..rows.end {
-            let (start, end) = stretch(i);
-            if start >= to {
+            let whole = stretch(i);
+            if whole.0 >= to {
                 break;
             }
-            let (start, end) = (start.max(from), end.min(to));
+            let (start, end) = (whole.0.max(from), whole.1.min(to));
             let ns = end.saturating_sub(start);
             match states.state[i] {
                 ThreadState::Running => {}
                 ThreadState::Preempted | ThreadState::Woken => {
                     let idle = self.idle(states.cpu[i], start, end).min(ns);
                     // A thread that is woken on an idle CPU waits only for that CPU.
-                    let of_idle = match states.state[i] {
-                        ThreadState::Woken => &mut off.waking,
-                        _ => &mut off.throttled,
-                    };
+                    let woken = idle > 0 && states.state[i] == ThreadState::Woken;
+                    let pid = || self.model.threads.get(states.thread[i]).pid;
+                    let waking = woken && !self.throttled.has(pid(), whole);
+                    let of_idle = if waking { &mut off.waking } else { &mut off.throttled };
                     *of_idle = of_idle.saturating_add(idle);
                     off.preempted = off.preempted.saturating_add(ns - idle);
                 }

@@ -14,11 +14,11 @@ struct Rise {
 
 /// The rises of one counter, in order of time.
 #[derive(Debug, Default)]
-pub(super) struct Rises(Vec<Rise>);
+pub(crate) struct Rises(Vec<Rise>);
 
 impl Rises {
     /// The rise between two times; within a reading it is spread evenly.
-    pub(super) fn within(&self, (from, to): (u64, u64)) -> u64 {
+    pub(crate) fn within(&self, (from, to): (u64, u64)) -> u64 {
         let first = self.0.partition_point(|r| r.to <= from);
         let part = |r: &Rise| {
             let inside = r.to.min(to).saturating_sub(r.from.max(from));
@@ -30,7 +30,7 @@ impl Rises {
 
     /// Leaves out the rises in a time of which less than one part in `least` is in `calls`, sorted by end. Returns
     /// whether there was any of which some is in calls.
-    pub(super) fn leave_out(&mut self, calls: &[(u64, u64)], least: u64) -> bool {
+    pub(crate) fn leave_out(&mut self, calls: &[(u64, u64)], least: u64) -> bool {
         let mut any = false;
         self.0.retain(|rise| {
             let first = calls.partition_point(|(_, end)| *end <= rise.from);
@@ -47,7 +47,7 @@ impl Rises {
 
 /// The rises of the counters of a name, by what `scope` makes of theirs. The agent sends a counter again
 /// only when it has risen, which it did since the reading before.
-pub(super) fn rises<K: Ord>(
+pub(crate) fn rises<K: Ord>(
     model: &Model,
     name: &str,
     scope: impl Fn(FactScope) -> Option<K>,
