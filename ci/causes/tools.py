@@ -6,6 +6,8 @@ import shutil
 import subprocess
 from pathlib import Path
 
+from pool import Pool
+
 HERE = Path(__file__).resolve().parent
 REPO = HERE.parent.parent
 #: Kinds of memory that consist of huge pages.
@@ -26,6 +28,7 @@ class Tools:
     def __init__(self, folder):
         self.folder = Path(folder)
         self.folder.mkdir(parents=True, exist_ok=True)
+        self.pools = []
         self.agent, self.analyze = os.environ["PROFINFER_AGENT"], os.environ["PROFINFER_ANALYZE"]
         for source in (HERE / "programs").glob("*.c"):
             library = source.stem == "handover"
@@ -80,7 +83,16 @@ class Tools:
         """The model of a setup, where its engine reads it."""
         return (self.in_huge_pages if setup["memory"] == "huge_file" else self.model)(setup["model"])
 
+    @functools.cache
+    def pool(self):
+        """Made for the first engine that uses it."""
+        made = Pool()
+        self.pools.append(made)
+        return made
+
     def close(self):
+        for pool in self.pools:
+            pool.close()
         if os.path.ismount(self.folder / "huge"):
             subprocess.run(["umount", self.folder / "huge"], check=True)
 
@@ -93,8 +105,11 @@ class Tools:
         return str(path)
 
     def allocation(self, setup):
-        """Words before the command, which let the C library ask for huge pages."""
-        return ["env", "GLIBC_TUNABLES=glibc.malloc.hugetlb=1"] if setup["memory"] in HUGE else []
+        """Words before the command, which let the C library take huge pages of the pool."""
+        if setup["memory"] not in HUGE:
+            return []
+        self.pool()
+        return ["env", "GLIBC_TUNABLES=glibc.malloc.hugetlb=2"]
 
     def command(self, setup):
         """The engine's command."""
