@@ -37,6 +37,9 @@ struct Parts {
     /// By [`Does`].
     on_cpu: [OnCpu; 3],
     wait: u64,
+    /// Waits that do not fit into their samples: the kernel adds a wait at its end, so it also took time of the samples
+    /// before.
+    late_wait: u64,
     /// It slept or was stopped while another thread waited for a CPU.
     wait_of_others: u64,
     page_in: u64,
@@ -50,6 +53,13 @@ impl Parts {
     /// Time in which it, or a thread for which it slept, might not use a CPU, ns.
     const fn waits(&self) -> u64 {
         self.wait.saturating_add(self.wait_of_others).saturating_add(self.frozen)
+    }
+
+    /// Moves time in which nothing was counted to waits that the kernel counted later.
+    fn backdate(&mut self) {
+        let late = self.late_wait.min(self.asleep);
+        self.wait += late;
+        self.asleep -= late;
     }
 
     /// Moves time in which it did nothing to the reason, by what the scheduler level saw.
@@ -204,6 +214,7 @@ fn parts(samples: &[&StartSample], exec_ns: u64, first_ns: u64, waits: Option<&S
         at = end;
     }
     parts.not_recorded += first_ns - at;
+    parts.backdate();
     parts
 }
 
@@ -229,7 +240,9 @@ fn between(a: &StartSample, b: &StartSample, time: u64, does: Option<Does>, part
     };
     let (run, wait) = (grown(|s| s.run_ns), grown(|s| s.wait_ns));
     let on_cpu = take(run.unwrap_or(0));
-    parts.wait += take(wait.unwrap_or(0));
+    let waited = take(wait.unwrap_or(0));
+    parts.wait += waited;
+    parts.late_wait += wait.unwrap_or(0) - waited;
     // The agent also counts stops of other threads, during which this one may go on.
     parts.held += take(b.held_ns.saturating_sub(a.held_ns));
     if run.is_none() {

@@ -75,6 +75,19 @@ fn time_on_a_cpu_is_no_stop() {
     assert_eq!(of(StepKind::Loading) + of(StepKind::PageFaults), 300, "{steps:?}");
 }
 
+/// The kernel adds a wait when the thread has a CPU again, here in the second sample.
+#[test]
+fn a_wait_is_of_all_samples_in_which_it_lasted() {
+    let mut m = start(0);
+    let middle = StartSample { at_ns: 500, moment: StartMoment::Sample, wait_ns: Some(0), ..m.start_ups[1] };
+    m.start_ups.insert(1, middle);
+    m.start_ups[2].wait_ns = Some(650);
+    let steps = steps(&m);
+    let of = |kind| steps.iter().filter(|(k, _)| *k == kind).map(|(_, ns)| *ns).sum::<i64>();
+    assert_eq!(of(StepKind::Caused(Cause::UnknownHolder)), 650, "{steps:?}");
+    assert_eq!(of(StepKind::Caused(Cause::Asleep)), 50, "{steps:?}");
+}
+
 /// Its control group is frozen before the first call.
 #[test]
 fn a_frozen_start_is_stopped() {
