@@ -57,7 +57,11 @@ pub(crate) fn rises<K: Ord>(
     let Some(name) = model.texts.find(name) else { return rows };
     let readings = readings(model);
     for fact in model.facts.rows.iter().filter(|f| f.name == name) {
-        let (Some(key), FactValue::Number(total)) = (scope(fact.scope), fact.value) else { continue };
+        let (Some(key), FactValue::Number(total)) = (scope(fact.scope), fact.value) else {
+            // Whatever is counted after that is something else: a process that was moved to another group.
+            last.remove(&fact.scope);
+            continue;
+        };
         let before = last.insert(fact.scope, (fact.at_ns, total));
         let Some((at, before)) = before.filter(|(_, before)| *before < total) else { continue };
         let before_this = readings.partition_point(|reading| *reading < fact.at_ns).checked_sub(1);
@@ -95,5 +99,17 @@ mod tests {
         let found = rises(&model, "steal", Some);
         let within = |from, to| found[&FactScope::Cpu(0)].within((from, to));
         assert_eq!((within(0, 200), within(200, 250), within(200, 400)), (0, 10, 20));
+    }
+
+    #[test]
+    fn a_counter_that_was_absent_counts_something_else() {
+        let mut model = Model::default();
+        let (name, scope, why) =
+            (model.texts.intern("throttled"), FactScope::Process(7), model.texts.intern("moved"));
+        let values = [5, 9].map(FactValue::Number);
+        for (at_ns, value) in (1..).zip([values[0], FactValue::Absent(why), values[1]]) {
+            model.facts.rows.push(Fact { at_ns, scope, name, value });
+        }
+        assert!(rises(&model, "throttled", Some).is_empty());
     }
 }
