@@ -242,7 +242,7 @@ fn between(a: &StartSample, b: &StartSample, time: u64, does: Option<Does>, part
     let on_cpu = take(run.unwrap_or(0));
     let waited = take(wait.unwrap_or(0));
     parts.wait += waited;
-    parts.late_wait += wait.unwrap_or(0) - waited;
+    parts.late_wait = parts.late_wait.saturating_add(wait.unwrap_or(0) - waited);
     // The agent also counts stops of other threads, during which this one may go on.
     parts.held += take(b.held_ns.saturating_sub(a.held_ns));
     if run.is_none() {

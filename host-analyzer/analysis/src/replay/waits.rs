@@ -72,7 +72,7 @@ fn before_first_call(model: &Model, away: &AwayTimes, pid: u32, exec_ns: u64) ->
         let stops = stops(model, thread, (exec_ns, first));
         for stop in &stops {
             let amounts = of_others(*stop);
-            waits.stopped_for_others_ns += amounts.total();
+            waits.stopped_for_others_ns = waits.stopped_for_others_ns.saturating_add(amounts.total());
             waits.of_others.add_all(&amounts);
         }
         for a in away.of(thread).iter().filter(|a| a.start < first) {
@@ -80,14 +80,14 @@ fn before_first_call(model: &Model, away: &AwayTimes, pid: u32, exec_ns: u64) ->
             let ns = end.saturating_sub(start);
             let blocked = waits.blocked.get_or_insert_default();
             match a.cause {
-                Cause::Stopped => waits.frozen_ns += ns,
+                Cause::Stopped => waits.frozen_ns = waits.frozen_ns.saturating_add(ns),
                 Cause::Blocked => blocked.push((start, end)),
                 Cause::Asleep => waits.of_others.add_all(&of_others((start, end))),
                 Cause::Interrupts => {}
                 // The agent stopped it, or had the CPU.
                 Cause::Agent => {
-                    let stopped = within(&stops, (start, end)).sum();
-                    waits.stopped_ns += stopped;
+                    let stopped = within(&stops, (start, end)).fold(0, u64::saturating_add);
+                    waits.stopped_ns = waits.stopped_ns.saturating_add(stopped);
                     waits.amounts.add(Cause::Agent, ns.saturating_sub(stopped));
                 }
                 cause => waits.amounts.add(cause, ns),
@@ -100,7 +100,9 @@ fn before_first_call(model: &Model, away: &AwayTimes, pid: u32, exec_ns: u64) ->
 /// When a thread was stopped between two times: starts and ends, ns.
 fn stops(model: &Model, thread: ThreadId, (from, to): (u64, u64)) -> Vec<(u64, u64)> {
     let states = &model.sched.states;
-    let rows = (0..states.len()).filter(|i| states.thread[*i] == thread);
+    // They are by thread, then start.
+    let begins = states.thread.partition_point(|t| *t < thread);
+    let rows = (begins..states.len()).take_while(|i| states.thread[*i] == thread && states.start_ns[*i] < to);
     let stopped = rows.filter(|i| states.state[*i] == ThreadState::Stopped);
     let times =
         stopped.map(|i| (states.start_ns[i], states.start_ns[i].saturating_add(states.duration_ns[i])));

@@ -1,8 +1,8 @@
 //! Waits of woken threads that are their control group's.
 //!
-//! The kernel puts a thread that wakes up in a throttled group into the queue of an idle CPU and does not run it
-//! before the group has time again (before Linux 6.18: it runs as far as the kernel's own code). To the scheduler's
-//! events that is a wake-up that takes long.
+//! Before Linux 6.18, a thread that wakes up in a throttled group is in the queue of an idle CPU, and does not run
+//! before the group has time again. To the scheduler's events that is a wake-up that takes long. Newer kernels run it
+//! until it would leave the kernel; from then on it waits like a thread that was preempted.
 
 use std::collections::BTreeMap;
 
