@@ -83,7 +83,7 @@ const CAUSES: [StepKind[], string][] = [
   [["wake_up"], "Waking threads cost"],
   [["blocked"], "Reading pages from storage, or kernel locks, cost"],
   [["asleep"], "Sleep inside operators cost"],
-  [["stopped"], "Signals that stop the engine cost"],
+  [["stopped"], "Stops of the engine cost"],
   [["shared_memory"], "Programs on other CPUs cost"],
 ];
 
