@@ -176,3 +176,31 @@ fn by_thread(s: &mut ThreadStates) {
     s.state = order.iter().map(|i| s.state[*i]).collect();
     s.cpu = order.iter().map(|i| s.cpu[*i]).collect();
 }
+
+/// Before Linux 6.18 it is in the queue of an idle CPU and does not run.
+#[test]
+fn a_thread_that_is_woken_while_its_group_is_throttled_waits_for_the_group() {
+    const LATE: u64 = 2_000_000;
+    let causes = |throttled: bool| {
+        let mut m = tokens(0, LATE, 0, true);
+        m.sched.tasks.push(task(0));
+        for call in 0..TOKENS as usize {
+            let at = m.llama_calls.start_ns[call] + 30;
+            state(&mut m, 1, at, LATE, ThreadState::Woken);
+            let turns = &mut m.sched.turns;
+            turns.cpu.push(1);
+            turns.start_ns.push(at);
+            turns.duration_ns.push(LATE);
+            turns.task.push(TaskId(0));
+        }
+        let name = m.texts.intern("cgroup.throttled_ns");
+        let end = m.llama_calls.start_ns[TOKENS as usize - 1] + 2 * LATE;
+        for (at_ns, total) in [(0, 0), (end, if throttled { end / 2 } else { 0 })] {
+            m.facts.rows.push(Fact { at_ns, scope: PROCESS, name, value: FactValue::Number(total) });
+        }
+        causes(&m)
+    };
+    let only = |name: &str| vec![(name.to_owned(), LATE)];
+    assert_eq!(causes(true), only("Throttled"));
+    assert_eq!(causes(false), only("WakeUp"));
+}
