@@ -7,6 +7,7 @@ never reported.
 """
 
 import mmap
+import os
 import re
 from pathlib import Path
 
@@ -24,17 +25,22 @@ def meminfo(field):
 
 
 class Pool:
-    """A pool of huge pages that were all used before; smaller, or none, where memory is short."""
+    """A pool of huge pages that were all used before. `size`: bytes; 0 where memory is short, or the kernel has no such pool."""
 
     def __init__(self):
-        self.before = int(COUNT.read_text(encoding="utf-8"))
+        self.size, self.before = 0, None
+        if not os.access(COUNT, os.W_OK):
+            return
+        self.before = COUNT.read_text(encoding="utf-8")
         page = meminfo("Hugepagesize") * 1024
         wanted = min(WANTED, meminfo("MemAvailable") * 1024 // 4) // page
-        COUNT.write_text(str(self.before + wanted), encoding="utf-8")
-        if size := meminfo("HugePages_Free") * page:
-            with mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | MAP_HUGETLB) as pages:
-                for at in range(0, size, page):
+        COUNT.write_text(str(int(self.before) + wanted), encoding="utf-8")
+        self.size = meminfo("HugePages_Free") * page
+        if self.size:
+            with mmap.mmap(-1, self.size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | MAP_HUGETLB) as pages:
+                for at in range(0, self.size, page):
                     pages[at] = 1
 
     def close(self):
-        COUNT.write_text(str(self.before), encoding="utf-8")
+        if self.before:
+            COUNT.write_text(self.before, encoding="utf-8")

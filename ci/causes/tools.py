@@ -28,7 +28,8 @@ class Tools:
     def __init__(self, folder):
         self.folder = Path(folder)
         self.folder.mkdir(parents=True, exist_ok=True)
-        self.pools = []
+        # Made for the first engine that uses it.
+        self.pool = None
         self.agent, self.analyze = os.environ["PROFINFER_AGENT"], os.environ["PROFINFER_ANALYZE"]
         for source in (HERE / "programs").glob("*.c"):
             library = source.stem == "handover"
@@ -83,16 +84,9 @@ class Tools:
         """The model of a setup, where its engine reads it."""
         return (self.in_huge_pages if setup["memory"] == "huge_file" else self.model)(setup["model"])
 
-    @functools.cache
-    def pool(self):
-        """Made for the first engine that uses it."""
-        made = Pool()
-        self.pools.append(made)
-        return made
-
     def close(self):
-        for pool in self.pools:
-            pool.close()
+        if self.pool:
+            self.pool.close()
         if os.path.ismount(self.folder / "huge"):
             subprocess.run(["umount", self.folder / "huge"], check=True)
 
@@ -105,11 +99,11 @@ class Tools:
         return str(path)
 
     def allocation(self, setup):
-        """Words before the command, which let the C library take huge pages of the pool."""
+        """Words before the command, which let the C library take huge pages of the pool, or ask for others where there is none."""
         if setup["memory"] not in HUGE:
             return []
-        self.pool()
-        return ["env", "GLIBC_TUNABLES=glibc.malloc.hugetlb=2"]
+        self.pool = self.pool or Pool()
+        return ["env", f"GLIBC_TUNABLES=glibc.malloc.hugetlb={2 if self.pool.size else 1}"]
 
     def command(self, setup):
         """The engine's command."""

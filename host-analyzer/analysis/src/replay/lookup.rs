@@ -95,7 +95,7 @@ impl<'a> Lookup<'a> {
     }
 }
 
-fn overlaps(rows: &[Away], cursor: &mut usize, from: u64, to: u64, sum: &mut Amounts) {
+pub(super) fn overlaps(rows: &[Away], cursor: &mut usize, from: u64, to: u64, sum: &mut Amounts) {
     let first = ends_after(rows, cursor, from);
     for away in rows[first..].iter().take_while(|a| a.start < to) {
         sum.add(away.cause, away.end.min(to).saturating_sub(away.start.max(from)));

@@ -2,6 +2,7 @@
 
 use super::away::{Away, AwayTimes};
 use super::cause::{Amounts, Cause};
+use super::lookup::overlaps;
 use crate::shared::session::first_call;
 use profinfer_trace::model::{Model, ThreadId, ThreadState};
 
@@ -59,22 +60,14 @@ fn before_first_call(model: &Model, away: &AwayTimes, pid: u32, exec_ns: u64) ->
         away.of(thread).iter().filter(move |a| within(&stops, (a.start, a.end)).next().is_none())
     });
     let others = apart(waiting, (exec_ns, first));
-    let of_others = |time: (u64, u64)| {
-        let mut amounts = Amounts::default();
-        let from = others.partition_point(|o| o.end <= time.0);
-        for other in others[from..].iter().take_while(|o| o.start < time.1) {
-            let overlap = other.end.min(time.1).saturating_sub(other.start.max(time.0));
-            amounts.add(other.cause, overlap);
-        }
-        amounts
-    };
     for (thread, _) in model.threads.iter().filter(|(_, t)| t.tid == pid) {
         let stops = stops(model, thread, (exec_ns, first));
-        for stop in &stops {
-            let amounts = of_others(*stop);
-            waits.stopped_for_others_ns = waits.stopped_for_others_ns.saturating_add(amounts.total());
-            waits.of_others.add_all(&amounts);
+        let mut at = 0;
+        for (start, end) in &stops {
+            overlaps(&others, &mut at, *start, *end, &mut waits.of_others);
         }
+        waits.stopped_for_others_ns = waits.of_others.total();
+        let mut at = 0;
         for a in away.of(thread).iter().filter(|a| a.start < first) {
             let (start, end) = (a.start.max(exec_ns), a.end.min(first));
             let ns = end.saturating_sub(start);
@@ -82,7 +75,7 @@ fn before_first_call(model: &Model, away: &AwayTimes, pid: u32, exec_ns: u64) ->
             match a.cause {
                 Cause::Stopped => waits.frozen_ns = waits.frozen_ns.saturating_add(ns),
                 Cause::Blocked => blocked.push((start, end)),
-                Cause::Asleep => waits.of_others.add_all(&of_others((start, end))),
+                Cause::Asleep => overlaps(&others, &mut at, start, end, &mut waits.of_others),
                 Cause::Interrupts => {}
                 // The agent stopped it, or had the CPU.
                 Cause::Agent => {

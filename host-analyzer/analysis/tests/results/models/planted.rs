@@ -93,8 +93,13 @@ pub(crate) fn taken(m: &mut Model, start: u64, length: u64) {
         let (none, name) = (Text::default(), m.texts.intern("hog"));
         m.sched.tasks.push(Task { tid: 4242, pid: 4242, name, command: none, cgroup: none });
     }
+    turn(m, 1, start, length);
+}
+
+/// The first task has a CPU.
+pub(crate) fn turn(m: &mut Model, cpu: u16, start: u64, length: u64) {
     let turns = &mut m.sched.turns;
-    turns.cpu.push(1);
+    turns.cpu.push(cpu);
     turns.start_ns.push(start);
     turns.duration_ns.push(length);
     turns.task.push(TaskId(0));

@@ -6,7 +6,7 @@ use profinfer_trace::model::*;
 
 use super::questions::sample;
 use crate::findings::{PROCESS, number, text};
-use crate::models::planted::{DELAY, TOKENS, state, tokens};
+use crate::models::planted::{DELAY, TOKENS, state, tokens, turn};
 
 /// In each token the worker waits for a CPU that the engine's other thread has. Both may use CPUs 0
 /// and 1, and on CPU 0 the task of `holder` runs for `share` of the time.
@@ -21,11 +21,7 @@ fn shared(holder: Option<Task>, share: f64) -> Model {
     for call in 0..TOKENS as usize {
         let at = m.llama_calls.start_ns[call] + 50;
         state(&mut m, 1, at, DELAY, ThreadState::Preempted);
-        let turns = &mut m.sched.turns;
-        turns.cpu.push(1);
-        turns.start_ns.push(at);
-        turns.duration_ns.push(DELAY);
-        turns.task.push(TaskId(0));
+        turn(&mut m, 1, at, DELAY);
         if m.sched.tasks.len() > 1 {
             let cpu_use = &mut m.sched.cpu_use;
             cpu_use.cpu.push(0);
@@ -187,11 +183,7 @@ fn a_thread_that_is_woken_while_its_group_is_throttled_waits_for_the_group() {
         for call in 0..TOKENS as usize {
             let at = m.llama_calls.start_ns[call] + 30;
             state(&mut m, 1, at, LATE, ThreadState::Woken);
-            let turns = &mut m.sched.turns;
-            turns.cpu.push(1);
-            turns.start_ns.push(at);
-            turns.duration_ns.push(LATE);
-            turns.task.push(TaskId(0));
+            turn(&mut m, 1, at, LATE);
         }
         let name = m.texts.intern("cgroup.throttled_ns");
         let end = m.llama_calls.start_ns[TOKENS as usize - 1] + 2 * LATE;

@@ -42,16 +42,16 @@ pub(crate) fn calls(rows: &[Row]) -> Model {
     m
 }
 
-fn ladders(m: &Model) -> Vec<Ladder> {
+pub(crate) fn ladders(m: &Model) -> Vec<Ladder> {
     sums_are_exact(m);
     Analysis::compute(m).ladder.rows
 }
 
-fn of(rows: &[Ladder], question: Question) -> Option<&Ladder> {
+pub(crate) fn of(rows: &[Ladder], question: Question) -> Option<&Ladder> {
     rows.iter().find(|l| l.question == question)
 }
 
-fn step(ladder: &Ladder, kind: StepKind) -> i64 {
+pub(crate) fn step(ladder: &Ladder, kind: StepKind) -> i64 {
     ladder.steps.iter().filter(|s| s.kind == kind).map(|s| s.ns).sum()
 }
 

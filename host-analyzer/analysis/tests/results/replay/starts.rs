@@ -1,13 +1,11 @@
 //! Waits of a program until its first call, where the scheduler level saw its threads.
 
-use profinfer_analysis::Analysis;
-use profinfer_analysis::ladder::{Question, StepKind};
+use profinfer_analysis::ladder::{Ladder, Question, StepKind};
 use profinfer_analysis::replay::Cause;
 use profinfer_trace::model::*;
 
-use super::questions::sample;
-use super::sums_are_exact;
-use crate::models::planted::{state, tokens};
+use super::questions::{ladders, of, sample, step};
+use crate::models::planted::{state, tokens, turn};
 use crate::models::small::PID;
 
 /// CPU 1 or 2 is idle for a time.
@@ -16,19 +14,12 @@ fn idle(m: &mut Model, cpu: u16, start: u64, length: u64) {
         let none = Text::default();
         m.sched.tasks.push(Task { tid: 0, pid: 0, name: none, command: none, cgroup: none });
     }
-    let turns = &mut m.sched.turns;
-    turns.cpu.push(cpu);
-    turns.start_ns.push(start);
-    turns.duration_ns.push(length);
-    turns.task.push(TaskId(0));
+    turn(m, cpu, start, length);
 }
 
-/// Steps of the start: a kind and its time, ns.
-fn steps(m: &Model) -> Vec<(StepKind, i64)> {
-    sums_are_exact(m);
-    let rows = Analysis::compute(m).ladder.rows;
-    let start = rows.into_iter().find(|l| l.question == Question::StartUp).unwrap();
-    start.steps.iter().filter(|s| s.ns > 0).map(|s| (s.kind, s.ns)).collect()
+/// The ladder of the start.
+fn ladder(m: &Model) -> Ladder {
+    of(&ladders(m), Question::StartUp).unwrap().clone()
 }
 
 /// A start with a main thread that has a CPU for 300 ns and waits for one for 200.
@@ -57,22 +48,22 @@ fn a_stop_that_lasts_because_a_thread_has_no_cpu_is_no_probe() {
     idle(&mut m, 1, 400, 50);
     idle(&mut m, 1, 700, 60);
     idle(&mut m, 2, 100, 200);
-    let steps = steps(&m);
-    let of = |kind| steps.iter().filter(|(k, _)| *k == kind).map(|(_, ns)| *ns).sum::<i64>();
-    assert_eq!(of(StepKind::Caused(Cause::Throttled)), 200 + 50 + 60, "{steps:?}");
-    assert_eq!(of(StepKind::Probes), 150, "{steps:?}");
-    assert_eq!(of(StepKind::Caused(Cause::Agent)), 0, "{steps:?}");
-    assert_eq!(of(StepKind::Caused(Cause::Asleep)), 1_000 - 300 - 310 - 150, "{steps:?}");
+    let start = ladder(&m);
+    let of = |kind| step(&start, kind);
+    assert_eq!(of(StepKind::Caused(Cause::Throttled)), 200 + 50 + 60, "{start:?}");
+    assert_eq!(of(StepKind::Probes), 150, "{start:?}");
+    assert_eq!(of(StepKind::Caused(Cause::Agent)), 0, "{start:?}");
+    assert_eq!(of(StepKind::Caused(Cause::Asleep)), 1_000 - 300 - 310 - 150, "{start:?}");
 }
 
 /// The agent counts the stop of another thread, while the main thread goes on.
 #[test]
 fn time_on_a_cpu_is_no_stop() {
     let m = start(900);
-    let steps = steps(&m);
-    let of = |kind| steps.iter().filter(|(k, _)| *k == kind).map(|(_, ns)| *ns).sum::<i64>();
-    assert_eq!(of(StepKind::Probes), 500, "{steps:?}");
-    assert_eq!(of(StepKind::Loading) + of(StepKind::PageFaults), 300, "{steps:?}");
+    let start = ladder(&m);
+    let of = |kind| step(&start, kind);
+    assert_eq!(of(StepKind::Probes), 500, "{start:?}");
+    assert_eq!(of(StepKind::Loading) + of(StepKind::PageFaults), 300, "{start:?}");
 }
 
 /// The kernel adds a wait when the thread has a CPU again, here in the second sample.
@@ -82,10 +73,10 @@ fn a_wait_is_of_all_samples_in_which_it_lasted() {
     let middle = StartSample { at_ns: 500, moment: StartMoment::Sample, wait_ns: Some(0), ..m.start_ups[1] };
     m.start_ups.insert(1, middle);
     m.start_ups[2].wait_ns = Some(650);
-    let steps = steps(&m);
-    let of = |kind| steps.iter().filter(|(k, _)| *k == kind).map(|(_, ns)| *ns).sum::<i64>();
-    assert_eq!(of(StepKind::Caused(Cause::UnknownHolder)), 650, "{steps:?}");
-    assert_eq!(of(StepKind::Caused(Cause::Asleep)), 50, "{steps:?}");
+    let start = ladder(&m);
+    let of = |kind| step(&start, kind);
+    assert_eq!(of(StepKind::Caused(Cause::UnknownHolder)), 650, "{start:?}");
+    assert_eq!(of(StepKind::Caused(Cause::Asleep)), 50, "{start:?}");
 }
 
 /// Its control group is frozen before the first call.
@@ -98,9 +89,9 @@ fn a_frozen_start_is_stopped() {
         let value = FactValue::Number(value);
         m.facts.rows.push(Fact { at_ns, scope: FactScope::Process(PID), name, value });
     }
-    let steps = steps(&m);
-    let of = |kind| steps.iter().filter(|(k, _)| *k == kind).map(|(_, ns)| *ns).sum::<i64>();
+    let start = ladder(&m);
+    let of = |kind| step(&start, kind);
     // From the sleep in which the first reading finds it to the reading that does no longer.
-    assert_eq!(of(StepKind::Caused(Cause::Stopped)), 250, "{steps:?}");
-    assert_eq!(of(StepKind::Caused(Cause::Asleep)), 1_000 - 500 - 250, "{steps:?}");
+    assert_eq!(of(StepKind::Caused(Cause::Stopped)), 250, "{start:?}");
+    assert_eq!(of(StepKind::Caused(Cause::Asleep)), 1_000 - 500 - 250, "{start:?}");
 }
