@@ -8,7 +8,7 @@
 #   --few          the cases of `scripts/test.sh --all`: three, and one that changes with the commit
 #   --kind KIND    only cases of this kind: host, small, quiet, board or guest
 #   --again        run cases again that have a result
-#   --pairs N      number of pairs (default: 5; 10 for small losses); fewer than 5 are a trial: shown, and no result
+#   --pairs N      number of pairs (default: 5, up to 15 where they differ; 10 for small losses); fewer than 5 are a trial: shown, and no result
 #   --wait S       longest wait for a quiet machine before a case (default: 300)
 #   --test         only the tests of the scores, which need no engine
 #

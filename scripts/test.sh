@@ -209,7 +209,7 @@ step "tests" tests
 step "examples in documents" doc_tests
 step "static aarch64 agent" static_agent
 # Compares times, so nothing runs in parallel.
-[ -z "$all" ] || step "planted causes" ci/causes.sh --few
+[ -z "$all" ] || step "planted causes" ci/causes.sh --few --pairs 5
 [ -z "$all" ] || in_parallel compiling tracing
 
 echo

@@ -8,6 +8,8 @@ import statistics
 
 #: Least probability that the interval of a median contains it.
 COVERAGE = 0.9
+#: Width of an interval, as a share of the gain, that needs no further pairs: twice what the score allows a blame to miss.
+EXACT = 0.2
 
 
 def interval(values):
@@ -29,6 +31,12 @@ def interval(values):
 def gain(pairs):
     """The gain of the remedy: the differences of (planted, remedied) times."""
     return interval([planted - remedied for planted, remedied in pairs])
+
+
+def is_exact(pairs):
+    """Is the interval of the gain at most EXACT of the gain wide?"""
+    true = gain(pairs)
+    return true["high"] - true["low"] <= EXACT * abs(true["median"])
 
 
 def ratio(pairs):

@@ -23,6 +23,34 @@ class Options:
     analyze, pairs = True, 0
 
 
+class Pairs(unittest.TestCase):
+    CASE = {"name": "p", "kind": "host", "pairs": 5, "shows": {}}
+
+    def lacks(self, *gains, kind="host"):
+        pairs = [{"planted_ns": 100 + gain, "remedied_ns": 100} for gain in gains]
+        return battery.lacks_pairs(self.CASE | {"kind": kind}, pairs, Options)
+
+    def test_pairs_go_on_until_they_agree(self):
+        self.assertTrue(self.lacks(50, 50, 50, 50))
+        self.assertFalse(self.lacks(45, 50, 50, 50, 55))
+        self.assertTrue(self.lacks(40, 50, 50, 50, 55))
+        # The interval of more pairs leaves the extremes out.
+        self.assertFalse(self.lacks(40, 50, 50, 50, 55, 50, 50, 50, 50))
+
+    def test_pairs_end_where_they_never_agree(self):
+        self.assertTrue(self.lacks(*[10, 90] * 7))
+        self.assertFalse(self.lacks(*[10, 90] * 7, 10))
+        self.assertFalse(self.lacks(10, 90, 10, 90, 10, kind="guest"))
+
+    def test_a_number_that_was_asked_for_is_exact(self):
+        class Asked:
+            pairs = 6
+
+        pairs = [{"planted_ns": 150, "remedied_ns": 100}] * 5
+        self.assertTrue(battery.lacks_pairs(self.CASE, pairs, Asked))
+        self.assertFalse(battery.lacks_pairs(self.CASE, [*pairs, {"planted_ns": 100, "remedied_ns": 100}], Asked))
+
+
 class Quiet(unittest.TestCase):
     def test_remedies_of_promises_are_tried_once(self):
         result = {"runs": [run(("a", 1), ("b", None), ("c", 1)), run(("a", 1), ("d", 1))], "tried": {"c/decode": []}}
