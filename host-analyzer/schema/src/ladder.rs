@@ -169,6 +169,9 @@ pub enum StepKind {
     Stopped,
     /// A program on another CPU shared memory, caches or the clock.
     SharedMemory,
+    /// Operators took longer than in the fastest part of the recording: clocks, heat, or users of the memory that
+    /// were not recorded.
+    LowerSpeed,
     /// Causes that are too small to list.
     SmallCauses,
     /// Operators that were not captured.

@@ -129,16 +129,22 @@ const fn follows(cause: Cause) -> bool {
     matches!(cause, Cause::WakeUp | Cause::UnknownHolder | Cause::SharedCpu | Cause::Placement)
 }
 
+/// The time of a call with all its changes of speed: whether another session is as fast as the fastest part of this
+/// one is not known.
+fn at_any_speed(call: &CallReplay) -> u64 {
+    call.undisturbed_ns().saturating_add(call.caused.get(Cause::LowerSpeed))
+}
+
 /// Half width of the interval of the undisturbed time of all calls, ns.
 fn undisturbed_error(rows: &[&CallReplay]) -> f64 {
-    let all: f64 = rows.iter().map(|c| c.undisturbed_ns() as f64).sum();
+    let all: f64 = rows.iter().map(|c| at_any_speed(c) as f64).sum();
     // The time without a cause is that of another session.
     all * scatter(rows).hypot(MODEL_ERROR).hypot(SPREAD)
 }
 
 /// Relative half width of the interval of the mean undisturbed time of some calls.
 pub(crate) fn scatter(rows: &[&CallReplay]) -> f64 {
-    let times: Vec<u64> = rows.iter().map(|c| c.undisturbed_ns()).collect();
+    let times: Vec<u64> = rows.iter().map(|c| at_any_speed(c)).collect();
     match times.len() {
         n @ 0..FEWEST => CALL_SCATTER / (n.max(1) as f64).sqrt(),
         _ => {

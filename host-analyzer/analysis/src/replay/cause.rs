@@ -36,6 +36,9 @@ pub enum Cause {
     Stopped,
     /// A program on another CPU shared memory, caches or the clock: row of [`Replay::culprits`](super::Replay::culprits).
     SharedMemory(CulpritId),
+    /// The operators took longer than in the fastest part of the recording, all at once and for many calls: a lower
+    /// clock, heat, or a user of the memory that was not recorded.
+    LowerSpeed,
 }
 
 impl Cause {
@@ -53,7 +56,12 @@ impl Cause {
             | Self::Steal
             | Self::UnknownHolder
             | Self::Interrupts => true,
-            Self::WakeUp | Self::Blocked | Self::Asleep | Self::Stopped | Self::SharedMemory(_) => false,
+            Self::WakeUp
+            | Self::Blocked
+            | Self::Asleep
+            | Self::Stopped
+            | Self::SharedMemory(_)
+            | Self::LowerSpeed => false,
         }
     }
 }

@@ -32,6 +32,7 @@ mod outside;
 mod programs;
 mod returning;
 mod runs;
+mod speed;
 mod split;
 mod stays;
 mod steal;
@@ -46,6 +47,7 @@ mod waking;
 pub use cause::{Amounts, Cause, Culprit, CulpritId};
 pub use class::{Class, ClassId};
 pub use neighbours::{Neighbours, Share};
+pub use speed::SpeedChange;
 pub use usual::Usual;
 pub use waits::StartWaits;
 
@@ -209,6 +211,8 @@ pub struct Replay {
     pub culprits: Vec<Culprit>,
     /// Programs on other CPUs, by process.
     pub neighbours: Vec<Neighbours>,
+    /// Changes of the operators' speed in calls with one sequence, process by process.
+    pub speed_changes: Vec<SpeedChange>,
     /// A hypervisor took CPUs in a time of which calls have little, so that nothing shows whether they lost any.
     pub steal_unknown: bool,
 }
@@ -245,6 +249,7 @@ impl Replay {
         let all = calls.iter_mut().chain(&mut gaps).chain(&mut encodes);
         batches::assign(model, conditions, all);
         let neighbours = neighbours::assign(model, phases.decode, &mut programs, &mut calls);
+        let speed_changes = speed::assign(model, &mut calls);
         let scheduler = model.sched.recorded;
         Self {
             scheduler,
@@ -257,6 +262,7 @@ impl Replay {
             class_times,
             culprits: programs.into_culprits(),
             neighbours,
+            speed_changes,
             steal_unknown,
         }
     }

@@ -316,7 +316,7 @@ fn rise(model: &Model, pid: u32, name: &str) -> Option<u64> {
     let name = model.texts.find(name)?;
     let facts = || model.facts.of(FactScope::Process(pid), name);
     facts().find(|fact| matches!(fact.value, FactValue::Number(_)))?;
-    Some(rises(facts()).map(|(_, rise)| rise).fold(0, u64::saturating_add))
+    Some(rises(facts()).map(|rise| rise.by).fold(0, u64::saturating_add))
 }
 
 /// A process that ended in the session, and in whose control group the kernel killed one because memory ran

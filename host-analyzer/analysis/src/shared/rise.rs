@@ -1,16 +1,8 @@
 //! How much a counter of the facts rose in some time.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
-use profinfer_trace::model::{FactScope, FactValue, Model};
-
-/// Time in which a counter rose.
-#[derive(Debug)]
-struct Rise {
-    from: u64,
-    to: u64,
-    by: u64,
-}
+use profinfer_trace::model::{self, Fact, FactScope, Model, Rise};
 
 /// The rises of one counter, in order of time.
 #[derive(Debug, Default)]
@@ -19,13 +11,13 @@ pub(crate) struct Rises(Vec<Rise>);
 impl Rises {
     /// The rise between two times; within a reading it is spread evenly.
     pub(crate) fn within(&self, (from, to): (u64, u64)) -> u64 {
-        let first = self.0.partition_point(|r| r.to <= from);
+        let first = self.0.partition_point(|r| r.to_ns <= from);
         let part = |r: &Rise| {
-            let inside = r.to.min(to).saturating_sub(r.from.max(from));
-            let by = u128::from(r.by) * u128::from(inside) / u128::from((r.to - r.from).max(1));
+            let inside = r.to_ns.min(to).saturating_sub(r.from_ns.max(from));
+            let by = u128::from(r.by) * u128::from(inside) / u128::from((r.to_ns - r.from_ns).max(1));
             u64::try_from(by).unwrap_or(u64::MAX)
         };
-        self.0[first..].iter().take_while(|r| r.from < to).map(part).sum()
+        self.0[first..].iter().take_while(|r| r.from_ns < to).map(part).sum()
     }
 
     /// Leaves out the rises in a time of which less than one part in `least` is in `calls`, sorted by end. Returns
@@ -33,11 +25,12 @@ impl Rises {
     pub(crate) fn leave_out(&mut self, calls: &[(u64, u64)], least: u64) -> bool {
         let mut any = false;
         self.0.retain(|rise| {
-            let first = calls.partition_point(|(_, end)| *end <= rise.from);
-            let inside = |(start, end): &(u64, u64)| end.min(&rise.to).saturating_sub(*start.max(&rise.from));
-            let inside = calls[first..].iter().take_while(|(start, _)| *start < rise.to).map(inside);
+            let (from, to) = (rise.from_ns, rise.to_ns);
+            let first = calls.partition_point(|(_, end)| *end <= from);
+            let inside = |(start, end): &(u64, u64)| end.min(&to).saturating_sub(*start.max(&from));
+            let inside = calls[first..].iter().take_while(|(start, _)| *start < to).map(inside);
             let inside = inside.fold(0, u64::saturating_add);
-            let enough = inside.saturating_mul(least) >= rise.to - rise.from;
+            let enough = inside.saturating_mul(least) >= to - from;
             any |= inside > 0 && !enough;
             enough
         });
@@ -45,7 +38,7 @@ impl Rises {
     }
 }
 
-/// The rises of the counters of a name, by what `scope` makes of theirs. The agent sends a counter again
+/// The rises of the counters of a name, by what `scope` makes of theirs, which is another one for each. The agent sends a counter again
 /// only when it has risen, which it did since the reading before.
 pub(crate) fn rises<K: Ord>(
     model: &Model,
@@ -53,20 +46,22 @@ pub(crate) fn rises<K: Ord>(
     scope: impl Fn(FactScope) -> Option<K>,
 ) -> BTreeMap<K, Rises> {
     let mut rows: BTreeMap<K, Rises> = BTreeMap::new();
-    let mut last: HashMap<FactScope, (u64, u64)> = HashMap::new();
     let Some(name) = model.texts.find(name) else { return rows };
     let readings = readings(model);
+    let since_reading = |rise: Rise| {
+        let before_this = readings.partition_point(|reading| *reading < rise.to_ns).checked_sub(1);
+        Rise { from_ns: rise.from_ns.max(before_this.map_or(0, |i| readings[i])), ..rise }
+    };
+    let mut counters: BTreeMap<FactScope, Vec<&Fact>> = BTreeMap::new();
     for fact in model.facts.rows.iter().filter(|f| f.name == name) {
-        let (Some(key), FactValue::Number(total)) = (scope(fact.scope), fact.value) else {
-            // Whatever is counted after that is something else: a process that was moved to another group.
-            last.remove(&fact.scope);
-            continue;
-        };
-        let before = last.insert(fact.scope, (fact.at_ns, total));
-        let Some((at, before)) = before.filter(|(_, before)| *before < total) else { continue };
-        let before_this = readings.partition_point(|reading| *reading < fact.at_ns).checked_sub(1);
-        let from = at.max(before_this.map_or(0, |i| readings[i]));
-        rows.entry(key).or_default().0.push(Rise { from, to: fact.at_ns, by: total - before });
+        counters.entry(fact.scope).or_default().push(fact);
+    }
+    for (counted, facts) in counters {
+        let Some(key) = scope(counted) else { continue };
+        let rises: Vec<Rise> = model::rises(facts).filter(|r| r.by > 0).map(since_reading).collect();
+        if !rises.is_empty() {
+            rows.insert(key, Rises(rises));
+        }
     }
     rows
 }
@@ -80,7 +75,7 @@ fn readings(model: &Model) -> Vec<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use profinfer_trace::model::Fact;
+    use profinfer_trace::model::FactValue;
 
     #[test]
     fn a_counter_rose_after_the_last_reading_that_did_not_send_it() {

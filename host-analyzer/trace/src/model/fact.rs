@@ -47,16 +47,30 @@ pub struct Facts {
     pub rows: Vec<Fact>,
 }
 
-/// How much a counter rose at each reading after its first: the time of the reading, and the rise. A counter that
-/// fell was reset. One that was absent in between counts something else from then on.
-pub fn rises<'f>(facts: impl IntoIterator<Item = &'f Fact>) -> impl Iterator<Item = (u64, u64)> {
-    let mut before = None;
+/// Time in which a counter rose.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Rise {
+    /// Time of the reading before, ns.
+    pub from_ns: u64,
+    /// Time of the reading, ns.
+    pub to_ns: u64,
+    /// In the counter's unit.
+    pub by: u64,
+}
+
+/// How much a counter rose at each reading after its first. A counter that fell was reset. One that was absent in
+/// between counts something else from then on.
+pub fn rises<'f>(facts: impl IntoIterator<Item = &'f Fact>) -> impl Iterator<Item = Rise> {
+    let mut before: Option<(u64, u64)> = None;
     let mut absent = false;
     facts.into_iter().filter_map(move |fact| match fact.value {
         FactValue::Number(number) => {
-            let rise = before.map(|before| if absent { 0 } else { number.saturating_sub(before) });
-            (before, absent) = (Some(number), false);
-            rise.map(|rise| (fact.at_ns, rise))
+            let rise = before.map(|(from_ns, before)| {
+                let by = if absent { 0 } else { number.saturating_sub(before) };
+                Rise { from_ns, to_ns: fact.at_ns, by }
+            });
+            (before, absent) = (Some((fact.at_ns, number)), false);
+            rise
         }
         FactValue::Absent(_) => {
             absent = true;
@@ -92,7 +106,7 @@ mod tests {
             .zip(values)
             .map(|(at_ns, value)| Fact { at_ns, scope: FactScope::System, name, value })
             .collect();
-        let all: Vec<(u64, u64)> = rises(&facts).collect();
-        assert_eq!(all, [(2, 4), (3, 0), (4, 1), (6, 0), (7, 4)]);
+        let all: Vec<(u64, u64, u64)> = rises(&facts).map(|r| (r.from_ns, r.to_ns, r.by)).collect();
+        assert_eq!(all, [(1, 2, 4), (2, 3, 0), (3, 4, 1), (4, 6, 0), (6, 7, 4)]);
     }
 }

@@ -54,7 +54,7 @@ pub use duty::{Duty, ProbeSwitch, SwitchReason, Traced};
 pub use edit::{Edit, EditKind};
 pub use ending::{EndingKind, EndingRow, MAX_ENDINGS};
 pub use expert::{Experts, Selection};
-pub use fact::{Fact, FactScope, FactValue, Facts, rises};
+pub use fact::{Fact, FactScope, FactValue, Facts, Rise, rises};
 pub use filter::{Filter, FilterOn, FilterPlace};
 pub use gauge::{Gauge, GaugeKind, GaugeUnit};
 pub use graph::{

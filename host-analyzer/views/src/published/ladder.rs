@@ -158,6 +158,7 @@ impl Publish for StepKind {
                 Cause::Asleep => To::Asleep,
                 Cause::Stopped => To::Stopped,
                 Cause::SharedMemory(_) => To::SharedMemory,
+                Cause::LowerSpeed => To::LowerSpeed,
             },
             Self::SmallCauses => To::SmallCauses,
             Self::NotRecorded => To::NotRecorded,

@@ -65,6 +65,8 @@ const NAMES: &[(&str, &str)] = &[
     ("ns_per_1000_cells", "per 1,000 KV cells"),
     ("numa_nodes", "NUMA nodes"),
     ("of_best_read_rate_seen", "of the fastest operator's read rate"),
+    ("operators_ns_after", "operators after it"),
+    ("operators_ns_before", "operators before it"),
     ("other_type", "faster type"),
     ("own_weights", "weights in anonymous memory"),
     ("page_walks_per_token", "page walks per token"),

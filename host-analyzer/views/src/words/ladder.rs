@@ -147,6 +147,9 @@ fn caused(cause: Cause, program: impl FnOnce(CulpritId) -> String) -> String {
         Cause::Asleep => "asleep in an operator".to_owned(),
         Cause::Stopped => "stopped by a signal, a debugger or a freezer".to_owned(),
         Cause::SharedMemory(id) => format!("{} next to the engine: operators took longer", program(id)),
+        Cause::LowerSpeed => {
+            "operators slower than in the fastest part: clock, heat, or other users of the memory".to_owned()
+        }
     }
 }
 

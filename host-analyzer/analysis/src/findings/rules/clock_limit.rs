@@ -5,6 +5,7 @@ use super::super::evidence::{Evidence, Place, Value};
 use super::super::{Case, Confidence, Found, Requirement, Rule, Verdict};
 use super::{ANY, Remedy};
 use crate::ladder::StepKind;
+use crate::replay::Cause;
 
 pub(super) const RULE: Rule = Rule {
     code: "clock_limit",
@@ -22,7 +23,9 @@ pub(super) const RULE: Rule = Rule {
         Requirement::Cpus,
         Requirement::Fact("cpu.frequency.max"),
     ],
-    steps: |_, kind| matches!(kind, StepKind::Floor | StepKind::AboveFloor),
+    steps: |_, kind| {
+        matches!(kind, StepKind::Floor | StepKind::AboveFloor | StepKind::Caused(Cause::LowerSpeed))
+    },
     judge,
 };
 

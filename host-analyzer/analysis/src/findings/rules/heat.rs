@@ -7,6 +7,7 @@ use super::super::evidence::{Evidence, Place, Value};
 use super::super::{Case, Confidence, Found, Requirement, Rule, Verdict};
 use super::{ANY, Remedy};
 use crate::ladder::StepKind;
+use crate::replay::Cause;
 use crate::stats::mean::Mean;
 use profinfer_trace::model::GaugeKind;
 
@@ -25,7 +26,9 @@ pub(super) const RULE: Rule = Rule {
         Requirement::Gauge("frequency"),
         Requirement::Gauge("temperature"),
     ],
-    steps: |_, kind| matches!(kind, StepKind::Floor | StepKind::AboveFloor),
+    steps: |_, kind| {
+        matches!(kind, StepKind::Floor | StepKind::AboveFloor | StepKind::Caused(Cause::LowerSpeed))
+    },
     judge,
 };
 

@@ -6,8 +6,8 @@ use super::super::case::MIN_CALLS;
 use super::super::evidence::{Evidence, Place, Value};
 use super::super::{Case, Confidence, Found, Requirement, Rule, Verdict};
 use super::{ANY, Remedy};
-use crate::ladder::{IGNORED, NAMED, StepKind};
-use crate::replay::{CallReplay, Cause, CulpritId};
+use crate::ladder::{IGNORED, Ladder, NAMED, StepKind};
+use crate::replay::{CallReplay, Cause, CulpritId, SpeedChange};
 use crate::results::budget::TokenBudget;
 use crate::results::fact::{READING_NS, list};
 use crate::stats::mean::Mean;
@@ -18,9 +18,9 @@ pub(super) const RULE: Rule = Rule {
     topic: "changed conditions",
     title: "The conditions changed in the middle",
     question: "Why does it become slow all at once?",
-    condition: "The CPUs that the engine may use, its quota, the capacity that the scheduler assumes for it (cpu.uclamp.max), or the limit of a clock changed, or a CPU went offline, between two of the judged calls, or a program came that then held up the calls until the end, in the mean for a tenth of their time. The calls before the change took at least a tenth less time than those after it, and 3 % less than the mean; calls that read prompts, per token.",
-    formula: "The mean time of the session less the mean before the change, with the 95 % interval of the latter. What a program takes is in the finding about it.",
-    remedy: "Undo the change, and find what made it: a cpuset or quota of a container manager, an application that went to the background, taskset, a power or thermal policy that lowers clocks or takes CPUs offline; or the program that came.",
+    condition: "The CPUs that the engine may use, its quota, the capacity that the scheduler assumes for it (cpu.uclamp.max), or the limit of a clock changed, or a CPU went offline, between two of the judged calls, or a program came that then held up the calls until the end, in the mean for a tenth of their time. The calls before the change took at least a tenth less time than those after it, and 3 % less than the mean; calls that read prompts, per token. Or the operators of tokens changed their speed (step lower_speed), and the slow part costs at least 3 % of the time.",
+    formula: "The mean time of the session less the mean before the change, with the 95 % interval of the latter. What a program takes is in the finding about it. What a change of the operators' speed takes is in the ladder; nothing is promised where no record shows what caused it.",
+    remedy: "Undo the change, and find what made it: a cpuset or quota of a container manager, an application that went to the background, taskset, a power or thermal policy that lowers clocks or takes CPUs offline; or the program that came. Where only the speed of the operators changed: clocks, heat, or another user of the memory (GPU, camera, another guest of the hardware) at that moment.",
     source: "Documentation/admin-guide/cgroup-v2.rst, cpuset.cpus, cpu.max, cpu.uclamp.max; sched_setaffinity(2)",
     questions: ANY,
     requires: &[Requirement::Calls(MIN_CALLS)],
@@ -29,6 +29,7 @@ pub(super) const RULE: Rule = Rule {
             kind,
             StepKind::Caused(Cause::TooManyThreads | Cause::SharedCpu | Cause::Placement | Cause::Throttled)
                 | StepKind::AboveFloor
+                | StepKind::Caused(Cause::LowerSpeed)
         )
     },
     judge,
@@ -218,29 +219,55 @@ fn came_at(shares: &[f64]) -> Option<usize> {
 fn judge(case: &Case<'_>) -> Verdict {
     let fact = slowest(case);
     let of_program = fact.is_none();
-    let Some(Change { name, at_ns, details, before, after }) = fact.or_else(|| came(case)) else {
-        return Verdict::DoesNotApply;
-    };
-    let at = Value::Nanoseconds(at_ns.saturating_sub(case.model.session.start_ns));
+    let Some(change) = fact.or_else(|| came(case)) else { return of_operators(case) };
     let ns = |mean: Mean| Value::Nanoseconds(mean.mean as u64);
-    let mut evidence = vec![Evidence::new("changed", Value::Name(name.to_owned()), Place::Conditions)];
-    evidence.extend(details);
+    let mut evidence = when(case, change.name, change.at_ns);
+    evidence.splice(1..1, change.details);
     evidence.extend([
-        Evidence::new("changed_at", at, Place::Tokens),
-        case.per_unit("time_ns_before", ns(before), Place::Tokens),
-        case.per_unit("time_ns_after", ns(after), Place::Tokens),
+        case.per_unit("time_ns_before", ns(change.before), Place::Tokens),
+        case.per_unit("time_ns_after", ns(change.after), Place::Tokens),
     ]);
-    let unit = case.calls.unit_ns as f64;
+    let (unit, before) = (case.calls.unit_ns as f64, change.before);
     if case.share(unit - before.mean) < NAMED {
         return Verdict::RuledOut(evidence);
     }
     let gain = case.gain(unit - before.high(), unit - before.low());
     let gain = gain.with_likely(unit - before.mean);
+    // The finding about the program has its gain.
+    let gains = if of_program { Vec::new() } else { vec![gain.in_other_sessions()] };
+    Verdict::Found(Found { evidence, remedy: Remedy::KeepConditions, gains, confidence: Confidence::High })
+}
+
+/// The largest change of the operators' speed, if those at a lower one cost enough. Nothing is promised: no record
+/// shows what to undo.
+fn of_operators(case: &Case<'_>) -> Verdict {
+    let cost = |ladder: &Ladder| ladder.share(ladder.sum(|kind| kind == StepKind::Caused(Cause::LowerSpeed)));
+    let size = |change: &SpeedChange| (change.after_ns as f64 / change.before_ns.max(1) as f64).ln().abs();
+    let of_call = |call: u32| case.calls.all.iter().find(|t| t.call == call);
+    let changes = case.analysis.replay.speed_changes.iter();
+    let changes = changes.filter_map(|change| Some((change, of_call(change.call.0)?)));
+    let largest = changes.max_by(|a, b| size(a.0).total_cmp(&size(b.0)));
+    let costs = case.judged().is_some_and(|ladder| cost(ladder) >= NAMED);
+    let Some((change, token)) = largest.filter(|_| costs) else { return Verdict::DoesNotApply };
+    let at_ns = case.model.session.start_ns.saturating_add(token.start_ns);
+    let mut evidence = when(case, "operator_speed", at_ns);
+    evidence.extend([
+        case.per_unit("operators_ns_before", Value::Nanoseconds(change.before_ns), Place::Tokens),
+        case.per_unit("operators_ns_after", Value::Nanoseconds(change.after_ns), Place::Tokens),
+    ]);
     Verdict::Found(Found {
         evidence,
         remedy: Remedy::KeepConditions,
-        // The finding about the program has its gain.
-        gains: if of_program { Vec::new() } else { vec![gain.in_other_sessions()] },
+        gains: Vec::new(),
         confidence: Confidence::High,
     })
+}
+
+/// What changed, and when.
+fn when(case: &Case<'_>, name: &str, at_ns: u64) -> Vec<Evidence> {
+    let at = Value::Nanoseconds(at_ns.saturating_sub(case.model.session.start_ns));
+    vec![
+        Evidence::new("changed", Value::Name(name.to_owned()), Place::Conditions),
+        Evidence::new("changed_at", at, Place::Tokens),
+    ]
 }

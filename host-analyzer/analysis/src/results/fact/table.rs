@@ -204,12 +204,12 @@ impl<'m> Table<'m> {
         rise.decode_ns = of_first + (self.covered_ns[last] - self.covered_ns[first]);
         let mut in_decode = 0_u64;
         let facts = self.rows.get(&(scope, name)).into_iter().flatten();
-        for (at, step) in rises(facts.copied()) {
-            rise.whole = rise.whole.saturating_add(step);
-            let of_first = self.times.partition_point(|time| *time < at) == first;
-            let covered = if of_first { first_covered } else { self.in_decode(at) };
+        for step in rises(facts.copied()) {
+            rise.whole = rise.whole.saturating_add(step.by);
+            let of_first = self.times.partition_point(|time| *time < step.to_ns) == first;
+            let covered = if of_first { first_covered } else { self.in_decode(step.to_ns) };
             if covered {
-                in_decode = in_decode.saturating_add(step);
+                in_decode = in_decode.saturating_add(step.by);
             }
         }
         rise.decode = (rise.decode_ns > 0).then_some(in_decode);

@@ -298,7 +298,10 @@ fn a_change_in_the_middle() {
     assert_eq!(values, [vec![0, 1], vec![0]].map(|cpus| Some(Value::Cpus(cpus))));
     // Two threads on one CPU are what the change made of them.
     assert_eq!(answer(&m, "too_many_threads"), Silent);
-    assert_eq!(answer(&changed("0-1"), "regimes"), Silent);
+    // Without a record of what changed, the operators' speed did, and nothing is promised.
+    assert_eq!(answer(&changed("0-1"), "regimes"), Found(0, 0));
+    let what = evidence(&changed("0-1"), "regimes", "changed");
+    assert_eq!(what, Some(Value::Name("operator_speed".to_owned())));
 }
 
 /// A group's quota and clamp are lowered in the middle, or the process is moved to a group with others.
@@ -331,10 +334,12 @@ fn limits_of_the_group_that_change_in_the_middle() {
         changed(&[("cgroup.uclamp_max", None, 3_050)]),
         [name("cgroup.uclamp_max"), name("none"), Some(Value::Share(0.305))]
     );
-    // A limit that is raised or goes away makes nothing slower; nothing changes.
-    assert_eq!(changed(&[("cgroup.quota_us", Some(50_000), 90_000), period(100_000)]), [None, None, None]);
+    // A limit that is raised or stays as it is makes nothing slower.
+    let raised = [("cgroup.quota_us", Some(50_000), 90_000), period(100_000)];
     let same = [("cgroup.quota_us", Some(50_000), 50_000), period(100_000)];
-    assert_eq!(changed(&same), [None, None, None]);
+    for facts in [raised, same] {
+        assert_eq!(changed(&facts), [name("operator_speed"), None, None]);
+    }
 }
 
 /// Tokens take longer from the twentieth on. A reading finds a CPU offline, which comes back later.
@@ -352,9 +357,9 @@ fn a_cpu_that_goes_offline() {
         tell(&mut m, last, FactScope::Cpu(1), "cpu.online", FactValue::Number(1));
         ["changed", "cpus", "value_after"].map(|key| evidence(&m, "regimes", key))
     };
-    let name = Value::Name("cpu.online".to_owned());
-    assert_eq!(with(true), [name, Value::Cpus(vec![1]), Value::Count(0)].map(Some));
-    assert_eq!(with(false), [None, None, None]);
+    let name = |name: &str| Some(Value::Name(name.to_owned()));
+    assert_eq!(with(true), [name("cpu.online"), Some(Value::Cpus(vec![1])), Some(Value::Count(0))]);
+    assert_eq!(with(false), [name("operator_speed"), None, None]);
 }
 
 /// A program has the worker's CPU in some of the tokens.

@@ -2057,6 +2057,7 @@ export type StepKind =
   | "asleep"
   | "stopped"
   | "shared_memory"
+  | "lower_speed"
   | "small_causes"
   | "not_recorded"
   | "unexplained";

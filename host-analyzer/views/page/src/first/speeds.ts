@@ -85,6 +85,7 @@ const CAUSES: [StepKind[], string][] = [
   [["asleep"], "Sleep inside operators cost"],
   [["stopped"], "Stops of the engine cost"],
   [["shared_memory"], "Programs on other CPUs cost"],
+  [["lower_speed"], "Operators slower than in the fastest part of the recording cost"],
 ];
 
 /** The largest cause, if it takes a fifth of the time. */

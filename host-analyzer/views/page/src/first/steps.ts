@@ -125,11 +125,20 @@ const KINDS: Record<StepKind, [Family, string, string]> = {
     "Sleep inside operators: reading pages from storage, or kernel locks.",
   ],
   asleep: ["cause", "asleep", "Other sleep inside operators."],
-  stopped: ["cause", "stopped", "Stopped by a signal or a debugger."],
+  stopped: [
+    "cause",
+    "stopped",
+    "Stopped by a signal or a debugger, or frozen with the control group.",
+  ],
   shared_memory: [
     "cause",
     "programs on other CPUs",
     "They share memory, caches or the clock: operators take longer while they run.",
+  ],
+  lower_speed: [
+    "cause",
+    "operators at a lower speed",
+    "The same operators took longer than in the fastest part of the recording, for many tokens in a row, while no thread lacked a CPU: a lower clock, heat, or a user of the memory that was not recorded.",
   ],
   small_causes: ["cause", "small delays", "Causes of less than 0.5 % each."],
   not_recorded: ["unknown", "not recorded", "Graphs whose operators were not captured."],
