@@ -341,6 +341,9 @@ impl<'a> Walk<'a> {
                 _ => usual,
             };
             call.usual.add(&usual);
+            if self.classes.rows.get(class.0 as usize).is_some_and(|c| c.weights && c.table.is_none()) {
+                call.weights_ns = call.weights_ns.saturating_add(usual.work);
+            }
             if let (Some(node), Some(topology)) = (nodes.get(m.node.0 as usize), topology) {
                 let (call, index, ns) = (call.call, m.node, usual.work);
                 heard(&OperatorTime { call, node, topology, index, other_backend: false, ns });
@@ -375,6 +378,7 @@ fn empty(interval: &Interval, traced: bool, time_ns: u64) -> CallReplay {
         traced,
         time_ns,
         usual: Usual::default(),
+        weights_ns: 0,
         application_ns: 0,
         idle_ns: 0,
         encoder_ns: 0,

@@ -75,6 +75,8 @@ pub struct CallReplay {
     pub time_ns: u64,
     /// Operators, without what delayed them.
     pub usual: Usual,
+    /// In `usual.work`: operators that multiply with weights, whose work does not depend on the context, ns.
+    pub weights_ns: u64,
     /// Between two calls: sampling and the application, ns.
     pub application_ns: u64,
     /// Between two calls: the calling thread slept, ns. Only in [`Replay::gaps`]: in calls it is part of

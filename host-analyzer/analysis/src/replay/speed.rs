@@ -1,8 +1,8 @@
 //! Operators whose speed changes in the middle, all at once and for many calls.
 //!
 //! Heat, a clock that is lowered, or another user of the memory (a GPU, a camera, another guest of the hardware)
-//! makes all operators slower while no thread lacks a CPU. Calls of one graph do the same work, so what they take
-//! longer than in the fastest part of the recording is no usual work.
+//! makes all operators slower while no thread lacks a CPU. Calls of one graph multiply with the same weights, whatever
+//! their context is. What these products take longer than in the fastest part of the recording is no usual work.
 
 use std::collections::BTreeMap;
 
@@ -15,14 +15,15 @@ use profinfer_trace::model::{Layer, LlamaCallId, Model, TopologyId};
 pub struct SpeedChange {
     /// The first call after it.
     pub call: LlamaCallId,
-    /// Work of the operators of a call, in the geometric mean of [`SIDE`] calls before it and after it, ns.
+    /// Work of the operators of a call that multiply with weights, in the geometric mean of some calls before it
+    /// and after it, ns.
     pub before_ns: u64,
     pub after_ns: u64,
 }
 
-/// Calls before a change, and after it, that are compared. The context grows by hardly anything meanwhile.
+/// Calls before a change, and after it, that are compared. The caches hold hardly less of the weights after so few.
 const SIDE: usize = 16;
-/// Least change of the time, as a factor.
+/// Least change of the time, and least time of a slow part by that of the fastest.
 const LEAST: f64 = 1.1;
 /// A change is seen if it is this many standard errors from none. Calls next to each other are alike, so
 /// two would be too few.
@@ -46,9 +47,9 @@ fn of_calls(topologies: &[Option<TopologyId>], calls: &mut [&mut CallReplay]) ->
     let mut of_graph: BTreeMap<TopologyId, Vec<(usize, f64)>> = BTreeMap::new();
     for (i, call) in calls.iter().enumerate() {
         let quiet = call.caused.total() as f64 <= call.time_ns as f64 * UNDISTURBED;
-        let computed = call.traced && quiet && call.usual.work > 0;
+        let computed = call.traced && quiet && call.weights_ns > 0;
         if let Some(topology) = topologies[call.call.0 as usize].filter(|_| computed) {
-            of_graph.entry(topology).or_default().push((i, (call.usual.work as f64).ln()));
+            of_graph.entry(topology).or_default().push((i, (call.weights_ns as f64).ln()));
         }
     }
     let mut changes: Vec<Step> = Vec::new();
@@ -63,8 +64,11 @@ fn of_calls(topologies: &[Option<TopologyId>], calls: &mut [&mut CallReplay]) ->
         levels[step.at..].iter_mut().for_each(|level| *level += step.by());
     }
     let fastest = levels.iter().copied().fold(0.0, f64::min);
-    for (call, level) in calls.iter_mut().zip(levels) {
-        move_time(call, 1.0 - (fastest - level).exp());
+    let traced = || calls.iter().filter(|c| c.traced);
+    let (weights, work) = (sum(traced().map(|c| c.weights_ns)), sum(traced().map(|c| c.usual.work)));
+    let usual = weights / work.max(1.0);
+    for (call, level) in calls.iter_mut().zip(levels).filter(|(_, level)| level - fastest >= LEAST.ln()) {
+        move_time(call, usual, 1.0 - (fastest - level).exp());
     }
     let ns = |log: f64| log.exp().round() as u64;
     let change =
@@ -72,17 +76,26 @@ fn of_calls(topologies: &[Option<TopologyId>], calls: &mut [&mut CallReplay]) ->
     changes.iter().map(change).collect()
 }
 
-/// Gives this part of a call's work to the cause. What an untraced call takes longer than the traced ones is unexplained
-/// so far.
-fn move_time(call: &mut CallReplay, part: f64) {
-    let unexplained = if call.traced { 0 } else { call.unexplained_ns };
-    let ns = (call.usual.work.saturating_add(unexplained) as f64 * part).round() as u64;
+/// Gives this part of a call's products with weights to the cause. `usual`: their share of the work of traced calls.
+/// What an untraced call takes longer than the traced ones is unexplained so far.
+fn move_time(call: &mut CallReplay, usual: f64, part: f64) {
+    let (unexplained, weights_ns) = if call.traced {
+        (0, call.weights_ns as f64)
+    } else {
+        (call.unexplained_ns, call.usual.work.saturating_add(call.unexplained_ns) as f64 * usual)
+    };
+    let ns = (weights_ns * part).round() as u64;
     let of_unexplained = ns.min(unexplained);
     let of_work = (ns - of_unexplained).min(call.usual.work);
     call.unexplained_ns -= of_unexplained;
     call.usual.work -= of_work;
+    call.weights_ns = call.weights_ns.saturating_sub(of_work);
     call.caused.add(Cause::LowerSpeed, of_unexplained + of_work);
     call.alone.add(Cause::LowerSpeed, of_unexplained + of_work);
+}
+
+fn sum(times: impl Iterator<Item = u64>) -> f64 {
+    times.map(|ns| ns as f64).sum()
 }
 
 /// Another level of values from one of them on, with the means on both sides.

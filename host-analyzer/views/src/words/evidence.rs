@@ -65,8 +65,6 @@ const NAMES: &[(&str, &str)] = &[
     ("ns_per_1000_cells", "per 1,000 KV cells"),
     ("numa_nodes", "NUMA nodes"),
     ("of_best_read_rate_seen", "of the fastest operator's read rate"),
-    ("operators_ns_after", "operators after it"),
-    ("operators_ns_before", "operators before it"),
     ("other_type", "faster type"),
     ("own_weights", "weights in anonymous memory"),
     ("page_walks_per_token", "page walks per token"),
@@ -113,6 +111,8 @@ const NAMES: &[(&str, &str)] = &[
     ("value_after", "became"),
     ("value_before", "was"),
     ("wait_slower_core_ns", "waiting for slower cores"),
+    ("weights_ns_after", "products with weights after it"),
+    ("weights_ns_before", "products with weights before it"),
     ("working_set", "for a working set of"),
 ];
 

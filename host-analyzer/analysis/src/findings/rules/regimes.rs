@@ -252,8 +252,8 @@ fn of_operators(case: &Case<'_>) -> Verdict {
     let at_ns = case.model.session.start_ns.saturating_add(token.start_ns);
     let mut evidence = when(case, "operator_speed", at_ns);
     evidence.extend([
-        case.per_unit("operators_ns_before", Value::Nanoseconds(change.before_ns), Place::Tokens),
-        case.per_unit("operators_ns_after", Value::Nanoseconds(change.after_ns), Place::Tokens),
+        case.per_unit("weights_ns_before", Value::Nanoseconds(change.before_ns), Place::Tokens),
+        case.per_unit("weights_ns_after", Value::Nanoseconds(change.after_ns), Place::Tokens),
     ]);
     Verdict::Found(Found {
         evidence,

@@ -37,7 +37,9 @@ fn what_slower_operators_take_longer_is_no_usual_work() {
     }
     let [change] = a.replay.speed_changes[..] else { panic!("{:?}", a.replay.speed_changes) };
     assert_eq!(change.call, after[0].call);
-    assert_eq!((change.before_ns, change.after_ns), (usual, usual + 500));
+    let weights = before[0].weights_ns;
+    assert_eq!((change.before_ns, change.after_ns), (weights, weights + 500));
+    assert!(0 < weights && weights < usual && after.iter().all(|c| c.weights_ns.abs_diff(weights) <= 1));
     let ladder = a.ladder.of(Question::Decode).unwrap();
     let step = ladder.sum(|kind| kind == StepKind::Caused(Cause::LowerSpeed));
     assert!(step.abs_diff(500 * (TOKENS as i64 - FROM as i64)) <= TOKENS, "{step}");
