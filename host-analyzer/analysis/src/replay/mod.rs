@@ -139,6 +139,7 @@ impl CallReplay {
     /// then the work.
     fn claim(&mut self, cause: Cause, ns: u64) {
         let mut left = ns;
+        let work = self.usual.work;
         let usual = &mut self.usual;
         for part in [
             &mut self.unexplained_ns,
@@ -156,6 +157,13 @@ impl CallReplay {
         }
         self.caused.add(cause, ns - left);
         self.alone.add(cause, ns - left);
+        self.scale_weights(work);
+    }
+
+    /// Takes from the products with weights the part that was taken from all work, which was `before`, ns.
+    fn scale_weights(&mut self, before: u64) {
+        let left = u128::from(self.weights_ns) * u128::from(self.usual.work) / u128::from(before.max(1));
+        self.weights_ns = u64::try_from(left).unwrap_or(u64::MAX);
     }
 }
 

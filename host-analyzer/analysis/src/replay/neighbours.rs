@@ -93,7 +93,9 @@ fn of_process(
             }
             let left = causes.share(ns, &mut call.caused);
             causes.share(ns, &mut call.alone);
+            let work = call.usual.work;
             call.usual.work -= ns - left;
+            call.scale_weights(work);
         }
     }
     // Not those of the replay, whose programs took time from the engine.

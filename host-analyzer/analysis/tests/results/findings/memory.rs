@@ -388,6 +388,16 @@ fn many_short_processes_on_another_cpu_are_one_program() {
     assert_eq!(remedy(&m, "shared_memory"), Remedy::MoveNeighbours { tasks });
 }
 
+/// What a program takes that comes in the middle and stays is no lower speed for unknown reasons.
+#[test]
+fn a_program_that_comes_to_another_cpu() {
+    let m = neighbour(|i| i >= 20, |i| i >= 20);
+    assert!(matches!(answer(&m, "shared_memory"), Found(..)), "{:?}", answer(&m, "shared_memory"));
+    assert_eq!(Analysis::compute(&m).replay.speed_changes, []);
+    let unseen = Analysis::compute(&neighbour(|_| false, |i| i >= 20));
+    assert_eq!(unseen.replay.speed_changes.len(), 1);
+}
+
 #[test]
 fn a_program_on_another_cpu() {
     let every_other = |i: u64| i / 3 % 2 == 1;
