@@ -12,6 +12,9 @@ struct Shares {
     slow_ns: u64,
     fast: u32,
     slow: u32,
+    /// When the last thread began, and the sum of when those on fast cores did, ns.
+    last_start_ns: u64,
+    fast_starts_ns: u128,
     /// Longest and second longest work of a thread, ns.
     most_ns: u64,
     second_ns: u64,
@@ -23,7 +26,7 @@ pub(in crate::findings) struct CoreTypes {
     rows: Vec<Shares>,
     /// How many times as long the slow ones took: over all operators, and for the type of operator with the
     /// largest ratio.
-    pub(in crate::findings) ratio: (f64, f64),
+    ratio: (f64, f64),
 }
 
 /// A thread has nothing to do in an operator if another one takes this many times as long.
@@ -35,16 +38,29 @@ impl Shares {
     const fn is_of_one_thread(&self) -> bool {
         self.most_ns >= self.second_ns.saturating_mul(NOTHING)
     }
+
+    /// Time on fast cores before the last thread began: they may have waited for it at a barrier inside, ns.
+    fn early_ns(&self) -> u64 {
+        let early = u128::from(self.last_start_ns) * u128::from(self.fast) - self.fast_starts_ns;
+        u64::try_from(early).unwrap_or(u64::MAX).min(self.fast_ns)
+    }
 }
 
 impl CoreTypes {
-    /// Time that all of them together take less on the fast cores alone, ns, if a slow core takes `ratio`
-    /// times as long for the same work. What the slow ones did goes to the fast ones. It does not
-    /// matter who decided how much that was: a split into equal parts, or the threads that asked for more.
-    pub(in crate::findings) fn saved(&self, ratio: f64) -> f64 {
+    /// Time that all of them together take less on the fast cores alone, at least and at most, ns. What the slow
+    /// ones did goes to the fast ones. It does not matter who decided how much that was: a split into equal
+    /// parts, or the threads that asked for more.
+    pub(in crate::findings) fn saved(&self) -> (f64, f64) {
+        let (least, most) = self.ratio;
+        (self.saved_if(least, |_| 0), self.saved_if(most, Shares::early_ns))
+    }
+
+    /// The same if a slow core takes `ratio` times as long for the same work, and the fast ones waited for a part of
+    /// theirs.
+    fn saved_if(&self, ratio: f64, waited_ns: impl Fn(&Shares) -> u64) -> f64 {
         let ratio = ratio.max(1.0);
         let of = |s: &Shares| {
-            let work = s.fast_ns as f64 + s.slow_ns as f64 / ratio;
+            let work = (s.fast_ns - waited_ns(s)) as f64 + s.slow_ns as f64 / ratio;
             // A single thread that has all of it does not gain by its number.
             let alone = if s.is_of_one_thread() {
                 if s.fast_ns >= s.slow_ns { s.most_ns as f64 } else { s.most_ns as f64 / ratio }
@@ -71,8 +87,10 @@ impl Case<'_> {
                 _ => {}
             }
             let (ns, shares) = (spans.work_ns[i], of_call.entry(spans.node[i]).or_default());
+            shares.last_start_ns = shares.last_start_ns.max(spans.start_ns[i]);
             if spans.cpu[i].is_some_and(|cpu| fast.contains(&cpu)) {
                 (shares.fast_ns, shares.fast) = (shares.fast_ns.saturating_add(ns), shares.fast + 1);
+                shares.fast_starts_ns += u128::from(spans.start_ns[i]);
             } else {
                 (shares.slow_ns, shares.slow) = (shares.slow_ns.saturating_add(ns), shares.slow + 1);
             }

@@ -13,7 +13,7 @@ pub(super) const RULE: Rule = Rule {
     title: "Threads span slow and fast cores",
     question: "Why did it become slower with more threads, or after an update?",
     condition: "Threads compute on CPUs of different capacity (or highest clock), the work takes at least 1.1 times as long on the slow ones, and the threads on fast ones wait for those on slow ones. The fast ones alone would be faster.",
-    formula: "Replay operator by operator: on the fast cores alone each takes their work and that of the slow ones, which a fast one does in a shorter time, divided by the fast threads. How much shorter is seen in this recording: the mean time on slow cores over that on fast ones, of all operators together (least) and of the type of operator where it is largest (most), because where threads ask for rows, a slow one gets fewer.",
+    formula: "Replay operator by operator: on the fast cores alone each takes their work and that of the slow ones, which a fast one does in a shorter time, divided by the fast threads. How much shorter is seen in this recording: the mean time on slow cores over that on fast ones, of all operators together (least) and of the type of operator where it is largest (most), because where threads ask for rows, a slow one gets fewer. At most, the fast ones also waited inside an operator until the last thread had begun: products with quantized weights have a barrier there.",
     remedy: "Give the engine one thread for each fast core and keep it there (-t, --cpu-mask with --cpu-strict, taskset).",
     source: "llama.cpp #7176 (RK3588: 4 big cores instead of 8 threads), #16164; decode on 4 A76 is 19 to 66 % faster than on 8 cores of an RK3588",
     questions: ANY,
@@ -62,16 +62,17 @@ fn judge(case: &Case<'_>) -> Verdict {
         return Verdict::RuledOut(evidence);
     }
     let types = case.core_types(&fast);
-    let saved = |ratio: f64| types.saved(ratio) / case.calls.traced_units();
-    if saved(types.ratio.1) < case.calls.unit_ns as f64 * MIN_GAIN_SHARE {
+    let (least, most) = types.saved();
+    let (least, most) = (least / case.calls.traced_units(), most / case.calls.traced_units());
+    if most < case.calls.unit_ns as f64 * MIN_GAIN_SHARE {
         // The fast cores alone would take as long.
         return Verdict::RuledOut(evidence);
     }
-    let gain = case.gain(saved(types.ratio.0), saved(types.ratio.1)).in_other_sessions();
+    let gain = case.gain(least, most).in_other_sessions();
     Verdict::Found(Found {
         evidence,
         remedy: Remedy::Pin { threads: fast.len() as u64, cpus: fast },
         gains: vec![gain],
-        confidence: Confidence::High,
+        confidence: if least > 0.0 { Confidence::High } else { Confidence::Medium },
     })
 }

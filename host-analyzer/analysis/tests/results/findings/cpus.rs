@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use profinfer_analysis::Analysis;
 use profinfer_analysis::compare::WARM_UP;
-use profinfer_analysis::findings::{Remedy, Requirement, Value};
+use profinfer_analysis::findings::{Confidence, Remedy, Requirement, Value};
 use profinfer_analysis::ladder::Question;
 use profinfer_analysis::phase::Phase;
 use profinfer_analysis::tune::{PRACTICAL, Prediction};
@@ -12,7 +12,7 @@ use profinfer_trace::model::*;
 
 use super::Answer::{Found, NotKnown, RuledOut, Silent};
 use super::memory::ceiling;
-use super::{PROCESS, answer, evidence, findings, number, remedy, rises, tell, text};
+use super::{PROCESS, answer, confidence, evidence, findings, number, remedy, rises, tell, text};
 use crate::models::planted::{DELAY, Plant, TOKENS, each, state, taken, tokens};
 use crate::models::rows::ceiling as ceiling_of;
 use crate::models::small::PID;
@@ -152,7 +152,18 @@ fn a_quota() {
 
 /// The worker has this much more work, on a CPU of half the speed.
 fn uneven(work: u64, capacity: u64) -> Model {
-    let mut m = tokens(work, 0, 0, true);
+    late(work, 0, capacity)
+}
+
+/// It also begins this much later, and the main thread waits for it inside its first operator.
+fn late(work: u64, late: u64, capacity: u64) -> Model {
+    let mut m = tokens(work, late, 0, true);
+    for i in 0..m.spans.len() {
+        if m.spans.thread[i] == ThreadId(0) && m.spans.work_ns[i] == 100 {
+            m.spans.work_ns[i] += late;
+            m.spans.wait_ns[i] -= u32::try_from(late).unwrap();
+        }
+    }
     for (cpu, capacity) in [(0, 1024), (1, capacity)] {
         number(&mut m, FactScope::Cpu(cpu), "cpu.capacity", capacity);
     }
@@ -174,6 +185,16 @@ fn cores_of_two_speeds() {
     assert_eq!(others.map(|m| answer(&m, "mixed_cores")), [RuledOut, RuledOut]);
     let capacity = Requirement::Fact("cpu.capacity");
     assert_eq!(answer(&tokens(0, 0, 0, false), "mixed_cores"), NotKnown(vec![capacity]));
+}
+
+/// The fast thread has 300 ns in the operator, of which it waited for the slow one for 200: 100 + 500 / 1.67 = 400 of the
+/// 500 on the fast one alone, 24 more in the other operators. With those 300 it is not less.
+#[test]
+fn a_fast_core_that_waits_inside_an_operator() {
+    let m = late(400, 200, 512);
+    let Found(0, high) = answer(&m, "mixed_cores") else { panic!("{:?}", answer(&m, "mixed_cores")) };
+    assert!((76..200).contains(&high), "{high}");
+    assert_eq!(confidence(&m, "mixed_cores"), Confidence::Medium);
 }
 
 #[test]
