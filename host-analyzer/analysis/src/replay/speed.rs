@@ -66,9 +66,9 @@ fn of_calls(topologies: &[Option<TopologyId>], calls: &mut [&mut CallReplay]) ->
     let fastest = levels.iter().copied().fold(0.0, f64::min);
     let traced = || calls.iter().filter(|c| c.traced);
     let (weights, work) = (sum(traced().map(|c| c.weights_ns)), sum(traced().map(|c| c.usual.work)));
-    let usual = weights / work.max(1.0);
+    let weights_share = weights / work.max(1.0);
     for (call, level) in calls.iter_mut().zip(levels).filter(|(_, level)| level - fastest >= LEAST.ln()) {
-        move_time(call, usual, 1.0 - (fastest - level).exp());
+        move_time(call, weights_share, 1.0 - (fastest - level).exp());
     }
     let ns = |log: f64| log.exp().round() as u64;
     let change =
@@ -76,13 +76,13 @@ fn of_calls(topologies: &[Option<TopologyId>], calls: &mut [&mut CallReplay]) ->
     changes.iter().map(change).collect()
 }
 
-/// Gives this part of a call's products with weights to the cause. `usual`: their share of the work of traced calls.
-/// What an untraced call takes longer than the traced ones is unexplained so far.
-fn move_time(call: &mut CallReplay, usual: f64, part: f64) {
+/// Gives this part of a call's products with weights to the cause. `weights_share`: their share of the work of traced
+/// calls. What an untraced call takes longer than the traced ones is unexplained so far.
+fn move_time(call: &mut CallReplay, weights_share: f64, part: f64) {
     let (unexplained, weights_ns) = if call.traced {
         (0, call.weights_ns as f64)
     } else {
-        (call.unexplained_ns, call.usual.work.saturating_add(call.unexplained_ns) as f64 * usual)
+        (call.unexplained_ns, call.usual.work.saturating_add(call.unexplained_ns) as f64 * weights_share)
     };
     let ns = (weights_ns * part).round() as u64;
     let of_unexplained = ns.min(unexplained);
