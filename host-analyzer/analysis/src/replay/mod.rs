@@ -63,6 +63,10 @@ use call::Walk;
 use profinfer_trace::model::{LlamaCallId, Model, Node, NodeIdx, TopologyId};
 use programs::Programs;
 
+/// An effect on calls is seen if it is this many standard errors from none. Calls next to each other are alike, so
+/// two would be too few.
+const SEEN: f64 = 4.0;
+
 /// One `llama_decode` call, with the time since the call before if it generates.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CallReplay {

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::cause::{Culprit, CulpritId};
 use super::programs::Programs;
-use super::{Amounts, CallReplay, Cause};
+use super::{Amounts, CallReplay, Cause, SEEN};
 use crate::shared::agent::is_agent;
 use crate::shared::cpu_use::CpuUseIndex;
 use crate::shared::phase::Phase;
@@ -38,9 +38,6 @@ pub struct Share {
 
 /// Calls with a common line over time.
 const BLOCK: usize = 32;
-/// An effect is seen if it is this many standard errors from none. Calls next to each other are alike, so
-/// two would be too few.
-const SEEN: f64 = 4.0;
 /// Least standard deviation of the busy CPUs within blocks.
 const LEAST: f64 = 0.05;
 /// On a CPU where the engine has more than this part of a call, others preempt it.

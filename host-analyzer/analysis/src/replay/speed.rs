@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{CallReplay, Cause};
+use super::{CallReplay, Cause, SEEN};
 use crate::shared::phase::Phase;
 use profinfer_trace::model::{Layer, LlamaCallId, Model, TopologyId};
 
@@ -25,13 +25,10 @@ pub struct SpeedChange {
 const SIDE: usize = 16;
 /// Least change of the time, and least time of a slow part by that of the fastest.
 const LEAST: f64 = 1.1;
-/// A change is seen if it is this many standard errors from none. Calls next to each other are alike, so
-/// two would be too few.
-const SEEN: f64 = 4.0;
 /// Causes took at most this part of the time of an undisturbed call.
 const UNDISTURBED: f64 = 0.05;
 
-/// Moves what the calls with one sequence take longer to a cause of its own. Returns the changes.
+/// Assigns what slow calls with one sequence take longer to [`Cause::LowerSpeed`]. Returns the changes.
 pub(super) fn assign(model: &Model, calls: &mut [CallReplay]) -> Vec<SpeedChange> {
     let topologies = topologies(model);
     let mut of_context: BTreeMap<(u32, u64), Vec<&mut CallReplay>> = BTreeMap::new();

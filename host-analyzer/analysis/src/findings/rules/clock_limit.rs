@@ -3,9 +3,7 @@
 use super::super::case::{MIN_CALLS, MIN_TRACED};
 use super::super::evidence::{Evidence, Place, Value};
 use super::super::{Case, Confidence, Found, Requirement, Rule, Verdict};
-use super::{ANY, Remedy};
-use crate::ladder::StepKind;
-use crate::replay::Cause;
+use super::{ANY, Remedy, of_clocks};
 
 pub(super) const RULE: Rule = Rule {
     code: "clock_limit",
@@ -23,9 +21,7 @@ pub(super) const RULE: Rule = Rule {
         Requirement::Cpus,
         Requirement::Fact("cpu.frequency.max"),
     ],
-    steps: |_, kind| {
-        matches!(kind, StepKind::Floor | StepKind::AboveFloor | StepKind::Caused(Cause::LowerSpeed))
-    },
+    steps: of_clocks,
     judge,
 };
 

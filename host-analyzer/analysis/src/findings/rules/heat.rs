@@ -5,9 +5,7 @@ use std::ops::Range;
 use super::super::case::MIN_GAIN_SHARE;
 use super::super::evidence::{Evidence, Place, Value};
 use super::super::{Case, Confidence, Found, Requirement, Rule, Verdict};
-use super::{ANY, Remedy};
-use crate::ladder::StepKind;
-use crate::replay::Cause;
+use super::{ANY, Remedy, of_clocks};
 use crate::stats::mean::Mean;
 use profinfer_trace::model::GaugeKind;
 
@@ -26,9 +24,7 @@ pub(super) const RULE: Rule = Rule {
         Requirement::Gauge("frequency"),
         Requirement::Gauge("temperature"),
     ],
-    steps: |_, kind| {
-        matches!(kind, StepKind::Floor | StepKind::AboveFloor | StepKind::Caused(Cause::LowerSpeed))
-    },
+    steps: of_clocks,
     judge,
 };
 

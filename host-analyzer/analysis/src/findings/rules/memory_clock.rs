@@ -3,9 +3,7 @@
 use super::super::case::MIN_CALLS;
 use super::super::evidence::{Evidence, Place, Value};
 use super::super::{Case, Confidence, Found, Requirement, Rule, Verdict};
-use super::{ANY, Remedy};
-use crate::ladder::StepKind;
-use crate::replay::Cause;
+use super::{ANY, Remedy, of_clocks};
 
 pub(super) const RULE: Rule = Rule {
     code: "memory_clock",
@@ -18,9 +16,7 @@ pub(super) const RULE: Rule = Rule {
     source: "rknn-llm #532, #409, #29; sbc-reviews #2 (12 to 21 tok/s in one report, all clocks fixed)",
     questions: ANY,
     requires: &[Requirement::Calls(MIN_CALLS), Requirement::Fact("ddr.frequency")],
-    steps: |_, kind| {
-        matches!(kind, StepKind::Floor | StepKind::AboveFloor | StepKind::Caused(Cause::LowerSpeed))
-    },
+    steps: of_clocks,
     judge,
 };
 

@@ -46,13 +46,19 @@ mod text_batches;
 mod too_many_threads;
 
 use super::Rule;
-use crate::ladder::Question;
+use crate::ladder::{Question, StepKind};
+use crate::replay::Cause;
 
 /// Questions of rules that judge whatever a session does.
 const ANY: &[Question] = &[Question::Decode, Question::Prompt, Question::Encode];
 
 /// Questions of rules on what only an engine that generates text does.
 const GENERATING: &[Question] = &[Question::Decode];
+
+/// The steps that clocks change: all work of the operators, also that at a lower speed than before.
+const fn of_clocks(_: Question, kind: StepKind) -> bool {
+    matches!(kind, StepKind::Floor | StepKind::AboveFloor | StepKind::Caused(Cause::LowerSpeed))
+}
 
 /// All rules, in the order of docs/findings.md.
 pub const RULES: &[&Rule] = &[

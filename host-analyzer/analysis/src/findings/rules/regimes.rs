@@ -221,8 +221,7 @@ fn judge(case: &Case<'_>) -> Verdict {
     let of_program = fact.is_none();
     let Some(change) = fact.or_else(|| came(case)) else { return of_operators(case) };
     let ns = |mean: Mean| Value::Nanoseconds(mean.mean as u64);
-    let mut evidence = when(case, change.name, change.at_ns);
-    evidence.splice(1..1, change.details);
+    let mut evidence = when(case, change.name, change.details, change.at_ns);
     evidence.extend([
         case.per_unit("time_ns_before", ns(change.before), Place::Tokens),
         case.per_unit("time_ns_after", ns(change.after), Place::Tokens),
@@ -250,7 +249,7 @@ fn of_operators(case: &Case<'_>) -> Verdict {
     let costs = case.judged().is_some_and(|ladder| cost(ladder) >= NAMED);
     let Some((change, token)) = largest.filter(|_| costs) else { return Verdict::DoesNotApply };
     let at_ns = case.model.session.start_ns.saturating_add(token.start_ns);
-    let mut evidence = when(case, "operator_speed", at_ns);
+    let mut evidence = when(case, "operator_speed", Vec::new(), at_ns);
     evidence.extend([
         case.per_unit("weights_ns_before", Value::Nanoseconds(change.before_ns), Place::Tokens),
         case.per_unit("weights_ns_after", Value::Nanoseconds(change.after_ns), Place::Tokens),
@@ -264,10 +263,9 @@ fn of_operators(case: &Case<'_>) -> Verdict {
 }
 
 /// What changed, and when.
-fn when(case: &Case<'_>, name: &str, at_ns: u64) -> Vec<Evidence> {
+fn when(case: &Case<'_>, name: &str, details: Vec<Evidence>, at_ns: u64) -> Vec<Evidence> {
     let at = Value::Nanoseconds(at_ns.saturating_sub(case.model.session.start_ns));
-    vec![
-        Evidence::new("changed", Value::Name(name.to_owned()), Place::Conditions),
-        Evidence::new("changed_at", at, Place::Tokens),
-    ]
+    let changed = Evidence::new("changed", Value::Name(name.to_owned()), Place::Conditions);
+    let at = Evidence::new("changed_at", at, Place::Tokens);
+    [changed].into_iter().chain(details).chain([at]).collect()
 }
