@@ -11,6 +11,7 @@ use super::inner::{Learning, Learnt};
 use super::lookup::Lookup;
 use super::meeting::Meetings;
 use super::outside::{self, Does};
+use super::returning::ReturningTimes;
 use super::split::{Kind, Splitter};
 use super::teams::Teams;
 use super::typical::{Openings, Seen, Typical};
@@ -35,8 +36,7 @@ pub(super) struct Walk<'a> {
     cpus: &'a HashMap<u32, usize>,
     /// By class.
     typical: Vec<Typical>,
-    /// How much longer a thread computes after it came back to a CPU, by class, ns.
-    returning: Vec<u64>,
+    returning: ReturningTimes,
     waking: WakingTimes,
     class_times: Vec<Vec<ClassTimes>>,
     costs: ProbeCosts,
@@ -325,10 +325,12 @@ impl<'a> Walk<'a> {
             let class = of_node.get(m.node.0 as usize).copied().unwrap_or(ClassId(u32::MAX));
             let Learnt { inner, shared } = self.learnt.get(class.0 as usize).copied().unwrap_or_default();
             let typical = self.typical.get(class.0 as usize).copied().unwrap_or_default();
-            let returning_ns = self.returning.get(class.0 as usize).copied().unwrap_or(0);
+            let returning_ns = self.returning.before(class.0 as usize);
+            let resuming_ns = self.returning.inside;
             let (limit, spinning_ns) = (typical.limit, self.spinning_ns[at.min(1)]);
             let Self { waking, costs, .. } = *self;
-            let kind = Kind { inner, shared, limit, returning_ns, spinning_ns, waking, at_once, costs };
+            let kind =
+                Kind { inner, shared, limit, returning_ns, resuming_ns, spinning_ns, waking, at_once, costs };
             let usual = self.splitter.split(spans, members, opened, kind, &mut self.lookup);
             let usual = match usual.total() {
                 total if total > typical.limit => {

@@ -1,14 +1,15 @@
 //! What a thread needs after it came back to a CPU, learnt from a recording: one pass over its operators.
 
+use super::cause::Cause;
 use super::class::Classes;
 use super::inner::Learnt;
 use super::lookup::Lookup;
 use super::meeting::{Meetings, end};
-use super::returning::Returning;
+use super::returning::{Absence, Returning, ReturningTimes};
 use super::waking::{Waking, WakingTimes};
 use profinfer_trace::model::Model;
 
-/// How much longer a thread computes after it came back to a CPU, by class, ns; and what waking threads takes.
+/// How much longer a thread computes after it came back to a CPU, and what waking threads takes.
 pub(super) fn coming_back(
     model: &Model,
     classes: &Classes,
@@ -16,10 +17,10 @@ pub(super) fn coming_back(
     spinning_ns: [u64; 2],
     meetings: &mut Meetings,
     lookup: &mut Lookup<'_>,
-) -> (Vec<u64>, WakingTimes) {
+) -> (ReturningTimes, WakingTimes) {
     let (mut returning, mut waking) = (Returning::new(classes.len()), Waking::default());
     if lookup.is_empty() {
-        return (returning.longer(), waking.times());
+        return (returning.times(), waking.times());
     }
     let spans = &model.spans;
     for (call, rows) in spans.by_call() {
@@ -36,13 +37,24 @@ pub(super) fn coming_back(
                 let (thread, start, end) = (spans.thread[*i], spans.start_ns[*i], end(spans, *i));
                 // Those that wait for the last one have done their part before the barrier meanwhile.
                 let waits = inner && start < last_start;
-                if !waits && lookup.rows(thread, start, end).is_empty() {
-                    let returned = !lookup.rows(thread, opened, start).is_empty();
-                    returning.add(class, returned, end.saturating_sub(start));
+                let inside = lookup.rows(thread, start, end);
+                // One that sleeps inside waits at a barrier.
+                if waits || inside.iter().any(|a| a.cause == Cause::Asleep) {
+                    continue;
                 }
+                let absence = if !inside.is_empty() {
+                    Absence::Inside
+                } else if lookup.rows(thread, opened, start).is_empty() {
+                    Absence::None
+                } else {
+                    Absence::Before
+                };
+                let away = inside.iter().map(|a| a.end.min(end).saturating_sub(a.start.max(start)));
+                let on = end.saturating_sub(start).saturating_sub(away.fold(0, u64::saturating_add));
+                returning.add(class, absence, on);
             }
             opened = m.release;
         }
     }
-    (returning.longer(), waking.times())
+    (returning.times(), waking.times())
 }

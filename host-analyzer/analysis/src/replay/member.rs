@@ -15,7 +15,8 @@ pub(super) struct Member {
     pub(super) from: u64,
     /// How much longer it computed because it was off the CPU before, ns.
     pub(super) longer: u64,
-    /// Time on the CPU after it was woken at a barrier inside the operator, until it computed, ns.
+    /// How much longer it was on the CPU because it was off it inside the operator: after it was woken at a barrier,
+    /// until it computed; or it computed slower, ns.
     pub(super) returns: u64,
 }
 
@@ -25,7 +26,7 @@ impl Member {
     }
 
     pub(super) fn slept_inside(&self) -> bool {
-        self.inside.iter().any(|(cause, _)| sleeps(cause))
+        self.inside.get(Cause::Asleep) > 0
     }
 
     /// Adds what kept it from beginning, and that it computed longer for the same causes.

@@ -71,8 +71,10 @@ pub(super) struct Kind {
     pub(super) shared: bool,
     /// The longest time that is not out of the ordinary, ns.
     pub(super) limit: u64,
-    /// How much longer a thread computes after it came back to a CPU, ns.
+    /// How much longer a thread computes that was off the CPU right before, ns.
     pub(super) returning_ns: u64,
+    /// How much longer one computes that was off the CPU in the operator, ns.
+    pub(super) resuming_ns: u64,
     /// Time that a spinning barrier and the dispatch of the next operator take, with the probes, ns.
     pub(super) spinning_ns: u64,
     pub(super) waking: WakingTimes,
@@ -132,8 +134,12 @@ impl Splitter {
             if !member.before.is_empty() && member.from == start {
                 member.longer = kind.returning_ns.min(on);
             }
-            if kind.inner && member.slept_inside() {
+            // Interrupts are none of the causes yet.
+            let slept = member.slept_inside();
+            if kind.inner && slept {
                 member.returns = kind.waking.returns.min(on);
+            } else if !slept && !member.inside.is_empty() {
+                member.returns = kind.resuming_ns.min(on);
             }
             if !spans.migrated[*i] {
                 lookup.interrupts(spans.cpu[*i], member.from, end, &mut member.inside);
