@@ -143,8 +143,9 @@ impl<'a> Walk<'a> {
         calls.into_iter().flatten().collect()
     }
 
-    pub(super) fn into_classes(self) -> (Classes, Vec<Vec<ClassTimes>>) {
-        (self.classes, self.class_times)
+    /// The classes, whether each has an inner barrier, and their times.
+    pub(super) fn into_classes(self) -> (Classes, Vec<bool>, Vec<Vec<ClassTimes>>) {
+        (self.classes, self.learnt.iter().map(|l| l.inner).collect(), self.class_times)
     }
 
     /// The time before each call of a process that had one before.

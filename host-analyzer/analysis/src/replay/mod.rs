@@ -220,6 +220,8 @@ pub struct Replay {
     pub classes: Vec<Class>,
     /// By topology, then node.
     class_of_node: Vec<Vec<ClassId>>,
+    /// By class: all threads wait inside until the last one has begun.
+    inner: Vec<bool>,
     /// By [`Phase::index`], then class.
     pub class_times: Vec<Vec<ClassTimes>>,
     pub culprits: Vec<Culprit>,
@@ -255,7 +257,7 @@ impl Replay {
         let mut gaps = walk.gaps(&intervals);
         let mut encodes = walk.encodes(&intervals);
         let start_waits = waits::waits(model, &away);
-        let (classes, class_times) = walk.into_classes();
+        let (classes, inner, class_times) = walk.into_classes();
         let (classes, class_of_node) = classes.into_parts();
         let steal_unknown = steal::assign(model, conditions, &mut calls);
         kernel::assign(model, &away, &mut calls);
@@ -273,6 +275,7 @@ impl Replay {
             start_waits,
             classes,
             class_of_node,
+            inner,
             class_times,
             culprits: programs.into_culprits(),
             neighbours,
@@ -285,6 +288,12 @@ impl Replay {
     #[must_use]
     pub fn classes_of(&self, topology: TopologyId) -> &[ClassId] {
         self.class_of_node.get(topology.0 as usize).map_or(&[], Vec::as_slice)
+    }
+
+    /// All threads of its operators wait inside until the last one has begun, as far as the recording shows.
+    #[must_use]
+    pub fn meets_inside(&self, class: ClassId) -> bool {
+        self.inner.get(class.0 as usize).copied().unwrap_or(false)
     }
 
     #[must_use]
