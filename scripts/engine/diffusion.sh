@@ -11,7 +11,9 @@ engine_diffusion() {
 	local new=$1 final=$2 to=$1/node_modules/@qvac/diffusion-cpp
 	have npm || need_pkgs npm
 	say "stable-diffusion.cpp from npm (200 MB)"
-	npm install --loglevel error --fetch-retries 5 --no-audit --no-fund --ignore-scripts --prefix "$new" "${DIFFUSION_NEEDS[@]}" >"$new/npm.log" 2>&1 ||
+	# Not by --prefix, with which npm does not read the settings of the machine, such as its certificates.
+	echo '{}' >"$new/package.json"
+	(cd "$new" && npm install --loglevel error --fetch-retries 5 --no-audit --no-fund --ignore-scripts "${DIFFUSION_NEEDS[@]}") >"$new/npm.log" 2>&1 ||
 		die "npm could not fetch ${DIFFUSION_NEEDS[*]}" "$(tail -n 5 "$new/npm.log")" "Is the npm registry reachable from here?"
 	npm_unpack "$to" "$DIFFUSION_PACKAGE"
 	# Other machines, and Vulkan: what is traced is the CPU.
