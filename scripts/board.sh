@@ -29,7 +29,7 @@
 #   --cpu NAME       QEMU's name of a processor (default: cortex-a76, on x86-64 max); `max` has every instruction of QEMU
 #   --cpus N         number of CPUs (default: 4)
 #   --adb            Android's debugging daemon, for adb connect; `up` prints the port on this machine
-#   --port N         port on this machine for the agent's port 7817 (default: 7817, or a free one if that is taken)
+#   --port N         port on this machine for the agent's port 7817 (default: the first free one from 7817 or BOARD_PORT on)
 #   --model NAME     the GGUF on it, a name of scripts/model.sh (default: dense-q8)
 #   --agent FILE     the agent on it (default: $PROFINFER_STATIC_AGENT, or built by scripts/build-agent.sh; `none`: a board without one)
 #   --memory MB      (default: 1024)

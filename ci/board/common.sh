@@ -42,6 +42,9 @@ boards_down() {
 	done
 }
 
+# Programs that follow the documents need 7817.
+export BOARD_PORT=7900
+
 # boot OPTIONS...: sets `board` to a board with these options of `board.sh up`. One that is up already is taken: scripts/test.sh
 # lets boards live for several steps, and names them by PROFINFER_BOARDS.
 boot() {

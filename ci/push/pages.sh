@@ -37,7 +37,7 @@ printf '#!/bin/sh\nexec %s -F %s "$@"\n' "$(command -v ssh)" "$dir/ssh_config" >
 # device NAME OPTIONS…: boots it, and puts onto it what a reader of the pages has
 device() {
 	say "$1"
-	boot "${@:2}" --port "$(free_port 7900)" || die "the emulated board does not boot"
+	boot "${@:2}" || die "the emulated board does not boot"
 	run=$CACHE/board/run/$(cut -d" " -f3 <<<"$board")
 	$board tools
 	rm -rf "$dir/work"

@@ -115,7 +115,7 @@ board_up() {
 	exec 8>"$RUN/../ports"
 	! have flock || flock 8
 	ssh_port=$(free_port 7822)
-	[ -n "$port" ] || port=$(free_port 7817)
+	[ -n "$port" ] || port=$(free_port "${BOARD_PORT:-7817}")
 	[ -z "$adb" ] || adb=$(free_port 7855)
 	# Boot messages take time to print; on a serial link they belong to what it has to bear.
 	[ -n "$serial" ] || parameters+=" quiet"
