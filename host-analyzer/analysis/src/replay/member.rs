@@ -36,6 +36,14 @@ impl Member {
         causes.share(self.longer, to);
         to.add_all(&causes);
     }
+
+    /// The same of what kept it from going on.
+    pub(super) fn add_inside(&self, inner: bool, to: &mut Amounts) {
+        let mut causes = Amounts::default();
+        self.inside.iter().for_each(|(cause, ns)| causes.add(place(cause, inner, false), ns));
+        causes.share(self.returns, to);
+        to.add_all(&causes);
+    }
 }
 
 /// When a thread begins to compute: at an inner barrier it waits for the last one to begin, unless it
@@ -106,8 +114,4 @@ pub(super) const fn place(cause: Cause, inner: bool, before: bool) -> Cause {
         Cause::Asleep if before || inner => Cause::WakeUp,
         other => other,
     }
-}
-
-pub(super) fn add_inside(from: &Amounts, inner: bool, to: &mut Amounts) {
-    from.iter().for_each(|(cause, ns)| to.add(place(cause, inner, false), ns));
 }

@@ -8,7 +8,7 @@
 use super::cause::{Amounts, Cause};
 use super::lookup::Lookup;
 use super::meeting::end;
-use super::member::{Member, Times, add_inside, computes_from, place};
+use super::member::{Member, Times, computes_from, place};
 use super::opening::late_opening;
 use super::usual::{ProbeCosts, Usual, usual};
 use super::waking::WakingTimes;
@@ -289,7 +289,7 @@ impl Splitter {
         let last_to_end = members.iter().max_by_key(|m| m.end);
         let before = if inner { last_to_begin } else { last_to_end };
         before.iter().for_each(|m| m.add_before(claims));
-        last_to_end.iter().for_each(|m| add_inside(&m.inside, inner, claims));
+        last_to_end.iter().for_each(|m| m.add_inside(inner, claims));
         let mut left = excess;
         let first = left.min(claims.total());
         left -= first - claims.share(first, &mut delays.caused);
@@ -298,7 +298,7 @@ impl Splitter {
             claims.clear();
             for m in members.iter() {
                 m.add_before(claims);
-                add_inside(&m.inside, inner, claims);
+                m.add_inside(inner, claims);
             }
             let second = left.min(claims.total() / members.len().max(1) as u64);
             left -= second - claims.share(second, &mut delays.caused);

@@ -5,6 +5,7 @@ mod holders;
 pub(crate) mod insert;
 mod left_out;
 pub(crate) mod questions;
+mod resumed;
 mod speeds;
 mod starts;
 mod stops;
