@@ -52,6 +52,8 @@ struct Together {
     slow: Share,
     /// Its threads meet at a barrier inside.
     meets: bool,
+    /// A single thread has all of it.
+    one_thread: bool,
 }
 
 impl Together {
@@ -62,13 +64,12 @@ impl Together {
         let share = |fast: bool| Share::of(parts.iter().filter(|p| p.fast == fast), last_start);
         let (fast, slow) = (share(true), share(false));
         let both = fast.threads > 0 && slow.threads > 0;
-        both.then_some(Self { elapsed_ns: last_end.saturating_sub(first), fast, slow, meets })
-    }
-
-    /// A single thread has all of it: those on the other type of core took less than a tenth of its time.
-    const fn is_of_one_thread(&self) -> bool {
-        let (fast, slow) = (self.fast.longest_ns, self.slow.longest_ns);
-        fast >= slow.saturating_mul(NOTHING) || slow >= fast.saturating_mul(NOTHING)
+        let long = parts.iter().filter(|p| {
+            let ns = p.end_ns.saturating_sub(p.start_ns);
+            ns.saturating_mul(NOTHING) > fast.longest_ns.max(slow.longest_ns)
+        });
+        let one_thread = long.count() <= 1;
+        both.then_some(Self { elapsed_ns: last_end.saturating_sub(first), fast, slow, meets, one_thread })
     }
 
     /// Time on the fast cores alone, ns, if a slow one takes `ratio` times as long for the same work. `waits`: the
@@ -76,7 +77,7 @@ impl Together {
     fn on_fast_ns(&self, ratio: f64, waits: bool) -> f64 {
         let ratio = ratio.max(1.0);
         // A single thread that has all of it does not gain by its number.
-        if self.is_of_one_thread() {
+        if self.one_thread {
             return (self.fast.longest_ns as f64).max(self.slow.longest_ns as f64 / ratio);
         }
         let slow = self.slow.computed_ns(waits) as f64 / ratio;
@@ -115,7 +116,7 @@ impl CoreTypes {
 
     fn add(&mut self, op: Option<Text>, together: Together) {
         self.rows.push(together);
-        if let Some(op) = op.filter(|_| !together.is_of_one_thread()) {
+        if let Some(op) = op.filter(|_| !together.one_thread) {
             let mean = |s: Share| s.computed_ns(together.meets) as f64 / f64::from(s.threads.max(1));
             let (fast, slow) = (mean(together.fast), mean(together.slow));
             self.of_op.entry(op).or_default().add(Means { fast, slow });
@@ -207,5 +208,9 @@ mod tests {
         }
         let part = Part { fast: true, start_ns: 0, end_ns: 9 };
         assert!(Together::new(&[part, part], false).is_none());
+        // Two slow ones share it.
+        let slow = Part { fast: false, start_ns: 0, end_ns: 100 };
+        let t = Together::new(&[part, slow, slow], false);
+        assert!(t.is_some_and(|t| (t.on_fast_ns(4.0, false) - 59.0).abs() < 1e-9), "{t:?}");
     }
 }
