@@ -11,6 +11,8 @@ FIGURE = re.compile(r"(prompt eval|eval|total) time *= *([0-9.]+) ms(?: */ *(\d+
 BEGINS = re.compile(r"^(\d+)\.(\d\d)\.(\d{3})\.(\d{3}) I generate:", re.MULTILINE)
 #: the last of the figures; a log without it was cut
 LAST = "total time ="
+#: before our driver's first line, when it began: seconds since the machine's start, which is what its own clock counts, too
+EXEC = re.compile(r"^exec (\d+\.\d+)$", re.MULTILINE)
 #: of llama-lookup and llama-speculative-simple: tokens that came out, and seconds
 DECODED = re.compile(r"decoded +(\d+) tokens in +([0-9.]+) seconds")
 
@@ -48,9 +50,11 @@ def of_nodes(text):
         return {}
     start, end = int(calls[0][4]), int(calls[0][5])
     out = {"prompt": end - start, "first_token": end - start}
-    # Without the first token, as on the ladder: it warms up caches.
-    if len(calls) > 2:
-        out["decode"] = (int(calls[-1][5]) - int(calls[1][5])) / (len(calls) - 2)
+    began = EXEC.search(text)
+    if began:
+        out["start_up"] = start - float(began[1]) * 1e9
+    if len(calls) > 1:
+        out["decode"] = (int(calls[-1][5]) - end) / (len(calls) - 1)
     return out
 
 

@@ -13,7 +13,7 @@ LOG = """0.00.724.345 I generate: n_ctx = 512, n_batch = 2048, n_predict = 64, n
 0.04.650.720 I common_perf_print:       total time =    3926.20 ms /    19 tokens
 0.04.650.747 I common_perf_print: unaccounted time =      30.87 ms /   0.8 %      (total - sampling - prompt eval - eval) / (total)
 """
-NODES = "ready\t5\ndecode\t0\t0\t8\t1000\t1500\t7\t0\t0\ndecode\t1\t0\t1\t1510\t1700\t7\t0\t0\ndecode\t2\t0\t1\t1720\t1900\t7\t0\t0\n"
+NODES = "ready\t5\ndecode\t0\t0\t8\t1000\t1500\t7\t0\t0\ndecode\t1\t0\t1\t1510\t1760\t7\t0\t0\ndecode\t2\t0\t1\t1780\t1900\t7\t0\t0\n"
 
 
 class Clock(unittest.TestCase):
@@ -30,7 +30,10 @@ class Clock(unittest.TestCase):
         self.assertAlmostEqual(times["decode"], 1.633e9 / 25)
 
     def test_our_driver(self):
-        self.assertEqual(clock.times("nodes", NODES, ""), {"prompt": 500, "first_token": 500, "decode": 200})
+        times = {"prompt": 500, "first_token": 500, "decode": 200}
+        self.assertEqual(clock.times("nodes", NODES, ""), times)
+        begun = "exec 12.25\n" + NODES.replace("\t1000\t1500", "\t13000000000\t13000000500").replace("1760", "13000000760").replace("1900", "13000000900")
+        self.assertEqual(clock.times("nodes", begun, ""), times | {"start_up": 750e6})
 
     def test_a_run_that_failed_has_no_times(self):
         self.assertEqual(clock.times("nodes", "", ""), {})

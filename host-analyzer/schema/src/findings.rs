@@ -115,7 +115,7 @@ pub struct Headline {
     /// Phase of the calls that the other figures are of.
     #[serde(default)]
     pub phase: Phase,
-    /// Decode tokens that the figures are of; the first one is left out, it warms caches up. Where a
+    /// Decode tokens that the figures are of; one before which no call was recorded is left out. Where a
     /// call has several sequences, its tokens count as one.
     pub tokens: u64,
     /// Mean number of sequences that get a token from such a call; `null` for one.

@@ -14,7 +14,7 @@ pub struct Ladder {
     /// Process of the engine.
     pub pid: u32,
     /// Tokens (`decode`), prompts (`prompt`), requests (`first_token`), starts (`start_up`) or calls
-    /// that it covers. The first decode token is left out.
+    /// that it covers. A token before which no call was recorded is left out.
     pub units: u64,
     /// Units whose operators were captured completely.
     pub traced_units: u64,

@@ -62,12 +62,14 @@ impl Question {
             replay.phase(phase).filter(own).filter(|c| !encodes(model, c)).collect()
         };
         let covered = || replay.calls.iter().filter(own).filter(|c| self.covers(model, sources.phases, c));
+        // When a token begins is not known if the call before was not recorded.
+        let first = replay.calls.iter().find(own).map(|c| c.call);
+        let begun = |c: &&CallReplay| Some(c.call) != first;
         match self {
             Self::Decode => {
-                let (single, several) = (of(Phase::Decode), of(Phase::BatchDecode));
-                guesses(sources, (&single, &several), of(Phase::Draft)).unwrap_or_else(|| {
-                    // The first one warms up caches.
-                    self.all(sources, covered().skip(1).collect(), vec![sources.phases.decode])
+                let generated = [Phase::Decode, Phase::BatchDecode, Phase::Draft].map(of);
+                guesses(sources, generated, begun).unwrap_or_else(|| {
+                    self.all(sources, covered().filter(begun).collect(), vec![sources.phases.decode])
                 })
             }
             Self::Prompt => self.all(sources, covered().collect(), vec![Phase::Prefill]),
@@ -149,19 +151,18 @@ fn encoded(sources: &Sources<'_>, rows: &[&CallReplay]) -> Vec<u64> {
 /// shows is left out, with its guesses: the last one of a request. `None` if it does not guess.
 fn guesses<'a>(
     sources: &Sources<'a>,
-    (single, several): (&[&'a CallReplay], &[&'a CallReplay]),
-    draft: Vec<&'a CallReplay>,
+    [single, several, draft]: [Vec<&'a CallReplay>; 3],
+    begun: impl Fn(&&CallReplay) -> bool,
 ) -> Option<Calls<'a>> {
     let calls = &sources.model.llama_calls;
     let verifies = |c: &&CallReplay| sources.emitted[c.call.0 as usize].is_some();
     if draft.is_empty() && !several.iter().any(verifies) {
         return None;
     }
-    let mut all = [single, several, &draft].concat();
+    let mut all = [single, several, draft].concat();
     all.sort_by_key(|c| calls.start_ns[c.call.0 as usize]);
-    // The first call warms up caches.
     let (mut rows, mut known): (Vec<&CallReplay>, usize) = (Vec::new(), 0);
-    for c in all.into_iter().skip(1) {
+    for c in all.into_iter().filter(begun) {
         match c.phase {
             Phase::Draft => rows.push(c),
             _ if sources.phases.replays[c.call.0 as usize] => {

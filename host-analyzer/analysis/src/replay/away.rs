@@ -15,7 +15,6 @@ use super::programs::Programs;
 use crate::results::fact::Conditions;
 use crate::results::sched::pieces::{Piece, pieces};
 use crate::shared::agent::is_agent;
-use crate::shared::session::first_call;
 use crate::shared::throttled::ThrottledTimes;
 use crate::shared::tracing::Tracing;
 use profinfer_trace::model::{Model, ProbeSwitch, ThreadId, ThreadState};
@@ -56,7 +55,6 @@ impl AwayTimes {
             let row: &mut Vec<Away> = &mut rows[piece.thread.0 as usize];
             let mut start = piece.start_ns;
             for (cause, ns) in blame.causes(&piece) {
-                let cause = blame.after_stop(cause, &piece);
                 let end = start.saturating_add(ns).min(piece.end_ns);
                 match row.last_mut().filter(|last| last.end == start && last.cause == cause) {
                     Some(last) => last.end = end,
@@ -98,8 +96,6 @@ struct Blame<'a, 'p> {
     frozen: Frozen,
     offline: Offline,
     throttled: ThrottledTimes,
-    /// Ends of the first calls of processes that the agent started or waited for, ns.
-    first_calls: HashMap<u32, u64>,
     /// Start of the first captured operator of each process, ns.
     first_operators: HashMap<u32, u64>,
 }
@@ -121,18 +117,8 @@ impl<'a, 'p> Blame<'a, 'p> {
             frozen: Frozen::new(model),
             offline: Offline::new(model),
             throttled: ThrottledTimes::new(model),
-            first_calls: first_calls(model),
             first_operators: first_operators(model),
         }
-    }
-
-    /// In the first call the agent stops the process to attach probes. When it continues, the agent has a
-    /// CPU, so new threads are placed on the other ones, and stay there for tens of milliseconds although
-    /// its CPU is idle by then. Without the agent they do not share a CPU.
-    fn after_stop(&self, cause: Cause, piece: &Piece) -> Cause {
-        let pid = self.model.threads.get(piece.thread).pid;
-        let first = self.first_calls.get(&pid).is_some_and(|end| piece.start_ns < *end);
-        if first && cause == Cause::Placement { Cause::Agent } else { cause }
     }
 
     /// Who stopped a thread: the agent stops the process before its first captured operator to attach
@@ -252,12 +238,4 @@ fn first_operators(model: &Model) -> HashMap<u32, u64> {
         first.entry(pid).or_insert_with(|| model.spans.start_ns[rows].iter().copied().min().unwrap_or(0));
     }
     first
-}
-
-fn first_calls(model: &Model) -> HashMap<u32, u64> {
-    let calls = &model.llama_calls;
-    let end = |i: usize| calls.start_ns[i].saturating_add(calls.duration_ns[i]);
-    let last_execs: HashMap<u32, u64> = model.start_ups.iter().map(|s| (s.pid, s.exec_ns)).collect();
-    let first = |(pid, exec_ns)| Some((pid, end(first_call(model, pid, exec_ns)?)));
-    last_execs.into_iter().filter_map(first).collect()
 }

@@ -108,7 +108,9 @@ impl<'a> Holders<'a> {
         if left > 0 {
             let threads = [Some(thread), other];
             let pushed = self.pushed(tasks, (pid, threads), on, from);
-            let holder = pushed.unwrap_or(Holder::Known(Cause::Placement));
+            let holder = pushed
+                .or_else(|| self.kept_out(tasks, (pid, threads), cpu, from))
+                .unwrap_or(Holder::Known(Cause::Placement));
             match holders.iter_mut().find(|(h, _)| *h == holder) {
                 Some((_, ns)) => *ns = ns.saturating_add(left),
                 None => holders.push((holder, left)),
@@ -153,9 +155,33 @@ impl<'a> Holders<'a> {
         if at.saturating_sub(came) > BALANCED_NS {
             return None;
         }
-        let (from, to) =
-            (left.end.max(came.saturating_sub(LEFT_NS)), came.max(left.end.saturating_add(LEFT_NS)));
-        let held = self.held(tasks, left.cpu, (pid, &|_| false), (from, to));
+        let time = (left.end.max(came.saturating_sub(LEFT_NS)), came.max(left.end.saturating_add(LEFT_NS)));
+        self.holder_of_most(tasks, left.cpu, pid, time)
+    }
+
+    /// Who had `cpu`, which is free at `at`, when one of two threads of process `pid` began on another one.
+    fn kept_out(
+        &self,
+        tasks: &CpuUseIndex<'a>,
+        (pid, threads): (u32, [Option<ThreadId>; 2]),
+        cpu: u16,
+        at: u64,
+    ) -> Option<Holder> {
+        let began = threads.iter().flatten().filter_map(|thread| self.stays.began(*thread, at)).max()?;
+        let recent = at.saturating_sub(began) <= BALANCED_NS;
+        let time = (began.saturating_sub(LEFT_NS), began);
+        recent.then(|| self.holder_of_most(tasks, cpu, pid, time)).flatten()
+    }
+
+    /// The task of another process that had `cpu` for more than half of the time.
+    fn holder_of_most(
+        &self,
+        tasks: &CpuUseIndex<'a>,
+        cpu: u16,
+        pid: u32,
+        (from, to): (u64, u64),
+    ) -> Option<Holder> {
+        let held = self.held(tasks, cpu, (pid, &|_| false), (from, to));
         let (holder, ns) = held.foreign.into_iter().max_by_key(|(_, ns)| *ns)?;
         (ns.saturating_mul(2) > to.saturating_sub(from)).then_some(holder)
     }
@@ -278,24 +304,53 @@ mod tests {
         let mut model = Model::default();
         let threads = [100, 101].map(|tid| model.threads.find_or_add(tid));
         threads.iter().for_each(|thread| model.threads.describe(*thread, 7, Text::default()));
-        let none = Text::default();
-        let sched = &mut model.sched;
+        program_on_cpu_0(&mut model, busy);
+        for (thread, cpu, start, end) in [(0, 1, 0, 400), (1, 0, 0, 10), (1, 1, 11, 400)] {
+            runs(&mut model, threads[thread], cpu, (start, end));
+        }
+        let holders = Holders::new(&model);
+        holders.pushed(holders.tasks.as_ref()?, (7, threads.map(Some)), 1, at * MS)
+    }
+
+    /// Both threads of process 7 run on CPU 1, the second one from 20 ms on. A program had CPU 0 for `busy` of the
+    /// 10 ms before.
+    fn kept_out(busy: u64, at: u64) -> Option<Holder> {
+        let mut model = Model::default();
+        let threads = [100, 101].map(|tid| model.threads.find_or_add(tid));
+        threads.iter().for_each(|thread| model.threads.describe(*thread, 7, Text::default()));
+        program_on_cpu_0(&mut model, busy);
+        threads.iter().zip([0, 20]).for_each(|(thread, start)| runs(&mut model, *thread, 1, (start, 400)));
+        let holders = Holders::new(&model);
+        holders.kept_out(holders.tasks.as_ref()?, (7, threads.map(Some)), 0, at * MS)
+    }
+
+    #[test]
+    fn a_program_kept_a_new_thread_out_of_a_cpu_that_is_free_since() {
+        let program = Some(Holder::Task(TaskId(0)));
+        assert_eq!([20, 30, 148].map(|at| kept_out(10, at)), [program; 3]);
+        // It was free for most of that time; the kernel would have moved the thread by now.
+        assert_eq!([kept_out(4, 30), kept_out(10, 149)], [None; 2]);
+    }
+
+    /// A program that has CPU 0 for `busy` of the 10 ms from 10 ms on.
+    fn program_on_cpu_0(model: &mut Model, busy: u64) {
+        let (sched, none) = (&mut model.sched, Text::default());
         sched.tasks.push(Task { tid: 4242, pid: 4242, name: none, command: none, cgroup: none });
         sched.cpu_use_recorded = true;
-        for (thread, cpu, start, end) in [(0, 1, 0, 400), (1, 0, 0, 10), (1, 1, 11, 400)] {
-            sched.states.thread.push(threads[thread]);
-            sched.states.start_ns.push(start * MS);
-            sched.states.duration_ns.push((end - start) * MS);
-            sched.states.state.push(ThreadState::Running);
-            sched.states.cpu.push(cpu);
-        }
         sched.cpu_use.cpu.push(0);
         sched.cpu_use.start_ns.push(10 * MS);
         sched.cpu_use.duration_ns.push(10 * MS);
         sched.cpu_use.task.push(TaskId(0));
         sched.cpu_use.busy_ns.push(busy * MS);
-        let holders = Holders::new(&model);
-        holders.pushed(holders.tasks.as_ref()?, (7, threads.map(Some)), 1, at * MS)
+    }
+
+    fn runs(model: &mut Model, thread: ThreadId, cpu: u16, (start, end): (u64, u64)) {
+        let states = &mut model.sched.states;
+        states.thread.push(thread);
+        states.start_ns.push(start * MS);
+        states.duration_ns.push((end - start) * MS);
+        states.state.push(ThreadState::Running);
+        states.cpu.push(cpu);
     }
 
     #[test]

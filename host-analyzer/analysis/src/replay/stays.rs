@@ -40,6 +40,16 @@ impl Stays {
         }
         Some((stay.start, rows[last.checked_sub(1)?]))
     }
+
+    /// When a thread that is on its first CPU at `at` came there; `None` of another thread.
+    pub(super) fn began(&self, thread: ThreadId, at: u64) -> Option<u64> {
+        let rows = self.0.get(thread.0 as usize)?;
+        match rows.partition_point(|stay| stay.start <= at) {
+            0 => Some(at),
+            1 => Some(rows[0].start),
+            _ => None,
+        }
+    }
 }
 
 #[cfg(test)]
@@ -62,5 +72,6 @@ mod tests {
         assert_eq!(stays.came(thread, 0, 70), Some((70, stay(1, 50, 60))));
         assert_eq!(stays.came(thread, 0, 95), Some((90, stay(1, 50, 60))));
         assert_eq!(stays.came(ThreadId(1), 0, 95), None);
+        assert_eq!([5, 35, 55].map(|at| stays.began(thread, at)), [Some(5), Some(10), None]);
     }
 }

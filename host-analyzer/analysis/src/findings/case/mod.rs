@@ -39,8 +39,8 @@ pub struct Headline {
     pub calls: u64,
     /// Phase of the calls that the other figures cover.
     pub phase: Phase,
-    /// Decode tokens that the figures cover, without the first one, which warms up caches; of a call with
-    /// several sequences, all of its tokens are one.
+    /// Decode tokens that the figures cover; of a call with several sequences, all of its tokens are one.
+    /// Without one before which no call was recorded.
     pub tokens: u64,
     /// Mean number of sequences that get a token from such a call; `None` for one.
     pub sequences: Option<f64>,
@@ -101,11 +101,11 @@ impl<'a> Case<'a> {
         let pid = busiest_process(model, analysis);
         let drafted = analysis.speculative.iter().any(|s| s.pid == pid && s.emitted > 0);
         let phase = if drafted { Phase::Decode } else { analysis.phases.decode };
-        let of_process = |t: &&TokenBudget| {
-            let thread = model.llama_calls.thread[t.call as usize];
-            t.phase == phase && model.threads.get(thread).pid == pid
-        };
-        let tokens: Vec<_> = analysis.budget.tokens.iter().filter(of_process).skip(1).collect();
+        let of_process =
+            |t: &&TokenBudget| model.threads.get(model.llama_calls.thread[t.call as usize]).pid == pid;
+        // The first call of the process has no begin, so it is no token.
+        let own = analysis.budget.tokens.iter().filter(of_process).skip(1);
+        let tokens: Vec<_> = own.filter(|t| t.phase == phase).collect();
         let calls = Calls::compute(analysis, pid);
         let headline = Headline {
             question: calls.question,

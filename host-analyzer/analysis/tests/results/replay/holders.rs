@@ -4,7 +4,6 @@ use profinfer_analysis::Analysis;
 use profinfer_analysis::replay::Cause;
 use profinfer_trace::model::*;
 
-use super::questions::sample;
 use crate::findings::{PROCESS, number, text};
 use crate::models::planted::{DELAY, TOKENS, state, tokens, turn};
 
@@ -128,16 +127,6 @@ fn another_engine_is_a_program() {
     let mut m = shared(None, 0.0);
     runs_on_cpu_0(&mut m, 900, 90);
     assert_eq!(causes(&m), [("90 [0]".to_owned(), DELAY)]);
-}
-
-/// The agent has a CPU when the engine continues after its stop, so threads are placed elsewhere.
-#[test]
-fn in_the_first_call_of_an_engine_that_the_agent_started_it_is_the_agents_doing() {
-    let mut m = shared(None, 0.0);
-    let start = sample(0, StartMoment::FirstCall, 0, 0, 0, 0);
-    m.start_ups = vec![StartSample { pid: 7, exec_ns: 0, ..start }];
-    let one = DELAY / TOKENS;
-    assert_eq!(causes(&m), [("Agent".to_owned(), one), ("Placement".to_owned(), DELAY - one)]);
 }
 
 /// A thread of the engine that computes nothing and spins: the windows of the use of the CPUs name it

@@ -5,19 +5,20 @@ import type { Maybe } from "../data/maybe.ts";
 import type { Summary, TokenBudget } from "../data/schema.ts";
 import { partsOf, type Timeline } from "../data/timeline.ts";
 
-/** Decode tokens of the process with the most decode time, without the first, which warms caches. */
+/** Decode tokens of the process with the most decode time. Its first call has no begin, so it is no token. */
 export function decodeTokens(summary: Summary): TokenBudget[] {
   const phase = summary.findings?.headline.phase ?? "decode";
-  const tokens = list(summary.budget?.tokens).filter((t) => t.phase === phase);
+  const calls = list(summary.budget?.tokens);
   const callers = new Map(list(summary.tokens?.calls).map((c) => [c.id, c.thread]));
   const processes = new Map(list(summary.threads).map((t) => [t.tid, t.pid]));
   const pid = (t: TokenBudget): number | undefined => processes.get(callers.get(t.call) ?? -1);
   const time = new Map<number | undefined, number>();
-  for (const token of tokens) {
+  for (const token of calls.filter((t) => t.phase === phase)) {
     time.set(pid(token), (time.get(pid(token)) ?? 0) + (token.time_ns ?? 0));
   }
   const most = [...time].sort((a, b) => b[1] - a[1])[0]?.[0];
-  return tokens.filter((t) => pid(t) === most).slice(1);
+  const own = calls.filter((t) => pid(t) === most).slice(1);
+  return own.filter((t) => t.phase === phase);
 }
 
 export function longest(tokens: TokenBudget[]): TokenBudget | null {

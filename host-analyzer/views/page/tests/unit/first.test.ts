@@ -161,7 +161,7 @@ function token(call: number, start_ns: number, time_ns: number): TokenBudget {
   return { call, phase: "decode", traced: true, start_ns, time_ns, wall: [] };
 }
 
-test("decode tokens are those of the headline: of one process, without the first", () => {
+test("decode tokens are those of the headline: of one process, with a call before", () => {
   const prefill = { ...token(0, 0, 90), phase: "prefill" as const };
   const tokens = [prefill, token(1, 10, 9), token(2, 19, 1), token(3, 20, 8), token(4, 28, 7)];
   const calls = [0, 1, 2, 3, 4].map((id) => ({ id, thread: id === 2 ? 21 : 11 }));
@@ -173,16 +173,21 @@ test("decode tokens are those of the headline: of one process, without the first
   const found = decodeTokens(summary);
   deepEqual(
     found.map((t) => t.call),
+    [1, 3, 4],
+  );
+  equal(longest(found)?.call, 1);
+  equal(longest([]), null);
+  const late = { ...summary, budget: { tokens: tokens.slice(1) } } as unknown as Summary;
+  deepEqual(
+    decodeTokens(late).map((t) => t.call),
     [3, 4],
   );
-  equal(longest(found)?.call, 3);
-  equal(longest([]), null);
   const timeline = { start_ns: 20, end_ns: 30 } as never;
   deepEqual(
     found.map((t) => isShown(t, timeline)),
-    [true, false],
+    [false, true, false],
   );
-  equal(isShown(found[0]!, null), false);
+  equal(isShown(found[1]!, null), false);
   // Between the parts nothing is shown.
   const parts = [
     { start_ns: 0, end_ns: 19, long_token: false },
@@ -190,7 +195,7 @@ test("decode tokens are those of the headline: of one process, without the first
   ];
   deepEqual(
     found.map((t) => isShown(t, { start_ns: 0, end_ns: 35, parts } as never)),
-    [false, true],
+    [true, false, true],
   );
   deepEqual(decodeTokens({} as Summary), []);
 });
