@@ -5,8 +5,9 @@ The board has busybox's tools; the planted programs and the engine's driver are 
 
 import shlex
 
-#: The engine enters its group and writes its process ID, then becomes the engine.
-ENTER = "echo $$ >/tmp/pid; [ ! -d /sys/fs/cgroup/engine ] || echo $$ >/sys/fs/cgroup/engine/cgroup.procs; exec \"$@\" >/tmp/text 2>/tmp/log"
+#: The engine enters its group, writes its process ID and the time, then becomes the engine.
+ENTER = """echo $$ >/tmp/pid; [ ! -d /sys/fs/cgroup/engine ] || echo $$ >/sys/fs/cgroup/engine/cgroup.procs
+read now rest </proc/uptime; echo "exec $now" >/tmp/text; exec "$@" >>/tmp/text 2>/tmp/log"""
 CLOCK = "/sys/devices/system/cpu/cpufreq/policy0"
 ZONE = "/sys/class/thermal/thermal_zone0/temp"
 
