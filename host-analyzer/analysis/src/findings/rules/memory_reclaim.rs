@@ -13,7 +13,7 @@ pub(super) const RULE: Rule = Rule {
     title: "The engine waits for memory of its control group",
     question: "Why does loading take minutes in a container, with idle CPUs and an idle disk?",
     condition: "The control group exceeded its memory.high, or all its tasks waited for memory (memory.pressure), without major page faults; threads slept uninterruptibly inside operators, or the program slept at its start: at least 3 % of the time.",
-    formula: "The replay without that sleep. At the start, the sleep; likely at most the time in which all tasks of the group waited for memory, and at least without the sleep inside operators later.",
+    formula: "The replay without that sleep. At the start, the sleep, also that inside operators of trial calls; likely at most the time in which all tasks of the group waited for memory, and at least without the sleep inside operators later.",
     remedy: "Raise memory.high and memory.max of the control group (systemd: MemoryHigh=, docker: --memory), or use a smaller model or context.",
     source: "Linux, Documentation/admin-guide/cgroup-v2.rst: memory.high, memory.events, memory.pressure",
     questions: ANY,
@@ -58,13 +58,13 @@ fn judge(case: &Case<'_>) -> Verdict {
 
 /// What memory saves at the start, if that is enough for a finding.
 fn start_up(ladder: &Ladder, stalled_ns: u64, later_ns: i64) -> Option<Gain> {
-    let asleep = u64::try_from(ladder.sum(|kind| kind == StepKind::Caused(Cause::Asleep))).unwrap_or(0);
-    let likely_ns = asleep.min(stalled_ns);
+    let slept = u64::try_from(ladder.sum(|kind| (RULE.steps)(Question::StartUp, kind))).unwrap_or(0);
+    let likely_ns = slept.min(stalled_ns);
     if ladder.share(i64::try_from(likely_ns).unwrap_or(i64::MAX)) < NAMED {
         return None;
     }
     // The tasks waited in the calls, too.
     let low_ns = stalled_ns.saturating_sub(u64::try_from(later_ns).unwrap_or(0)).min(likely_ns);
-    let gain = ladder::Gain { low_ns, likely_ns, high_ns: asleep };
+    let gain = ladder::Gain { low_ns, likely_ns, high_ns: slept };
     Some(Gain::of_ladder(ladder, gain))
 }
