@@ -17,7 +17,7 @@
 # table of cases is ci/causes/cases.toml, docs/battery.md explains the scores. Results and recordings stay
 # in the cache, in a folder of the commit that last changed what records, so that a battery that was ended
 # goes on; after a change of `analyze` alone, their recordings are analyzed again. One case runs at a time;
-# all of them take some four hours on a quiet machine. The exit status is 1 if a cause was not found or
+# all of them take some six hours on a quiet machine. The exit status is 1 if a cause was not found or
 # blamed, if a quiet run has a finding that does not hold, or, with --report, if a target is missed.
 set -eu
 . "$(dirname "$0")/../scripts/lib.sh"

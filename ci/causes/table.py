@@ -43,7 +43,7 @@ CAUSE = {"steps": [], "codes": [], "culprit": False, "off_cpu": False}
 #: Pairs of a case, and of a small loss, whose single runs are judged.
 PAIRS = {"host": 5, "small": 10, "board": 5, "guest": 5, "standin": 5}
 #: As many at most, where the truth differs between pairs: other guests of the hardware share its memory and its last cache.
-MOST = PAIRS | {"host": 15}
+MOST = PAIRS | {"host": 15, "board": 15}
 
 
 #: Where a case that names no memory has its weights. Quiet runs are as users have them.
