@@ -140,8 +140,9 @@ class Host:
                     # A stop before the first instruction of the engine would be one of the shell.
                     if pid and (files["log"].stat().st_size or files["text"].stat().st_size):
                         plants.progress(calls_so_far(files["text"]) if setup["tool"] == "nodes" else 0, int(pid))
-                # Whoever looks takes time from the engine, so nobody looks unless a plant waits for a call.
-                select.select([end], [], [], 0.005 if plants.watching() else max(0, latest - time.monotonic()))
+                # Whoever looks takes time from the engine, which would be part of the planted loss: a look takes some 0.5 ms. So nobody
+                # looks unless a plant waits for a call, and then about once per token.
+                select.select([end], [], [], 0.02 if plants.watching() else max(0, latest - time.monotonic()))
         finally:
             os.close(end)
 
