@@ -163,7 +163,7 @@ fn a_default_recording_traces_bursts_from_the_first_token_on() {
     assert_eq!(counted, (n(Traced::Whole), n(Traced::Untraced), n(Traced::Edge)));
     let spans = trace.health.ledger.unwrap();
     assert!(spans.balances() && spans.dropped() == 0 && spans.spans_sent == trace.spans.len() as u64);
-    // The ladder is of all tokens; one of the whole calls is the prompt.
+    // The ladder covers all tokens. One of the completely traced calls is the prompt.
     let analysis = Analysis::compute(&trace);
     let decode = analysis.ladder.rows.iter().find(|l| l.question == Question::Decode).unwrap();
     assert_eq!((decode.units, decode.traced_units), (256, n(Traced::Whole) - 1));

@@ -156,7 +156,8 @@ fn memory_of_the_control_group() {
     assert_eq!(answer(&paged(0, ThreadState::Blocked), "memory_reclaim"), Silent);
 }
 
-/// The main thread sleeps for 500 of the 1,000 ns before the first call, the group waited for so many of them.
+/// The main thread sleeps for 500 of the 1,000 ns before the first call. The control group waits for memory for
+/// `stalled` ns.
 #[test]
 fn a_start_that_waits_for_memory() {
     let gain = |stalled| {
