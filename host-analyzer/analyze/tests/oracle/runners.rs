@@ -11,8 +11,10 @@ use serde_json::json;
 
 use crate::support::{model, parts, read, tool, whole};
 
-/// Reads a model, a number of tokens and a file for the log; prints the number when the engine of that model has ended.
-const OWNER: &str = r#"while read -r model n log; do "$0" -m "$model" -n "$n" -t 1 -p "Once upon a time" -no-cnv --ignore-eos >/dev/null 2>"$log"; echo "$n"; done"#;
+/// Reads a model, a number of tokens and a file for the log; prints the number and the exit status of that model's
+/// engine. `llama-simple` writes its log itself; `llama-completion` leaves that to a thread and, while other programs
+/// use the CPUs, ends before the last lines are written.
+const OWNER: &str = r#"while read -r model n log; do "$0" -m "$model" -n "$n" "Once upon a time" >/dev/null 2>"$log"; echo "$n $?"; done"#;
 
 /// The agent records this fact when it waits for an engine.
 const WAITS: &[u8] = b"agent.no_new_privileges";
@@ -28,7 +30,7 @@ fn counted(log: &str, line: impl Fn(&str) -> bool) -> u64 {
 fn each_engine_of_a_program_without_one_is_traced() {
     const MODELS: [(&str, u32); 3] = [("smollm2", 9), ("qwen2-q8", 7), ("smollm2", 5)];
     let Some(parts) = parts() else { return };
-    let Some(engine) = tool("llama-completion") else { return };
+    let Some(engine) = tool("llama-simple") else { return };
     let dir = tempfile::tempdir().unwrap();
     let mut owner = Command::new("bash")
         .args(["-c", OWNER, engine.to_str().unwrap()])
@@ -55,7 +57,7 @@ fn each_engine_of_a_program_without_one_is_traced() {
         writeln!(orders, "{} {n} {}", model(&parts, name), log.display()).unwrap();
         let mut line = String::new();
         ended.read_line(&mut line).unwrap();
-        assert_eq!(line.trim(), n.to_string());
+        assert_eq!(line.trim(), format!("{n} 0"), "{}", fs::read_to_string(log).unwrap());
     }
     drop(orders);
     owner.wait().unwrap();
@@ -76,6 +78,7 @@ fn each_engine_of_a_program_without_one_is_traced() {
         let ours: Vec<_> = requests.iter().map(|r| (r.prompt_tokens, r.generated)).collect();
         let prompt = counted(&log, |l| l.contains("prompt eval time"));
         let runs = counted(&log, |l| l.contains(" eval time") && !l.contains("prompt"));
-        assert_eq!((ours, runs), (vec![(prompt, runs)], u64::from(n) - 1), "{name}");
+        assert_eq!(ours, [(prompt, runs)], "{name}");
+        assert!((1..u64::from(n)).contains(&runs), "{name}: {runs} of {n}");
     }
 }
