@@ -12,8 +12,10 @@ use profinfer_trace::model::*;
 
 use super::Answer::{Found, NotKnown, RuledOut, Silent};
 use super::memory::ceiling;
-use super::{PROCESS, answer, confidence, evidence, findings, number, remedy, rises, tell, text};
-use crate::models::planted::{DELAY, Plant, TOKENS, each, state, taken, tokens};
+use super::{
+    PROCESS, answer, confidence, delayed_start, evidence, findings, number, remedy, rises, tell, text,
+};
+use crate::models::planted::{DELAY, Plant, TOKENS, each, state, taken, tokens, turn};
 use crate::models::rows::ceiling as ceiling_of;
 use crate::models::small::PID;
 
@@ -416,22 +418,11 @@ fn a_program_that_came_in_the_middle() {
 fn a_program_that_delays_the_start() {
     let mut m = tokens(0, 0, 0, false);
     m.session.cpus = 3;
-    let main = m.threads.find_or_add(PID);
-    m.threads.describe(main, PID, Text::default());
-    let sample = |at_ns, moment, run, wait| StartSample {
-        pid: PID,
-        exec_ns: 0,
-        ..crate::replay::questions::sample(at_ns, moment, run, wait, 0, 0)
-    };
-    m.start_ups = vec![sample(0, StartMoment::Sample, 0, 0), sample(1_000, StartMoment::FirstCall, 500, 500)];
-    state(&mut m, main.0, 200, 500, ThreadState::Preempted);
+    delayed_start(&mut m, ThreadState::Preempted);
     let (none, name) = (Text::default(), m.texts.intern("hog"));
     m.sched.tasks.push(Task { tid: 4242, pid: 4242, name, command: name, cgroup: none });
-    let turns = &mut m.sched.turns;
-    turns.cpu.push(main.0 as u16);
-    turns.start_ns.push(200);
-    turns.duration_ns.push(500);
-    turns.task.push(TaskId(0));
+    let cpu = m.threads.find_or_add(PID).0 as u16;
+    turn(&mut m, cpu, 200, 500);
     let f = findings(&m);
     let found = f.found.iter().find(|f| f.rule.code == "preempted").unwrap();
     let [effect] = &found.effects[..] else { panic!("{:?}", found.effects) };
@@ -448,15 +439,7 @@ fn a_program_that_delays_the_start() {
 fn a_program_that_delays_a_thread_for_which_the_start_sleeps() {
     let mut m = tokens(0, 0, 0, false);
     m.session.cpus = 3;
-    let main = m.threads.find_or_add(PID);
-    m.threads.describe(main, PID, Text::default());
-    let sample = |at_ns, moment, run| StartSample {
-        pid: PID,
-        exec_ns: 0,
-        ..crate::replay::questions::sample(at_ns, moment, run, 0, 0, 0)
-    };
-    m.start_ups = vec![sample(0, StartMoment::Sample, 0), sample(1_000, StartMoment::FirstCall, 500)];
-    state(&mut m, main.0, 200, 500, ThreadState::Sleeping);
+    delayed_start(&mut m, ThreadState::Sleeping);
     taken(&mut m, 250, 350);
     // With a command line it is no thread of the kernel.
     m.sched.tasks[0].command = m.sched.tasks[0].name;

@@ -10,7 +10,7 @@ use profinfer_analysis::roof::Top;
 use profinfer_trace::model::*;
 
 use super::Answer::{Found, NotKnown, RuledOut, Silent};
-use super::{PROCESS, answer, confidence, evidence, findings, number, remedy, rises};
+use super::{PROCESS, answer, confidence, delayed_start, evidence, findings, number, remedy, rises};
 use crate::models::planted::{DELAY, Plant, TOKENS, each, prompts, state, tokens};
 use crate::models::routed::{self, Routed};
 use crate::models::rows::{self, sources};
@@ -156,30 +156,30 @@ fn memory_of_the_control_group() {
     assert_eq!(answer(&paged(0, ThreadState::Blocked), "memory_reclaim"), Silent);
 }
 
-/// The main thread sleeps for 500 of the 1,000 ns before the first call. The control group waits for memory for
-/// `stalled` ns.
+/// The main thread sleeps for 500 of the 1,000 ns before the first call, and the worker for `in_trial` in an operator
+/// of that call, which is a trial. The control group waits for memory for `stalled` ns.
 #[test]
 fn a_start_that_waits_for_memory() {
-    let gain = |stalled| {
-        let mut m = tokens(0, 0, 0, true);
-        let main = m.threads.find_or_add(PID);
-        m.threads.describe(main, PID, Text::default());
-        let sample = |at_ns, moment, run| StartSample {
-            pid: PID,
-            exec_ns: 0,
-            ..crate::replay::questions::sample(at_ns, moment, run, 0, 0, 0)
-        };
-        m.start_ups = vec![sample(0, StartMoment::Sample, 0), sample(1_000, StartMoment::FirstCall, 500)];
-        state(&mut m, main.0, 200, 500, ThreadState::Sleeping);
+    let gain = |in_trial, stalled| {
+        let mut m = each(|token| Plant { work: if token == 0 { in_trial } else { 0 }, ..Plant::default() });
+        // The second call begins the text again.
+        m.llama_calls.n_tokens[1] = 4;
+        let graph = m.graph_calls.decode.iter().rposition(|call| *call == Some(LlamaCallId(1))).unwrap();
+        m.graph_calls.n_past[graph] = Some(0);
+        delayed_start(&mut m, ThreadState::Sleeping);
+        if in_trial > 0 {
+            state(&mut m, 1, 1_050, in_trial, ThreadState::Blocked);
+        }
         rises(&mut m, "cgroup.memory.high_events", 40);
         rises(&mut m, "cgroup.memory.stalled_ns", stalled);
         let f = findings(&m);
         let gain = f.found.iter().find(|f| f.rule.code == "memory_reclaim")?.effects[0].gain?;
         Some((gain.low_ns, gain.likely_ns, gain.high_ns))
     };
-    assert_eq!(gain(500), Some((461, 500, 539)));
-    assert_eq!(gain(300), Some((277, 300, 501)));
-    assert_eq!(gain(20), None);
+    assert_eq!(gain(0, 500), Some((461, 500, 539)));
+    assert_eq!(gain(0, 300), Some((277, 300, 501)));
+    assert_eq!(gain(0, 20), None);
+    assert_eq!(gain(2_000, 2_500), Some((2_305, 2_500, 2_695)));
 }
 
 /// The kernel's own work for the faults seems to be that of the operators.

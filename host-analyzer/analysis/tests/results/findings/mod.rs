@@ -18,11 +18,27 @@ use profinfer_analysis::Analysis;
 use profinfer_analysis::findings::{Confidence, Evidence, Findings, RULES, Remedy, Requirement, Value};
 use profinfer_trace::model::*;
 
-use crate::models::planted::{DELAY, TOKENS, disturbed, tokens};
+use crate::models::planted::{self, DELAY, TOKENS, disturbed, tokens};
 use crate::models::small::{self, PID};
+use crate::replay::questions::sample;
 
 fn findings(m: &Model) -> Findings {
     Findings::compute(m, &Analysis::compute(m))
+}
+
+/// The main thread makes its first call 1,000 ns after the start. From 200 on it is in `state` for 500 ns.
+fn delayed_start(m: &mut Model, state: ThreadState) {
+    let main = m.threads.find_or_add(PID);
+    m.threads.describe(main, PID, Text::default());
+    let wait = if state == ThreadState::Preempted { 500 } else { 0 };
+    let sample = |at_ns, moment, run, wait| StartSample {
+        pid: PID,
+        exec_ns: 0,
+        ..sample(at_ns, moment, run, wait, 0, 0)
+    };
+    m.start_ups =
+        vec![sample(0, StartMoment::Sample, 0, 0), sample(1_000, StartMoment::FirstCall, 500, wait)];
+    planted::state(m, main.0, 200, 500, state);
 }
 
 /// The result of a rule.
