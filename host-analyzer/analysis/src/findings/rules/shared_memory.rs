@@ -37,8 +37,9 @@ pub(super) const RULE: Rule = Rule {
 
 /// CPUs that others keep busy from which on they may matter.
 const BUSY: f64 = 0.1;
-/// Programs that are named.
+/// Programs that are named, at most, and the share that one of them has at least of the busiest one's time.
 const NAMED_TASKS: usize = 3;
+const NAMED_SHARE: f64 = 0.1;
 
 fn judge(case: &Case<'_>) -> Verdict {
     let Some(neighbours) = case.analysis.replay.neighbours.iter().find(|n| n.pid == case.pid) else {
@@ -49,12 +50,11 @@ fn judge(case: &Case<'_>) -> Verdict {
     if neighbours.busy_cpus < BUSY {
         return Verdict::RuledOut(evidence);
     }
-    let tasks = tasks(neighbours);
-    if let Some((_, name)) = tasks.first() {
-        evidence.push(Evidence::new("task", Value::Name(name.clone()), Place::Interference));
+    if let Some((busiest, _)) = neighbours.programs.first() {
+        evidence.push(Evidence::new("task", Value::Name(name(busiest)), Place::Interference));
         evidence.push(Evidence::new("task_cpus", Value::Cpus(neighbours.cpus.clone()), Place::Interference));
     }
-    let remedy = Remedy::MoveNeighbours { tasks };
+    let remedy = remedy(neighbours);
     match neighbours.per_cpu {
         Some(share) if share.value > share.half => {
             return case.judge_caused(&RULE, evidence, remedy, Confidence::Medium);
@@ -92,9 +92,22 @@ fn judge(case: &Case<'_>) -> Verdict {
     Verdict::Found(Found { evidence, remedy, gains, confidence: Confidence::Low })
 }
 
-/// The busiest programs.
-fn tasks(neighbours: &Neighbours) -> Vec<(u32, String)> {
-    let named = neighbours.programs.iter().take(NAMED_TASKS).map(|(culprit, _)| culprit);
-    let name = |c: &Culprit| program(c.pid, &c.name, &c.command).to_owned();
-    named.map(|c| (if c.pid == 0 { c.tid } else { c.pid }, name(c))).collect()
+/// The busiest programs are to go; a thread of the kernel cannot be stopped.
+fn remedy(neighbours: &Neighbours) -> Remedy {
+    let programs = &neighbours.programs;
+    let most = programs.first().map_or(0, |(_, ns)| *ns);
+    let named = programs.iter().filter(|(_, ns)| *ns as f64 >= NAMED_SHARE * most as f64).take(NAMED_TASKS);
+    let (kernel, tasks): (Vec<_>, Vec<_>) = named.map(|(culprit, _)| culprit).partition(|c| c.is_of_kernel());
+    let all = |culprits: Vec<&Culprit>| {
+        culprits.into_iter().map(|c| (if c.pid == 0 { c.tid } else { c.pid }, name(c))).collect()
+    };
+    if tasks.is_empty() && !kernel.is_empty() {
+        Remedy::KernelThreads { tasks: all(kernel) }
+    } else {
+        Remedy::MoveNeighbours { tasks: all(tasks) }
+    }
+}
+
+fn name(culprit: &Culprit) -> String {
+    program(culprit.pid, &culprit.name, &culprit.command).to_owned()
 }

@@ -379,7 +379,7 @@ fn neighbour(runs: impl Fn(u64) -> bool, slow: impl Fn(u64) -> bool) -> Model {
     }
     (m.sched.recorded, m.sched.cpu_use_recorded) = (true, true);
     let (none, name) = (Text::default(), m.texts.intern("hog"));
-    m.sched.tasks.push(Task { tid: 4243, pid: 4242, name, command: none, cgroup: none });
+    m.sched.tasks.push(Task { tid: 4243, pid: 4242, name, command: name, cgroup: none });
     for i in (0..TOKENS).filter(|i| runs(*i)) {
         let call = i as usize;
         let rows = &mut m.sched.cpu_use;
@@ -435,6 +435,26 @@ fn a_program_on_another_cpu() {
     let tasks = vec![(4242, "hog".to_owned())];
     assert_eq!(remedy(&m, "shared_memory"), Remedy::MoveNeighbours { tasks });
     assert_eq!(evidence(&m, "shared_memory", "task_cpus"), Some(Value::Cpus(vec![3])));
+    // A thread of the kernel, or a program, had another CPU for a part of that time.
+    let beside = |part, of_kernel: bool| {
+        let mut m = neighbour(every_other, every_other);
+        let (name, none) = (m.texts.intern("beside"), Text::default());
+        let command = if of_kernel { none } else { name };
+        m.sched.tasks.push(Task { tid: 77, pid: 77, name, command, cgroup: none });
+        let rows = &mut m.sched.cpu_use;
+        for i in 0..rows.cpu.len() {
+            rows.cpu.push(4);
+            rows.start_ns.push(rows.start_ns[i]);
+            rows.duration_ns.push(rows.duration_ns[i]);
+            rows.task.push(TaskId(1));
+            rows.busy_ns.push(rows.busy_ns[i] / part);
+        }
+        remedy(&m, "shared_memory")
+    };
+    let (hog, other) = ((4242, "hog".to_owned()), (77, "beside".to_owned()));
+    assert_eq!(beside(3, true), Remedy::MoveNeighbours { tasks: vec![hog.clone()] });
+    assert_eq!(beside(20, false), Remedy::MoveNeighbours { tasks: vec![hog.clone()] });
+    assert_eq!(beside(3, false), Remedy::MoveNeighbours { tasks: vec![hog, other] });
     // It comes and goes, and the tokens do not follow.
     assert_eq!(answer(&neighbour(every_other, |_| false), "shared_memory"), RuledOut);
     // Nobody there.
