@@ -436,9 +436,9 @@ fn a_program_on_another_cpu() {
     assert_eq!(remedy(&m, "shared_memory"), Remedy::MoveNeighbours { tasks });
     assert_eq!(evidence(&m, "shared_memory", "task_cpus"), Some(Value::Cpus(vec![3])));
     // A thread of the kernel, or a program, had another CPU for a part of that time.
-    let beside = |part, of_kernel: bool| {
+    let with_other = |part, of_kernel: bool| {
         let mut m = neighbour(every_other, every_other);
-        let (name, none) = (m.texts.intern("beside"), Text::default());
+        let (name, none) = (m.texts.intern("backup"), Text::default());
         let command = if of_kernel { none } else { name };
         m.sched.tasks.push(Task { tid: 77, pid: 77, name, command, cgroup: none });
         let rows = &mut m.sched.cpu_use;
@@ -451,10 +451,10 @@ fn a_program_on_another_cpu() {
         }
         remedy(&m, "shared_memory")
     };
-    let (hog, other) = ((4242, "hog".to_owned()), (77, "beside".to_owned()));
-    assert_eq!(beside(3, true), Remedy::MoveNeighbours { tasks: vec![hog.clone()] });
-    assert_eq!(beside(20, false), Remedy::MoveNeighbours { tasks: vec![hog.clone()] });
-    assert_eq!(beside(3, false), Remedy::MoveNeighbours { tasks: vec![hog, other] });
+    let (hog, other) = ((4242, "hog".to_owned()), (77, "backup".to_owned()));
+    assert_eq!(with_other(3, true), Remedy::MoveNeighbours { tasks: vec![hog.clone()] });
+    assert_eq!(with_other(20, false), Remedy::MoveNeighbours { tasks: vec![hog.clone()] });
+    assert_eq!(with_other(3, false), Remedy::MoveNeighbours { tasks: vec![hog, other] });
     // It comes and goes, and the tokens do not follow.
     assert_eq!(answer(&neighbour(every_other, |_| false), "shared_memory"), RuledOut);
     // Nobody there.
