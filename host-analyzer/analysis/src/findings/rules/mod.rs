@@ -47,7 +47,8 @@ mod too_many_threads;
 
 use super::Rule;
 use crate::ladder::{Question, StepKind};
-use crate::replay::Cause;
+use crate::replay::{Cause, Culprit};
+use crate::shared::program::program;
 
 /// Questions of rules that judge whatever a session does.
 const ANY: &[Question] = &[Question::Decode, Question::Prompt, Question::Encode];
@@ -58,6 +59,31 @@ const GENERATING: &[Question] = &[Question::Decode];
 /// The steps that clocks change: all work of the operators, also that at a lower speed than before.
 const fn of_clocks(_: Question, kind: StepKind) -> bool {
     matches!(kind, StepKind::Floor | StepKind::AboveFloor | StepKind::Caused(Cause::LowerSpeed))
+}
+
+/// The remedy that `stop` makes of the programs of these culprits. Threads of the kernel cannot be stopped:
+/// they are named only where there is no program.
+fn without<'a>(
+    culprits: impl Iterator<Item = &'a Culprit>,
+    stop: impl FnOnce(Vec<(u32, String)>) -> Remedy,
+) -> Remedy {
+    let (kernel, programs): (Vec<_>, Vec<_>) = culprits.partition(|c| c.is_of_kernel());
+    let named = |culprits: Vec<&Culprit>| {
+        culprits
+            .into_iter()
+            .map(|c| (if c.pid == 0 { c.tid } else { c.pid }, file_name(c).to_owned()))
+            .collect()
+    };
+    if programs.is_empty() && !kernel.is_empty() {
+        Remedy::KernelThreads { tasks: named(kernel) }
+    } else {
+        stop(named(programs))
+    }
+}
+
+/// The file name of a culprit's program.
+fn file_name(culprit: &Culprit) -> &str {
+    program(culprit.pid, &culprit.name, &culprit.command)
 }
 
 /// All rules, in the order of docs/findings.md.

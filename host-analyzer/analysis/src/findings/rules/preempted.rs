@@ -3,10 +3,9 @@
 use super::super::case::SCHED;
 use super::super::evidence::{Evidence, Place, Value};
 use super::super::{Case, Confidence, Requirement, Rule, Verdict};
-use super::{ANY, Remedy};
+use super::{ANY, Remedy, file_name, without};
 use crate::ladder::StepKind;
 use crate::replay::{Cause, Culprit};
-use crate::shared::program::program;
 
 pub(super) const RULE: Rule = Rule {
     code: "preempted",
@@ -27,27 +26,18 @@ pub(super) const RULE: Rule = Rule {
 const NAMED: usize = 3;
 
 fn judge(case: &Case<'_>) -> Verdict {
+    let culprits = culprits(case);
     let mut evidence = Vec::new();
-    let (mut tasks, mut kernel) = (Vec::new(), Vec::new());
-    for (culprit, part) in culprits(case).into_iter().take(NAMED) {
-        let name = program(culprit.pid, &culprit.name, &culprit.command);
-        if tasks.is_empty() && kernel.is_empty() {
-            evidence.push(Evidence::new("task", Value::Name(name.to_owned()), Place::Interference));
-            evidence.push(part);
-            evidence.push(Evidence::new("task_cpus", Value::Cpus(culprit.cpus.clone()), Place::Interference));
-        }
-        let of = if culprit.is_of_kernel() { &mut kernel } else { &mut tasks };
-        of.push((if culprit.pid == 0 { culprit.tid } else { culprit.pid }, name.to_owned()));
+    if let Some((busiest, part)) = culprits.first() {
+        evidence.push(Evidence::new("task", Value::Name(file_name(busiest).to_owned()), Place::Interference));
+        evidence.push(part.clone());
+        evidence.push(Evidence::new("task_cpus", Value::Cpus(busiest.cpus.clone()), Place::Interference));
     }
-    let unknown = tasks.is_empty() && kernel.is_empty();
-    let remedy = if tasks.is_empty() && !kernel.is_empty() {
-        Remedy::KernelThreads { tasks: kernel }
-    } else {
-        Remedy::MoveTasks { tasks }
-    };
+    let named = culprits.iter().take(NAMED).map(|(culprit, _)| *culprit);
+    let remedy = without(named, |tasks| Remedy::MoveTasks { tasks });
     match case.judge_caused(&RULE, evidence, remedy, Confidence::High) {
         // There is no program to stop.
-        Verdict::Found(_) if unknown => Verdict::NotEnoughData(vec![Requirement::Culprit]),
+        Verdict::Found(_) if culprits.is_empty() => Verdict::NotEnoughData(vec![Requirement::Culprit]),
         verdict => verdict,
     }
 }

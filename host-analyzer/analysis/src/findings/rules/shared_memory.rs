@@ -6,10 +6,9 @@
 use super::super::case::{MIN_CALLS, SCHED};
 use super::super::evidence::{Evidence, Place, Value};
 use super::super::{Case, Confidence, Found, Gain, Requirement, Rule, Verdict};
-use super::{GENERATING, Remedy};
+use super::{GENERATING, Remedy, file_name, without};
 use crate::ladder::{self, IGNORED, NAMED, Question, StepKind};
-use crate::replay::{Cause, Culprit, Neighbours};
-use crate::shared::program::program;
+use crate::replay::{Cause, Neighbours};
 use profinfer_trace::model::CeilingSource;
 
 pub(super) const RULE: Rule = Rule {
@@ -51,7 +50,7 @@ fn judge(case: &Case<'_>) -> Verdict {
         return Verdict::RuledOut(evidence);
     }
     if let Some((busiest, _)) = neighbours.programs.first() {
-        evidence.push(Evidence::new("task", Value::Name(name(busiest)), Place::Interference));
+        evidence.push(Evidence::new("task", Value::Name(file_name(busiest).to_owned()), Place::Interference));
         evidence.push(Evidence::new("task_cpus", Value::Cpus(neighbours.cpus.clone()), Place::Interference));
     }
     let remedy = remedy(neighbours);
@@ -92,22 +91,10 @@ fn judge(case: &Case<'_>) -> Verdict {
     Verdict::Found(Found { evidence, remedy, gains, confidence: Confidence::Low })
 }
 
-/// The busiest programs are to go; a thread of the kernel cannot be stopped.
+/// The busiest programs are to go.
 fn remedy(neighbours: &Neighbours) -> Remedy {
     let programs = &neighbours.programs;
     let most = programs.first().map_or(0, |(_, ns)| *ns);
     let named = programs.iter().filter(|(_, ns)| *ns as f64 >= NAMED_SHARE * most as f64).take(NAMED_TASKS);
-    let (kernel, tasks): (Vec<_>, Vec<_>) = named.map(|(culprit, _)| culprit).partition(|c| c.is_of_kernel());
-    let all = |culprits: Vec<&Culprit>| {
-        culprits.into_iter().map(|c| (if c.pid == 0 { c.tid } else { c.pid }, name(c))).collect()
-    };
-    if tasks.is_empty() && !kernel.is_empty() {
-        Remedy::KernelThreads { tasks: all(kernel) }
-    } else {
-        Remedy::MoveNeighbours { tasks: all(tasks) }
-    }
-}
-
-fn name(culprit: &Culprit) -> String {
-    program(culprit.pid, &culprit.name, &culprit.command).to_owned()
+    without(named.map(|(culprit, _)| culprit), |tasks| Remedy::MoveNeighbours { tasks })
 }

@@ -455,6 +455,11 @@ fn a_program_on_another_cpu() {
     assert_eq!(with_other(3, true), Remedy::MoveNeighbours { tasks: vec![hog.clone()] });
     assert_eq!(with_other(20, false), Remedy::MoveNeighbours { tasks: vec![hog.clone()] });
     assert_eq!(with_other(3, false), Remedy::MoveNeighbours { tasks: vec![hog, other] });
+    // Only a thread of the kernel.
+    let mut of_kernel = neighbour(every_other, every_other);
+    of_kernel.sched.tasks[0].command = Text::default();
+    let tasks = vec![(4242, "hog".to_owned())];
+    assert_eq!(remedy(&of_kernel, "shared_memory"), Remedy::KernelThreads { tasks });
     // It comes and goes, and the tokens do not follow.
     assert_eq!(answer(&neighbour(every_other, |_| false), "shared_memory"), RuledOut);
     // Nobody there.
