@@ -25,8 +25,8 @@ pub(super) fn write(roofs: &Roofs, modules: &[Sum], out: &mut Sheet<'_>) -> io::
     Ok(())
 }
 
-/// `decode reads 120 MiB per token, 10.2 GB/s: 64.0 % of what this memory delivers to 4 threads from
-/// 120 MiB (MBU)`.
+/// `decode reads 120 MiB per token, 10.2 GB/s in traced calls: 64.0 % of what this memory delivers to
+/// 4 threads from 120 MiB (MBU)`.
 fn utilisation(d: &Utilisation, roof: &Roof) -> String {
     let bytes = size(d.bytes_per_token as u64);
     let bytes = match d.accuracy {
@@ -47,7 +47,7 @@ fn utilisation(d: &Utilisation, roof: &Roof) -> String {
         }
         _ => unknown(roof, &threads),
     };
-    format!("decode reads {bytes} per token, {} GB/s: {part}", gb_per_s(d.bytes_per_s))
+    format!("decode reads {bytes} per token, {} GB/s in traced calls: {part}", gb_per_s(d.bytes_per_s))
 }
 
 /// What is known without a ceiling, and why there is none.

@@ -60,7 +60,7 @@ const NAMES: &[(&str, &str)] = &[
     ("major_faults", "major page faults"),
     ("major_faults_per_token", "major page faults per token"),
     ("memory_available", "available memory"),
-    ("memory_bandwidth_used", "used memory bandwidth"),
+    ("memory_bandwidth_used", "memory bandwidth used in traced calls"),
     ("memory_grew", "growth of the memory"),
     ("moves_per_token", "migrations per token"),
     ("never_used", "experts never used"),

@@ -102,7 +102,7 @@ pub fn distribution(h: &Headline) -> Option<String> {
 #[must_use]
 pub const fn rate_from(source: Option<CeilingSource>) -> &'static str {
     match source {
-        Some(CeilingSource::Recording) | None => "measured before this session",
+        Some(CeilingSource::Recording) | None => "measured for this session",
         Some(CeilingSource::Given) => "from the given file",
         Some(CeilingSource::Kept { .. }) => "measured earlier on this machine",
         Some(CeilingSource::Profile) => "from the board's profile",

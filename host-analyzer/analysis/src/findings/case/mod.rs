@@ -20,7 +20,7 @@ use self::threads::Use;
 use super::evidence::{Evidence, Place, Value};
 use super::{Gain, Requirement};
 use crate::Analysis;
-use crate::ladder::{Question, StepKind};
+use crate::ladder::{Ladder, Question, StepKind};
 use crate::results::budget::{self, Class, TokenBudget};
 use crate::results::ceiling::NoCeiling;
 use crate::results::duty::Slowdown;
@@ -64,8 +64,8 @@ pub struct Headline {
     pub prefill_tokens_per_s: Option<f64>,
     /// Threads that computed the judged calls together.
     pub threads: u64,
-    /// Share of the memory's read ceiling that decode uses, 0 to 1; `None` without a ceiling for
-    /// this number of threads.
+    /// Share of the memory's read ceiling that decode uses, over the whole time of a token, 0 to 1; `None`
+    /// without a ceiling for this number of threads.
     pub mbu: Option<f64>,
     /// Share of a decode token that the probes take, as on the ladder. Estimated; for all tokens, traced or
     /// not.
@@ -282,11 +282,22 @@ fn headline(
         median_ns: percentile(&mut times, 50),
         p95_ns: percentile(&mut times, 95),
         prefill_tokens_per_s: analysis.token.prefill.tokens_per_s,
-        mbu: analysis.roof.decode.and_then(|d| d.mbu),
+        mbu: mbu(analysis, decode().filter(|_| !drafted)),
         probes_share: decode().map_or(0.0, |l| l.share(l.sum(|kind| kind == StepKind::Probes))),
         slowdown: analysis.cost.slowdown,
         ..Headline::default()
     }
+}
+
+/// Of the whole time of tokens, as the speed is, so that both make one statement. Where guesses are verified, it is
+/// that of the traced calls.
+fn mbu(analysis: &Analysis, decode: Option<&Ladder>) -> Option<f64> {
+    let of_traced_calls = analysis.roof.decode.and_then(|d| d.mbu)?;
+    let of_all = |l: &Ladder| {
+        let floor = l.floor.as_ref()?;
+        Some(floor.bytes as f64 * 1e9 / floor.bytes_per_s? as f64 / l.measured_ns.max(1) as f64)
+    };
+    Some(decode.and_then(of_all).unwrap_or(of_traced_calls))
 }
 
 /// The fewest of these times that sum to half of all.

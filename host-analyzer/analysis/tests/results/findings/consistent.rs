@@ -4,6 +4,7 @@ use profinfer_analysis::Analysis;
 use profinfer_analysis::duty::Slowdown;
 use profinfer_analysis::findings::Findings;
 use profinfer_analysis::ladder::{Ladder, Question, StepKind};
+use profinfer_analysis::phase::Phase;
 use profinfer_analysis::replay::Cause;
 use profinfer_trace::model::{Model, Spans, ThreadState};
 use profinfer_views::words::ladder::{label, name as kind_name};
@@ -141,9 +142,10 @@ fn gains_leave_the_floor() {
     }
 }
 
-/// What a token reads, and what the probes take of it, is one number in all results.
+/// What a token reads, the rate of that, and what the probes take of it are one number in all results.
 #[test]
 fn bytes_and_probes_are_those_of_the_ladder() {
+    let mut with_rate = 0;
     for name in of_a_cpu() {
         let m = recording(name);
         let a = Analysis::compute(&m);
@@ -156,6 +158,14 @@ fn bytes_and_probes_are_those_of_the_ladder() {
                 "{name}: {per_token} {decode:?}"
             );
         }
+        let read = a.roof.phase(Phase::Decode).read;
+        if let Some(((mbu, decode), read)) = f.headline.mbu.zip(a.roof.decode).zip(read)
+            && !f.headline.drafted
+        {
+            let rate = f.headline.tokens_per_s.unwrap() * decode.bytes_per_token;
+            assert!((rate / read.per_s as f64 / mbu - 1.0).abs() < 1e-3, "{name}: {rate} {read:?} {mbu}");
+            with_rate += 1;
+        }
         let probes = l.share(l.sum(|kind| kind == StepKind::Probes));
         assert!((f.headline.probes_share - probes).abs() < 1e-9, "{name}");
         match a.cost.slowdown.estimated_shares() {
@@ -163,6 +173,7 @@ fn bytes_and_probes_are_those_of_the_ladder() {
             None => assert!(!matches!(a.cost.slowdown, Slowdown::Estimated { .. }), "{name}"),
         }
     }
+    assert!(with_rate > 0);
 }
 
 #[test]
