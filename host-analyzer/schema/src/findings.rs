@@ -144,8 +144,8 @@ pub struct Headline {
     pub prefill_tokens_per_s: Option<f64>,
     /// Threads that computed the judged calls together.
     pub threads: u64,
-    /// Part of the memory's read ceiling that decode uses, over the whole time of a token, 0 to 1; `null`
-    /// without a ceiling for so many threads.
+    /// Part of the memory's read ceiling that decode uses, by the mean time of a token, 0 to 1; `null`
+    /// without a ceiling for this number of threads.
     pub mbu: Option<f64>,
     /// Part of a decode token that the probes take: without them it is shorter by that. Estimated;
     /// of all tokens, traced or not.

@@ -64,7 +64,7 @@ pub struct Headline {
     pub prefill_tokens_per_s: Option<f64>,
     /// Threads that computed the judged calls together.
     pub threads: u64,
-    /// Share of the memory's read ceiling that decode uses, over the whole time of a token, 0 to 1; `None`
+    /// Share of the memory's read ceiling that decode uses, by the mean time of a token, 0 to 1; `None`
     /// without a ceiling for this number of threads.
     pub mbu: Option<f64>,
     /// Share of a decode token that the probes take, as on the ladder. Estimated; for all tokens, traced or
@@ -289,8 +289,8 @@ fn headline(
     }
 }
 
-/// Of the whole time of tokens, as the speed is, so that both make one statement. Where guesses are verified, it is
-/// that of the traced calls.
+/// By the mean time of all tokens, from which the speed is, so that both agree. Where guesses are verified, by the
+/// time of the traced calls.
 fn mbu(analysis: &Analysis, decode: Option<&Ladder>) -> Option<f64> {
     let of_traced_calls = analysis.roof.decode.and_then(|d| d.mbu)?;
     let of_all = |l: &Ladder| {

@@ -48,7 +48,6 @@ mod too_many_threads;
 use super::Rule;
 use crate::ladder::{Question, StepKind};
 use crate::replay::{Cause, Culprit};
-use crate::shared::program::program;
 
 /// Questions of rules that judge whatever a session does.
 const ANY: &[Question] = &[Question::Decode, Question::Prompt, Question::Encode];
@@ -71,7 +70,7 @@ fn without<'a>(
     let named = |culprits: Vec<&Culprit>| {
         culprits
             .into_iter()
-            .map(|c| (if c.pid == 0 { c.tid } else { c.pid }, file_name(c).to_owned()))
+            .map(|c| (if c.pid == 0 { c.tid } else { c.pid }, c.program().to_owned()))
             .collect()
     };
     if programs.is_empty() && !kernel.is_empty() {
@@ -79,11 +78,6 @@ fn without<'a>(
     } else {
         stop(named(programs))
     }
-}
-
-/// The file name of a culprit's program.
-fn file_name(culprit: &Culprit) -> &str {
-    program(culprit.pid, &culprit.name, &culprit.command)
 }
 
 /// All rules, in the order of docs/findings.md.

@@ -3,7 +3,7 @@
 use super::super::case::SCHED;
 use super::super::evidence::{Evidence, Place, Value};
 use super::super::{Case, Confidence, Requirement, Rule, Verdict};
-use super::{ANY, Remedy, file_name, without};
+use super::{ANY, Remedy, without};
 use crate::ladder::StepKind;
 use crate::replay::{Cause, Culprit};
 
@@ -29,7 +29,7 @@ fn judge(case: &Case<'_>) -> Verdict {
     let culprits = culprits(case);
     let mut evidence = Vec::new();
     if let Some((busiest, part)) = culprits.first() {
-        evidence.push(Evidence::new("task", Value::Name(file_name(busiest).to_owned()), Place::Interference));
+        evidence.push(Evidence::new("task", Value::Name(busiest.program().to_owned()), Place::Interference));
         evidence.push(part.clone());
         evidence.push(Evidence::new("task_cpus", Value::Cpus(busiest.cpus.clone()), Place::Interference));
     }

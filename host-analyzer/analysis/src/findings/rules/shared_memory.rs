@@ -6,7 +6,7 @@
 use super::super::case::{MIN_CALLS, SCHED};
 use super::super::evidence::{Evidence, Place, Value};
 use super::super::{Case, Confidence, Found, Gain, Requirement, Rule, Verdict};
-use super::{GENERATING, Remedy, file_name, without};
+use super::{GENERATING, Remedy, without};
 use crate::ladder::{self, IGNORED, NAMED, Question, StepKind};
 use crate::replay::{Cause, Neighbours};
 use profinfer_trace::model::CeilingSource;
@@ -50,7 +50,7 @@ fn judge(case: &Case<'_>) -> Verdict {
         return Verdict::RuledOut(evidence);
     }
     if let Some((busiest, _)) = neighbours.programs.first() {
-        evidence.push(Evidence::new("task", Value::Name(file_name(busiest).to_owned()), Place::Interference));
+        evidence.push(Evidence::new("task", Value::Name(busiest.program().to_owned()), Place::Interference));
         evidence.push(Evidence::new("task_cpus", Value::Cpus(neighbours.cpus.clone()), Place::Interference));
     }
     let remedy = remedy(neighbours);
